@@ -1,0 +1,101 @@
+# Every target can be the first and only command on a fresh machine: each one sets up what it needs.
+#
+#   make setup     the virtual environment in .venv, and the system libraries the window needs
+#   make run       the program; ARGS="--model NAME --data NAME" are handed on
+#   make test      everything that must hold: lint, types, core tests without Qt, GUI tests on a virtual display
+#   make lint      the fast part of that: style and types
+#   make format    rewrite the sources in the style that lint asks for
+#   make bench     what the program costs, timed on this machine
+#   make gallery   a picture of every card in every view, in out/gallery
+#   make clean     remove everything made, but for .venv (`make distclean` removes that too)
+#
+# PYTHON=python3.12 chooses the interpreter. PIP_ARGS is handed on to pip: PyPI's torch for Linux carries CUDA, and
+# PIP_ARGS="--extra-index-url https://download.pytorch.org/whl/cpu" takes the small CPU build instead.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := setup
+# The two test runs would compete for the same cores and their timeouts would count the waiting.
+.NOTPARALLEL:
+
+ARGS ?=
+PIP_ARGS ?=
+PYTEST_ARGS ?=
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+# -noreset keeps the server alive between windows, GLX is what VTK draws with, and the screen is larger than any
+# window so that no layout is squeezed. Mesa by name: a vendor's GLX cannot draw on a virtual display.
+XVFB := env __GLX_VENDOR_LIBRARY_NAME=mesa QT_QPA_PLATFORM=xcb \
+	xvfb-run -a -s "-screen 0 2560x1440x24 -noreset +extension GLX"
+
+.PHONY: setup system run test lint format check-style check-types test-core test-gui bench gallery clean distclean
+
+setup: system $(STAMP)
+
+system:
+	@.ci/system-packages
+
+# An environment whose interpreter has gone (a link to nowhere) is out of date whatever its stamp says.
+ifeq ($(wildcard $(BIN)/python),)
+.PHONY: $(STAMP)
+endif
+
+# `system` comes first but by order only (after the bar): it is never up to date, the environment is.
+# A half-made environment is made again rather than repaired.
+$(STAMP): pyproject.toml constraints.txt .ci/system-packages | system
+	@if ! $(BIN)/python -c 'import pip' >/dev/null 2>&1; then \
+		python=$$(.ci/system-packages --python); \
+		rm -rf .venv; \
+		echo "making .venv with $$($$python --version)"; \
+		"$$python" -m venv .venv; \
+	fi
+	$(BIN)/python -m pip install --disable-pip-version-check $(PIP_ARGS) -c constraints.txt -e '.[dev]'
+	@touch $@
+
+run: setup
+	$(BIN)/python main.py $(ARGS)
+
+# One failing step must not hide what the others would say: --keep-going runs all and still fails at the end.
+test: setup
+	@$(MAKE) --no-print-directory --keep-going check-style check-types test-core test-gui
+
+lint: setup
+	@$(MAKE) --no-print-directory --keep-going check-style check-types
+
+format: setup
+	$(BIN)/python -m ruff check --fix .
+	$(BIN)/python -m ruff format .
+
+check-style: setup
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+
+check-types: setup
+	$(BIN)/python -m mypy
+
+# These two conftests make Qt impossible to import, hence the process of their own.
+test-core: setup
+	$(BIN)/python -m pytest tests/test_architecture.py tests/core tests/models $(PYTEST_ARGS)
+
+# A timeout by signal waits for Python code to run, which a modal dialog or a hang in C++ never lets happen.
+test-gui: setup
+ifeq ($(shell uname -s),Linux)
+	@command -v xvfb-run >/dev/null || { echo "The GUI tests need xvfb-run (Debian: xvfb and xauth)." >&2; exit 1; }
+	$(XVFB) $(BIN)/python -m pytest --timeout-method=thread tests/gui $(PYTEST_ARGS)
+else
+	$(BIN)/python -m pytest --timeout-method=thread tests/gui $(PYTEST_ARGS)
+endif
+
+bench: setup
+	$(BIN)/python main.py bench $(ARGS)
+
+gallery: setup
+	$(BIN)/python main.py gallery --out out/gallery $(ARGS)
+
+clean:
+	rm -rf out build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -not -path './.venv/*' -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf .venv

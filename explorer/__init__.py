@@ -1,0 +1,24 @@
+"""Equiscope's core: fields, groups, capture and the measurement of symmetry. Never imports Qt.
+
+    from explorer import check_equivariance
+    report = check_equivariance(model, images, "D4")
+    print(report.text())
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from explorer.equivariance import Report, check_equivariance, lie_derivative
+
+__all__ = ["Report", "check_equivariance", "lie_derivative"]
+
+
+def __getattr__(name: str) -> Any:
+    # the window imports explorer before torch has arrived, so the torch half is loaded when it is first named
+    if name in __all__:
+        import explorer.equivariance as equivariance
+
+        return getattr(equivariance, name)
+    raise AttributeError(f"module 'explorer' has no attribute {name!r}")

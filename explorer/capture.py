@@ -1,0 +1,135 @@
+"""Temporary forward hooks on just the watched layers: values, or reductions of them, without wrapping the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from explorer.runner import Cancelled
+from explorer.trace import OUTPUT, LayerError, Trace, first_tensor
+
+Reduce = Callable[[str, Tensor], Any]
+
+
+def capture(
+    model: nn.Module,
+    x: Tensor,
+    layers: Iterable[str],
+    *,
+    reduce: Reduce | None = None,
+    clone: bool = False,
+    inputs: bool = False,
+    cancelled: Callable[[], bool] | None = None,
+) -> tuple[dict[str, Any], dict[str, tuple[Tensor, ...]]]:
+    """Run `model(x)` and return ({layer: value}, {layer: input tensors}) for the watched layers.
+
+    Args:
+        layers: names as in `Trace` ("conv1", "conv1#2", "output").
+        reduce: what to keep of a layer's output, computed on the device inside the hook; default: the tensor itself.
+        clone: copy what is kept, because some module overwrites its input in place.
+        inputs: also keep each watched module's tensor inputs.
+        cancelled: asked between modules; True raises Cancelled there.
+
+    Raises:
+        LayerError: a module raised, or a watched layer was not called; `.where` names it.
+    """
+    wanted = set(layers)
+    by_module: dict[str, set[int]] = {}
+    for name in wanted:
+        base, _, number = name.partition("#")
+        by_module.setdefault(base, set()).add(int(number or 1) - 1)
+    outputs: dict[str, Any] = {}
+    fed: dict[str, tuple[Tensor, ...]] = {}
+    entered: list[str] = []
+    handles = []
+
+    def watch(module: nn.Module, base: str, calls: set[int]) -> None:
+        count = 0
+
+        def before(_: nn.Module, args: tuple[Any, ...]) -> None:
+            if count in calls:
+                name = base if count == 0 else f"{base}#{count + 1}"
+                tensors = tuple(a for a in args if isinstance(a, Tensor))
+                fed[name] = tuple(t.clone() for t in tensors) if clone else tensors
+
+        def after(_: nn.Module, args: tuple[Any, ...], result: Any) -> None:
+            nonlocal count
+            if count in calls and (tensor := first_tensor(result)) is not None:
+                name = base if count == 0 else f"{base}#{count + 1}"
+                outputs[name] = reduce(name, tensor) if reduce else tensor.clone() if clone else tensor
+            count += 1
+
+        if inputs:
+            handles.append(module.register_forward_pre_hook(before))
+        handles.append(module.register_forward_hook(after))
+
+    def step(name: str) -> Callable[[nn.Module, Any], None]:
+        def hook(_: nn.Module, __: Any) -> None:
+            entered.append(name)
+            if cancelled is not None and cancelled():
+                raise Cancelled
+
+        return hook
+
+    try:
+        for base, module in model.named_modules():
+            if cancelled is not None:
+                handles.append(module.register_forward_pre_hook(step(base)))
+            if base in by_module and base:
+                watch(module, base, by_module[base])
+        try:
+            result = model(x)
+        except Cancelled:
+            raise
+        except torch.OutOfMemoryError:
+            raise
+        except Exception as error:
+            where = entered[-1] if entered else ""
+            named = f"layer {where}" if where else "the network's forward"
+            raise LayerError(where, f"{named} raised {type(error).__name__}: {error}") from error
+        if OUTPUT in wanted and OUTPUT not in outputs:
+            tensor = first_tensor(result)
+            if tensor is None:
+                raise LayerError(OUTPUT, f"the network returned {type(result).__name__}, which holds no tensor")
+            outputs[OUTPUT] = reduce(OUTPUT, tensor) if reduce else tensor
+    finally:
+        for handle in handles:
+            handle.remove()
+    missing = wanted - set(outputs)
+    if missing:
+        name = sorted(missing)[0]
+        raise LayerError(name, f"layer {name} was not called on this input")
+    return outputs, fed
+
+
+def feed(model: nn.Module, trace: Trace, name: str, tensors: tuple[Tensor, ...]) -> Tensor:
+    """Run one layer alone on `tensors` and return its (first) output tensor."""
+    module = model.get_submodule(trace[name].module)
+    try:
+        result = first_tensor(module(*tensors))
+    except Exception as error:
+        raise LayerError(name, f"layer {name} raised {type(error).__name__}: {error}") from error
+    assert result is not None
+    return result
+
+
+def thumbnails(side: int = 32, channels: int = 16) -> Reduce:
+    """Return a reduction to what a gallery tile draws: at most `channels` maps of at most `side` pixels."""
+
+    def reduce(name: str, value: Tensor) -> Tensor:
+        kept = value[0, :channels] if value.ndim > 1 else value
+        if kept.ndim == 3:
+            # strided picking costs one small copy; averaging the whole map would read all of it
+            sy, sx = -(-kept.shape[-2] // side), -(-kept.shape[-1] // side)
+            kept = kept[:, ::sy, ::sx]
+        return kept.clone()
+
+    return reduce
+
+
+def state_values(values: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return captures as contiguous CPU tensors, ready for safetensors."""
+    return {name: value.detach().cpu().contiguous() for name, value in values.items()}

@@ -1,0 +1,91 @@
+"""What a model file says of itself. A model is ONE file in models/ that exports ONE constant, CARD."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from explorer.fields import FieldType, Scalar, grid
+from explorer.params import Param
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+@dataclass(frozen=True, slots=True)
+class InputSpec:
+    """What the network eats: a grid signal of `shape` (channels, height, width); None means any size."""
+
+    shape: tuple[int, int | None, int | None] = (1, None, None)
+    field: FieldType = grid(Scalar(intensity=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A model's self-description.
+
+    Attributes:
+        name: unique, lower case, words joined by '-'; the name on the command line.
+        title: a few words for the gallery.
+        rows: ids of docs/systems.md that this model covers, such as ("G7",).
+        groups: the symmetries the network *claims*, checked by `check` and by the contract tests; each is the
+            name of a finite point group ("C4", "D4") or "translation". Empty: no law is claimed.
+        reference: author, title, year, section or equation.
+        equation: the defining equations, as plain text with Unicode mathematics, one per line.
+        summary: two or three sentences: what it is and what to look for in the window.
+        build: makes the network with fresh parameters; takes the values of `params` as keywords.
+        input: what the network eats.
+        domain: "grid" (later "graph", "mesh", "time", ...).
+        weights: file name in resources/weights of the trained parameters, or None.
+        labels: names of the outputs, in order, or empty.
+        params: what can be set when building (depth, step size, pooling, ...); each becomes a control.
+        sample: the sample shown first.
+        boundary: the boundary on which its translation law is exact: "circular" or "zero".
+        train: trains and returns (network, metrics by name); takes epochs, seed and a progress callback.
+        source: the classes and functions whose source the equation page shows; default: `build`.
+        matrix: returns {title: 2-D array} of the linear operators worth drawing (the weight-matrix view).
+        notes: lines shown under the summary, such as measured test errors.
+    """
+
+    name: str
+    title: str
+    rows: tuple[str, ...]
+    reference: str
+    equation: str
+    summary: str
+    build: Callable[..., nn.Module]
+    groups: tuple[str, ...] = ()
+    input: InputSpec = InputSpec()
+    domain: str = "grid"
+    weights: str | None = None
+    labels: tuple[str, ...] = ()
+    params: tuple[Param, ...] = ()
+    sample: str = "digit-3"
+    boundary: str = "circular"
+    train: Callable[..., tuple[nn.Module, Mapping[str, float]]] | None = None
+    source: tuple[Any, ...] = ()
+    matrix: Callable[[nn.Module], Mapping[str, Any]] | None = None
+    notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """The part of a card that crosses to the window and to `list models --json`: plain values only."""
+
+    name: str
+    title: str
+    domain: str
+    groups: tuple[str, ...]
+    rows: tuple[str, ...]
+    reference: str
+    equation: str
+    summary: str
+    notes: tuple[str, ...]
+    params: tuple[Param, ...]
+    sample: str
+    labels: tuple[str, ...]
+    input_shape: tuple[int | None, ...]
+    trained: bool
+    trainable: bool
+    source: str = ""

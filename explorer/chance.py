@@ -1,0 +1,50 @@
+"""A random group element, as steps that the controls can show."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from explorer.state import State
+from explorer.transforms import Step, Transform, transforms
+
+
+def random_steps(
+    rng: np.random.Generator,
+    size: tuple[int, int],
+    domain: str = "grid",
+    exact: bool = True,
+    state: State | None = None,
+) -> tuple[Step, ...]:
+    """Return a random element other than the identity, for an input of `size` (height, width).
+
+    With `exact` it permutes places (quarter turns, mirrors, whole shifts), so that a verdict can be given;
+    without, angles and shifts are any. What is no part of the group (a boundary) is kept from `state`.
+    """
+    have = {t.name: t for t in transforms().values() if domain in t.domains}
+    steps: list[Step] = []
+    for _ in range(64):  # the identity is one of eight or fewer; this many misses do not happen
+        steps = []
+        if "reflect" in have and rng.random() < 0.5:
+            steps.append(Step("reflect", _kept(have["reflect"], state)))
+        if "rotate" in have:
+            angle = float(rng.integers(4) * 90) if exact else round(float(rng.uniform(0, 360)), 1)
+            clamped = have["rotate"].params[0].clamp(angle)
+            if clamped:
+                steps.append(Step("rotate", (clamped, *_kept(have["rotate"], state)[1:])))
+        if "translate" in have and rng.random() < 0.5:
+            right, down = (_shift(rng, side, exact) for side in (size[1], size[0]))
+            if right or down:
+                steps.append(Step("translate", (right, down, *_kept(have["translate"], state)[2:])))
+        if steps:
+            break
+    return tuple(steps)
+
+
+def _shift(rng: np.random.Generator, side: int, exact: bool) -> float:
+    most = max(1, side // 4)
+    return float(rng.integers(-most, most + 1)) if exact else round(float(rng.uniform(-most, most)), 1)
+
+
+def _kept(transform: Transform, state: State | None) -> tuple[float, ...]:
+    step = state.step(transform.name) if state is not None else None
+    return step.values if step is not None else transform.defaults

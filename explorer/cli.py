@@ -1,0 +1,344 @@
+"""The command line: a contract that scripts rely on. Exit codes: 0 fine, 1 a law is broken, 2 bad input."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from explorer.state import State
+from explorer.transforms import parse_chain, transforms
+
+if TYPE_CHECKING:
+    from explorer.card import Card
+    from explorer.engine import LocalEngine
+
+VERBS = ("list", "run", "check", "train", "gallery", "bench")
+
+
+class BadInput(ValueError):
+    """What was typed cannot be done; the message is the one line for stderr."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """What the core cannot do itself, handed in by main.py: the packages it must not import.
+
+    Attributes:
+        cards: returns the built-in models by name (imports torch).
+        window: opens the window on a state (and a session's path); returns the exit code.
+        pictures: (engine factory, state, folder) -> saved PNG paths, drawn by the views themselves.
+        gallery: (engine factory, folder) -> saved PNG paths.
+        views: returns [(name, title)] of the views.
+        bench: returns the benchmark functions by name.
+    """
+
+    cards: Callable[[], Mapping[str, Card]]
+    window: Callable[[Callable[[], LocalEngine], State, argparse.Namespace], int]
+    pictures: Callable[[Callable[[], LocalEngine], State, Path], list[Path]]
+    gallery: Callable[[Callable[[], LocalEngine], Path], list[Path]]
+    views: Callable[[], list[tuple[str, str]]]
+    bench: Callable[[], Mapping[str, Callable[[], list[dict[str, Any]]]]]
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise BadInput(message)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of all verbs."""
+    state = _Parser(add_help=False)
+    state.add_argument("--transform", metavar="T", default="", help="rotate:30+translate:4,0 (the first acts first)")
+    state.add_argument("--device", default="auto", help="auto, cpu or cuda:0")
+    state.add_argument("--dtype", default=None, help="float32 or float64")
+    state.add_argument("--seed", type=int, default=0)
+    state.add_argument("--trust", action="store_true", help="execute the Python file that --model names")
+    state.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the model")
+
+    top = _Parser(prog="equiscope", description="See and measure what a network does to a symmetry.", parents=[state])
+    top.add_argument("--model", metavar="M", default="", help="a card's name, or file.py:callable with --trust")
+    top.add_argument("--compare", metavar="M", default="", help="a second model beside the first")
+    top.add_argument("--data", metavar="D", default="", help="a sample's name, a file, or random:1x3x33x33")
+    top.add_argument("--layer", metavar="L", default="")
+    top.add_argument("--orbit", metavar="T", default="rotate")
+    top.add_argument("--session", metavar="FILE", default="")
+    top.add_argument("--screenshot", metavar="PNG", default="", help="save a picture of the window and quit")
+    top.add_argument("--size", metavar="WxH", default="1280x800")
+    top.add_argument("--theme", choices=("system", "light", "dark"), default=None)
+    verbs = top.add_subparsers(dest="verb", parser_class=_Parser)
+
+    listing = verbs.add_parser("list", help="what there is")
+    listing.add_argument("what", choices=("models", "data", "transforms", "views", "readers", "groups"))
+    listing.add_argument("--json", action="store_true")
+
+    run = verbs.add_parser("run", help="captures, report and pictures of one square", parents=[state])
+    run.add_argument("model", metavar="M")
+    run.add_argument("--data", metavar="D", default="")
+    run.add_argument("--layers", metavar="L,..|all", default="all")
+    run.add_argument("--out", metavar="DIR", required=True)
+    run.add_argument("--json", action="store_true", help="also print the report")
+    run.add_argument("--no-pictures", action="store_true", help="no PNG of the views (needs no Qt)")
+
+    check = verbs.add_parser("check", help="per-layer error table", parents=[state])
+    check.add_argument("model", metavar="M")
+    check.add_argument("--group", metavar="G", default="")
+    check.add_argument("--data", metavar="D", default="")
+    check.add_argument("--tol", type=float, default=None, help="relative tolerance on exact elements")
+    check.add_argument("--field", action="append", default=[], metavar="LAYER=FIELD", help="correct a guessed field")
+    check.add_argument("--npz", metavar="FILE", default="", help="also save the table layer x element")
+    check.add_argument("--json", action="store_true")
+
+    train = verbs.add_parser("train", help="train a built-in model again")
+    train.add_argument("model", metavar="M")
+    train.add_argument("--out", metavar="FILE.safetensors", default="")
+    train.add_argument("--epochs", type=int, default=None)
+    train.add_argument("--seed", type=int, default=0)
+
+    gallery = verbs.add_parser("gallery", help="every card x view as a picture")
+    gallery.add_argument("--out", metavar="DIR", required=True)
+
+    bench = verbs.add_parser("bench", help="benchmarks, as ratios measured in one run")
+    bench.add_argument("names", nargs="*")
+    bench.add_argument("--json", action="store_true")
+    return top
+
+
+def main(argv: Sequence[str], doors: Doors) -> int:
+    """Run the command line; bad input is one clear line on stderr and exit code 2."""
+    try:
+        args = parser().parse_args(argv)
+        match args.verb:
+            case None:
+                return _window(args, doors)
+            case "list":
+                return _list(args, doors)
+            case "run":
+                return _run(args, doors)
+            case "check":
+                return _check(args, doors)
+            case "train":
+                return _train(args, doors)
+            case "gallery":
+                for path in doors.gallery(_engine(args, doors), _folder(args.out)):
+                    print(path)
+                return 0
+            case _:
+                return _bench(args, doors)
+    except SystemExit as end:  # --help
+        return int(end.code or 0)
+    except KeyboardInterrupt:
+        print("equiscope: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (ValueError, OSError, MemoryError, RuntimeError) as error:
+        from explorer.runner import sentence
+
+        where = str(getattr(error, "where", "") or "")
+        text = sentence(error).rstrip(".")
+        print(f"equiscope: {text}" + (f" [{where}]" if where and where not in text else ""), file=sys.stderr)
+        return 2
+
+
+def _engine(args: argparse.Namespace, doors: Doors) -> Callable[[], LocalEngine]:
+    def start() -> LocalEngine:
+        from explorer.engine import LocalEngine
+
+        return LocalEngine(doors.cards(), trust=getattr(args, "trust", False))
+
+    return start
+
+
+def _folder(text: str) -> Path:
+    path = Path(text)
+    if path.exists() and not path.is_dir():
+        raise BadInput(f"--out {text} is a file; give a folder")
+    return path
+
+
+def _state(args: argparse.Namespace, **more: Any) -> State:
+    if args.seed < 0:
+        raise BadInput("--seed must not be negative")
+    dtype = args.dtype or "float32"
+    if dtype not in ("float32", "float64"):
+        raise BadInput(f"unknown --dtype {dtype!r}; write float32 or float64")
+    params = []
+    for text in args.set:
+        name, equals, value = text.partition("=")
+        try:
+            params.append((name, float(value)))
+        except ValueError:
+            raise BadInput(f"--set {text!r} is not NAME=NUMBER (a choice is its index)") from None
+    return State(
+        model=args.model or State().model, params=tuple(params), sample=args.data, steps=parse_chain(args.transform),
+        device=args.device, dtype=dtype, seed=args.seed, **more,
+    )  # fmt: skip
+
+
+def _window(args: argparse.Namespace, doors: Doors) -> int:
+    if args.orbit not in transforms() or transforms()[args.orbit].orbit is None:
+        known = ", ".join(sorted(n for n, t in transforms().items() if t.orbit is not None))
+        raise BadInput(f"unknown --orbit {args.orbit!r}; known are {known}")
+    if args.session:
+        from explorer.session import load_session
+
+        state = load_session(Path(args.session)).state
+    else:
+        state = _state(args, compare=args.compare, layer=args.layer, orbit=args.orbit)
+    width, x, height = args.size.partition("x")
+    if not (x and width.isdigit() and height.isdigit() and 200 <= int(width) <= 8192 and 200 <= int(height) <= 8192):
+        raise BadInput(f"--size {args.size!r} is not WIDTHxHEIGHT in pixels")
+    for name in filter(None, (args.model, args.compare)):
+        if not _mentioned(name):
+            from explorer.loading import find_card
+
+            find_card(name, doors.cards(), args.trust)
+    return doors.window(_engine(args, doors), state, args)
+
+
+def _mentioned(name: str) -> bool:
+    """Return whether some file of models/ has `name` in quotes: then it needs no second look before the window is up.
+
+    A misspelt name is told on the terminal and not in a window that has just opened; asking the registry costs the
+    import of torch, so only a name that nobody mentions is looked up there.
+    """
+    files = (Path(__file__).resolve().parents[1] / "models").glob("*.py")
+    return any(f'"{name}"' in file.read_text(encoding="utf-8") for file in files)
+
+
+def _list(args: argparse.Namespace, doors: Doors) -> int:
+    rows: list[dict[str, Any]]
+    match args.what:
+        case "models":
+            rows = [
+                {
+                    "name": c.name, "title": c.title, "domain": c.domain, "groups": list(c.groups),
+                    "rows": list(c.rows), "reference": c.reference,
+                }
+                for c in doors.cards().values()
+            ]  # fmt: skip
+        case "data":
+            from explorer.sampling import samples
+
+            rows = [{"name": s.name, "title": s.title, "domain": s.domain, "summary": s.summary} for s in samples().values()]
+        case "transforms":
+            rows = [
+                {
+                    "name": t.name, "title": t.title, "domains": list(t.domains), "group": t.symbol,
+                    "params": [{f.name: getattr(p, f.name) for f in fields(p)} for p in t.params],
+                }
+                for t in transforms().values()
+            ]  # fmt: skip
+        case "views":
+            rows = [{"name": name, "title": title} for name, title in doors.views()]
+        case "groups":
+            from explorer.symmetries import symmetries
+
+            rows = [{"name": s.name, "title": s.title, "domains": list(s.domains)} for s in symmetries().values()]
+        case _:
+            from explorer.reading import readers
+
+            rows = [{"name": r.name, "title": r.title, "extensions": list(r.extensions)} for r in readers().values()]
+    if args.json:
+        print(json.dumps(rows, ensure_ascii=False, indent=1))
+    else:
+        width = max(len(r["name"]) for r in rows)
+        for r in rows:
+            extra = " ".join(r.get("rows", ())) or " ".join(r.get("extensions", ()))
+            print(f"{r['name']:<{width}}  {r['title']}" + (f"  [{extra}]" if extra else ""))
+    return 0
+
+
+def _run(args: argparse.Namespace, doors: Doors) -> int:
+    from explorer.report import capture_report, write_report
+
+    folder = _folder(args.out)
+    state = _state(args)
+    engine = _engine(args, doors)()
+    report, tensors = capture_report(engine, state, args.layers)
+    draw = None if args.no_pictures else lambda out: doors.pictures(_engine(args, doors), state, out)
+    write_report(folder, report, tensors, draw)
+    if args.json:
+        print(json.dumps(report, ensure_ascii=False))
+    else:
+        print(f"{folder}: report.json, captures.safetensors" + (", pictures" if draw else ""))
+    return 0
+
+
+def _check(args: argparse.Namespace, doors: Doors) -> int:
+    from explorer.report import audit
+
+    overrides = {}
+    for text in args.field:
+        layer, equals, field_text = text.partition("=")
+        if not equals:
+            raise BadInput(f"--field {text!r} is not LAYER=FIELD, such as conv1='grid regular(C4)'")
+        overrides[layer] = field_text
+    if args.tol is not None and not args.tol > 0:
+        raise BadInput("--tol must be a positive number")
+    if args.transform:
+        raise BadInput("check takes --group, not --transform: it goes through the group's elements itself")
+    engine = _engine(args, doors)()
+    reports = audit(engine, _state(args), args.group, args.dtype or "float64", args.tol, overrides)
+    worst = next((r for r in reports if r.verdict == "broken"), None)
+    shown = worst or next((r for r in reports if r.verdict == "no law"), reports[0])
+    if args.npz:
+        from explorer.report import save_table
+
+        save_table(Path(args.npz), reports)
+    if args.json:
+        result = shown.to_json()
+        if len(reports) > 1:
+            result["reports"] = [r.to_json() for r in reports]
+        print(json.dumps(result, ensure_ascii=False))
+    else:
+        print("\n\n".join(r.text() for r in reports))
+    return 1 if worst is not None else 0
+
+
+def _train(args: argparse.Namespace, doors: Doors) -> int:
+    from explorer.loading import find_card
+    from explorer.report import save_weights
+
+    card = find_card(args.model, doors.cards())
+    if card.train is None:
+        raise BadInput(f"{card.name} has no training: it is shown with its initial parameters")
+    if args.epochs is not None and args.epochs < 1:
+        raise BadInput("--epochs must be at least 1")
+    path = Path(args.out or f"{card.name}.safetensors")
+    if path.suffix != ".safetensors":
+        raise BadInput(f"--out {path} must end in .safetensors")
+    if not path.parent.is_dir():
+        raise BadInput(f"there is no folder {path.parent}")
+
+    def progress(epoch: int, epochs: int, text: str) -> None:
+        print(f"\repoch {epoch}/{epochs}  {text}", end="", file=sys.stderr, flush=True)
+
+    model, metrics = card.train(epochs=args.epochs, seed=args.seed, progress=progress)
+    print(file=sys.stderr)
+    save_weights(path, model, {"model": card.name, "seed": str(args.seed), **{k: f"{v:.6g}" for k, v in metrics.items()}})
+    print(f"{path}  " + "  ".join(f"{k} {v:.4g}" for k, v in metrics.items()))
+    return 0
+
+
+def _bench(args: argparse.Namespace, doors: Doors) -> int:
+    known = doors.bench()
+    for name in args.names:
+        if name not in known:
+            raise BadInput(f"unknown benchmark {name!r}; known are {', '.join(sorted(known))}")
+    rows: list[dict[str, Any]] = []
+    for name in args.names or sorted(known):
+        for row in known[name]():
+            rows.append({"benchmark": name, **row})
+            if not args.json:
+                print("  ".join(f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in rows[-1].items()), flush=True)
+    if args.json:
+        print(json.dumps(rows, ensure_ascii=False))
+    return 0

@@ -1,0 +1,190 @@
+"""The worker's half of the program: keeps what is loaded, answers states, computes orbits. No Qt, no window."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from explorer.card import Card
+from explorer.catalogue import Catalogue, SampleInfo
+from explorer.evaluate import refine, square
+from explorer.frame import Frame, Measure, OrbitCurve, Square
+from explorer.loading import find_card, load_model, model_info
+from explorer.orbits import orbit
+from explorer.prepare import DTYPES, Prepared, prepare
+from explorer.samples import Sample
+from explorer.sampling import find_sample, fit, samples
+from explorer.state import State
+
+_KEEP = 4  # epochs kept prepared: two models, before and after the last change
+
+
+class LocalEngine:
+    """Runs networks in this process. Every method is called on the worker thread only.
+
+    Args:
+        cards: the built-in models by name.
+        trust: whether Python files named as models may be executed.
+    """
+
+    def __init__(self, cards: Mapping[str, Card], trust: bool = False) -> None:
+        self.cards = dict(cards)
+        self.trust = trust
+        self._models: OrderedDict[object, nn.Module] = OrderedDict()
+        self._samples: OrderedDict[object, Sample] = OrderedDict()
+        self._prepared: OrderedDict[object, Prepared] = OrderedDict()
+        self._answers: tuple[State, list[dict[str, Tensor]]] | None = None
+        self._serial = 0
+
+    # what there is --------------------------------------------------------------------------------------------
+    def catalogue(self) -> Catalogue:
+        from explorer.equivariance.check import versions
+        from explorer.reading import readers
+
+        devices = ["cpu", *(f"cuda:{k}" for k in range(torch.cuda.device_count()))]
+        if torch.backends.mps.is_available():
+            devices.append("mps")
+        extensions = sorted({e for reader in readers().values() for e in reader.extensions})
+        infos = tuple(
+            SampleInfo(s.name, s.title, s.domain, s.summary, thumbnail(s.make())) for s in samples().values()
+        )
+        models = sorted((model_info(c) for c in self.cards.values()), key=lambda m: (m.domain, m.rows, m.name))
+        return Catalogue(tuple(models), infos, tuple(devices), tuple(versions().items()), tuple(extensions))
+
+    # one state ------------------------------------------------------------------------------------------------
+    def card(self, name: str) -> Card:
+        if name not in self.cards:
+            self.cards[name] = find_card(name, self.cards, self.trust)
+        return self.cards[name]
+
+    def sample(self, state: State, card: Card) -> Sample:
+        """Return the state's sample, fitted to what the card eats."""
+        text = state.sample or card.sample
+        key = (text, state.seed)
+        if key not in self._samples:
+            self._samples[key] = find_sample(text, state.seed)
+            while len(self._samples) > 8:
+                self._samples.popitem(last=False)
+        return fit(self._samples[key], card.input.shape)
+
+    def prepared(self, state: State, name: str, cancelled: Callable[[], bool] | None = None) -> Prepared:
+        """Return what the epoch of (`state`, model `name`) needs, computed at most once."""
+        params = state.params if name == state.model else ()
+        overrides = state.overrides if name == state.model else ()
+        key = (name, params, state.sample, state.device, state.dtype, state.seed, overrides)
+        if key in self._prepared:
+            self._prepared.move_to_end(key)
+            return self._prepared[key]
+        card = self.card(name)
+        sample = self.sample(state, card)
+        model_key = (name, params)
+        if model_key not in self._models:
+            self._models[model_key] = load_model(card, dict(params))
+            while len(self._models) > _KEEP:
+                self._models.popitem(last=False)
+        # a prepared epoch owns its copy: the same network may be wanted in two precisions at once
+        import copy
+
+        made = prepare(
+            card, copy.deepcopy(self._models[model_key]), sample, device=device_of(state.device),
+            dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=name not in self._foreign(),
+            seed=state.seed, cancelled=cancelled,
+        )  # fmt: skip
+        self._prepared[key] = made
+        while len(self._prepared) > _KEEP:
+            self._prepared.popitem(last=False)
+        return made
+
+    def _foreign(self) -> set[str]:
+        return {name for name in self.cards if ":" in name}
+
+    def answer(self, state: State, cancelled: Callable[[], bool]) -> Frame:
+        """Return the frame of `state`."""
+        start = time.perf_counter()
+        names = [state.model, *([state.compare] if state.compare else [])]
+        squares: list[Square] = []
+        answers: list[dict[str, Tensor]] = []
+        forward = 0.0
+        fraction: float | None = None
+        for name in names:
+            p = self.prepared(state, name, cancelled)
+            here, values = square(p, state, fraction=fraction, cancelled=cancelled)
+            if fraction is None:
+                watched = [w.name for w in p.watched]
+                fraction = watched.index(here.layer.name) / max(1, len(watched) - 1)
+            squares.append(here)
+            answers.append(values)
+            forward += p.forward_seconds
+        self._answers = (state, answers)
+        self._serial += 1
+        sample = self.sample(state, self.card(state.model))
+        return Frame(
+            state, tuple(squares), (time.perf_counter() - start) * 1e3, forward * 1e3,
+            str(device_of(state.device)), sample.title, sample.notes, self._serial,
+        )  # fmt: skip
+
+    def refine(self, frame: Frame) -> Iterator[Frame]:
+        """Yield the same frame with ever more layers measured, until all are; advanced in idle time."""
+        if self._answers is None or self._answers[0] != frame.state:
+            return
+        answers = self._answers[1]
+        squares = list(frame.squares)
+        for k, here in enumerate(squares):
+            p = self.prepared(frame.state, here.model)
+            if len(here.measures) == len(p.watched):
+                continue
+            measures: dict[str, Measure]
+            for measures in refine(p, frame.state, answers[k], here.measures):
+                squares[k] = replace(here, measures=measures)
+                yield replace(frame, squares=tuple(squares))
+
+    def orbit(self, state: State) -> Iterator[OrbitCurve]:
+        """Yield ever more complete curves, of one model each."""
+        for name in [state.model, *([state.compare] if state.compare else [])]:
+            yield from orbit(self.prepared(state, name), state)
+
+    def close(self) -> None:
+        self._prepared.clear()
+        self._models.clear()
+        self._answers = None
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+
+def device_of(name: str) -> torch.device:
+    """Return the device; "auto" is the first GPU, else the CPU.
+
+    Raises:
+        ValueError: there is no such device.
+    """
+    if name == "auto":
+        return torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise ValueError(f"unknown device {name!r}; write 'cpu', 'cuda:0' or 'auto'") from None
+    if device.type == "cuda" and (not torch.cuda.is_available() or (device.index or 0) >= torch.cuda.device_count()):
+        raise ValueError(f"there is no device {name!r} here; this machine has {torch.cuda.device_count()} CUDA device(s)")
+    return device
+
+
+def thumbnail(sample: Sample, side: int = 48) -> np.ndarray | None:  # type: ignore[type-arg]
+    """Return a sample's picture, (side, side, 3) uint8, or None when it is no image."""
+    if sample.domain != "grid":
+        return None
+    values = torch.from_numpy(np.array(sample.x.values))[None]
+    grey = values.expand(1, 3, -1, -1) if values.shape[1] == 1 else values[:, :3]
+    if grey.shape[1] != 3:
+        grey = grey[:, :1].expand(1, 3, -1, -1)
+    low, high = float(grey.min()), float(grey.max())
+    if low < 0 or high > 1:
+        grey = (grey - low) / max(high - low, 1e-12)
+    small = torch.nn.functional.interpolate(grey, (side, side), mode="bilinear", antialias=True, align_corners=False)
+    picture: np.ndarray = (small[0].clamp(0, 1) * 255).round().byte().permute(1, 2, 0).numpy()  # type: ignore[type-arg]
+    return picture

@@ -1,0 +1,154 @@
+"""Field types: what a tensor inside a network is a field *of*, and over *what*.
+
+A captured tensor alone says nothing about how it should be drawn or how it should move. A `FieldType` pairs a
+domain (where the values sit) with a representation (how the values at one place mix under the point group).
+From that pair follow the group action (`explorer.transforms`), the view that draws it, and linked selection.
+Nothing here imports torch: declarations are cheap values that the window can read before torch has arrived.
+
+The action is the induced representation (Cohen et al., "A General Theory of Equivariant CNNs on Homogeneous
+Spaces", 2019): (rho(g) f)(u) = rho_fibre(h) f(g^-1 u), where h is the point part of g.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from explorer.groups import FiniteGroup, group
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A regular grid sampled every `spacing` input pixels; `flat` = (height, width) after nn.Flatten.
+
+    A single place that summarises the whole image (global pooling) has infinite spacing: no shift moves it.
+    """
+
+    spacing: float = 1.0
+    flat: tuple[int, int] | None = None
+    name = "grid"
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return ("batch", "channel") if self.flat else ("batch", "channel", "y", "x")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """No domain left: one value per sample and channel (class scores, pooled vectors)."""
+
+    name = "point"
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return ("batch", "channel")
+
+
+Domain = Grid | Point
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """Every channel is a scalar field: the point group moves places, never mixes channels.
+
+    `intensity` marks measured grey values (an input image): brightness acts on these alone.
+    """
+
+    intensity: bool = False
+
+    @property
+    def size(self) -> int:
+        return 1
+
+    def __str__(self) -> str:
+        return "intensity" if self.intensity else "scalar"
+
+
+@dataclass(frozen=True, slots=True)
+class Regular:
+    """Channels come in blocks of |H|, one per group element, permuted by h: channel = field * |H| + index."""
+
+    group: FiniteGroup
+
+    @property
+    def size(self) -> int:
+        return self.group.order
+
+    def __str__(self) -> str:
+        return f"regular({self.group.name})"
+
+
+Representation = Scalar | Regular
+
+
+@dataclass(frozen=True, slots=True)
+class FieldType:
+    """A domain and a representation; `guessed` when inferred rather than declared by the model."""
+
+    domain: Domain
+    rep: Representation = Scalar()
+    guessed: bool = False
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return self.domain.axes
+
+    @property
+    def invariant(self) -> bool:
+        """Whether nothing moves under any point-group element."""
+        return isinstance(self.domain, Point) and isinstance(self.rep, Scalar)
+
+    @property
+    def spacing(self) -> float:
+        return self.domain.spacing if isinstance(self.domain, Grid) else 1.0
+
+    def at_spacing(self, spacing: float) -> FieldType:
+        return replace(self, domain=replace(self.domain, spacing=spacing)) if isinstance(self.domain, Grid) else self
+
+    def guess(self) -> FieldType:
+        return replace(self, guessed=True)
+
+    def declared(self) -> FieldType:
+        return replace(self, guessed=False)
+
+    def __str__(self) -> str:
+        if isinstance(self.domain, Point):
+            return "invariant" if isinstance(self.rep, Scalar) else f"point {self.rep}"
+        flat = f" flat {self.domain.flat[0]}x{self.domain.flat[1]}" if self.domain.flat else ""
+        spacing = f" /{self.domain.spacing:g}" if self.domain.spacing != 1.0 else ""
+        return f"grid {self.rep}{spacing}{flat}"
+
+
+INVARIANT = FieldType(Point())
+
+_TEXT = re.compile(
+    r"^(?:(?P<inv>invariant)|(?P<domain>grid|point) (?P<rep>scalar|intensity|regular\((?P<group>\w+)\))"
+    r"(?: /(?P<spacing>[0-9.]+|inf))?(?: flat (?P<h>\d+)x(?P<w>\d+))?)$"
+)
+
+
+def grid(rep: Representation | None = None, spacing: float = 1.0) -> FieldType:
+    """Return a grid field, scalar unless `rep` says otherwise."""
+    return FieldType(Grid(spacing), rep or Scalar())
+
+
+def regular(name: str, spacing: float = 1.0) -> FieldType:
+    """Return a grid field in the regular representation of the group called `name`."""
+    return FieldType(Grid(spacing), Regular(group(name)))
+
+
+def parse_field(text: str) -> FieldType:
+    """Read what `str(field)` writes, for example "grid regular(D4) /2" or "invariant"; raise ValueError."""
+    m = _TEXT.match(text.strip())
+    if m is None:
+        raise ValueError(
+            f"unknown field type {text!r}; write 'invariant', 'grid scalar', 'grid regular(D4)', 'grid scalar /2' "
+            "or 'point regular(C4)'"
+        )
+    if m["inv"]:
+        return INVARIANT
+    rep: Representation = Regular(group(m["group"])) if m["group"] else Scalar(m["rep"] == "intensity")
+    if m["domain"] == "point":
+        return FieldType(Point(), rep)
+    flat = (int(m["h"]), int(m["w"])) if m["h"] else None
+    return FieldType(Grid(float(m["spacing"] or 1.0), flat), rep)

@@ -1,0 +1,354 @@
+"""Run a network once and learn what its layers are: order, shapes, field types, receptive fields.
+
+Modules declare how they change the representation with an attribute `out_rep` (or a whole `out_field`); everything
+pointwise inherits; spacing follows from strides. Where nothing is declared the field is inferred from the module's
+kind and the tensor's shape and marked as a guess, which a person can correct (`overrides`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from explorer.fields import INVARIANT, FieldType, Grid, Point, Regular, Scalar, parse_field
+
+OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
+
+_KEEPS_REP = (
+    nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Hardtanh,
+    nn.Dropout, nn.Dropout2d, nn.BatchNorm2d, nn.InstanceNorm2d, nn.GroupNorm, nn.LayerNorm, nn.MaxPool2d,
+    nn.AvgPool2d, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d, nn.Upsample, nn.ZeroPad2d, nn.CircularPad2d,
+    nn.ReflectionPad2d, nn.ReplicationPad2d, nn.ConstantPad2d, nn.BatchNorm1d, nn.Softmax, nn.LogSoftmax, nn.LPPool2d,
+)  # fmt: skip
+
+
+class LayerError(RuntimeError):
+    """A layer failed; `where` is its name."""
+
+    def __init__(self, where: str, message: str) -> None:
+        super().__init__(message)
+        self.where = where
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One call of one module, as seen in the trace.
+
+    Attributes:
+        name: as in named_modules(); a module called again is "name#2", "name#3", ...
+        module: name in named_modules() without the call number.
+        call: 0 for the first call.
+        field: of the output, None when the output's shape fits no domain that is known.
+        inputs: fields of the positional tensor inputs; None where unknown.
+        alone: whether the module can be fed alone (all its inputs are tensors with known fields).
+        receptive: radius in input pixels, an upper bound along the trace; inf after a global operation.
+        leaf: whether it has no children that were called.
+        kernel_rank: how many weighted layers lie before it, itself included (for tolerances).
+    """
+
+    name: str
+    module: str
+    kind: str
+    call: int
+    shape: tuple[int, ...]
+    params: int
+    field: FieldType | None
+    inputs: tuple[FieldType | None, ...]
+    alone: bool
+    receptive: float
+    leaf: bool
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The layers of a network in order of completion."""
+
+    layers: tuple[Layer, ...]
+    output: str
+    clones: bool  # whether outputs must be copied because some module works in place
+    training_modules: tuple[str, ...] = ()
+    by_name: Mapping[str, Layer] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Layer:
+        return self.by_name[name]
+
+
+def first_tensor(value: Any) -> Tensor | None:
+    """Return the first tensor in a module's result: itself, or inside a tuple, list or dict."""
+    if isinstance(value, Tensor):
+        return value
+    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return next((t for item in items if (t := first_tensor(item)) is not None), None)
+
+
+@contextmanager
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """Put the network in eval mode, TF32 off, and restore both, and the random state, afterwards."""
+    modes = {m: m.training for m in model.modules()}
+    tf32 = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+    rng = torch.get_rng_state()
+    cuda_rng = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+    try:
+        model.eval()
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+        yield
+    finally:
+        for module, mode in modes.items():
+            module.training = mode
+        torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = tf32
+        torch.set_rng_state(rng)
+        if cuda_rng:
+            torch.cuda.set_rng_state_all(cuda_rng)
+
+
+def trace(
+    model: nn.Module,
+    x: Tensor,
+    x_field: FieldType,
+    *,
+    overrides: Mapping[str, str] | None = None,
+    declared: bool = False,
+) -> Trace:
+    """Run `model` on `x` (batch, channel, height, width) once and describe every module call.
+
+    Args:
+        overrides: {layer name: field text}, corrections of guessed fields; an unknown layer raises KeyError.
+        declared: the network's author stands for its fields (a built-in card), so none is marked as a guess.
+
+    Raises:
+        LayerError: a module raised; `.where` names it.
+    """
+    names = {m: n for n, m in model.named_modules()}
+    recorder = _Recorder(names, x, x_field, overrides or {}, declared)
+    handles = []
+    try:
+        for module in names:
+            handles.append(module.register_forward_pre_hook(recorder.enter, with_kwargs=True))
+            handles.append(module.register_forward_hook(recorder.leave, with_kwargs=True))
+        with torch.no_grad():
+            try:
+                result = model(x)
+            except LayerError:
+                raise
+            except Exception as error:
+                where = recorder.stack[-1] if recorder.stack else ""
+                raise LayerError(where, f"layer {where or 'forward'} raised {type(error).__name__}: {error}") from error
+    finally:
+        for handle in handles:
+            handle.remove()
+    if first_tensor(result) is None:
+        raise LayerError(OUTPUT, f"the network returned {type(result).__name__}, which holds no tensor")
+    layers = recorder.finish(result)
+    clones = any(getattr(m, "inplace", False) for m in names)
+    unknown = set(overrides or {}) - {layer.name for layer in layers}
+    if unknown:
+        raise KeyError(f"no layer is called {sorted(unknown)[0]!r}")
+    return Trace(tuple(layers), layers[-1].name, clones, by_name={layer.name: layer for layer in layers})
+
+
+class _Recorder:
+    def __init__(
+        self,
+        names: Mapping[nn.Module, str],
+        x: Tensor,
+        x_field: FieldType,
+        overrides: Mapping[str, str],
+        declared: bool,
+    ) -> None:
+        self.names = names
+        self.overrides = overrides
+        self.declared = declared
+        self.stack: list[str] = []
+        self.layers: list[Layer] = []
+        self.calls: dict[str, int] = {}
+        self._keep: list[Tensor] = [x]  # ids are only unique while the tensors live
+        self._known: dict[int, tuple[FieldType, float, int]] = {id(x): (x_field, 0.0, 0)}
+        self._recent: list[tuple[tuple[int, ...], FieldType, float, int]] = [(tuple(x.shape), x_field, 0.0, 0)]
+        self._produced: dict[int, str] = {}
+        self._inner: list[bool] = []
+
+    def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
+        if self._inner:
+            self._inner[-1] = True
+        self._inner.append(False)
+        self.stack.append(self.names[module])
+
+    def leave(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:
+        name = self.stack.pop()
+        has_inner = self._inner.pop()
+        out = first_tensor(result)
+        if not name or out is None or out.ndim < 1 or not out.is_floating_point():
+            return
+        call = self.calls.get(name, 0)
+        self.calls[name] = call + 1
+        tensors = [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
+        known = [self._lookup(t) for t in tensors]
+        first = known[0] if known else None
+        in_field, radius, rank = first if first else (None, math.inf, 0)
+        label = name if call == 0 else f"{name}#{call + 1}"
+        shape_in = tuple(tensors[0].shape) if tensors else ()
+        if has_inner and id(out) in self._known:
+            out_field, radius, rank = self._known[id(out)]
+            if (rep := getattr(module, "out_rep", None)) is not None:
+                out_field = replace(out_field, rep=rep, guessed=False)
+        else:
+            guess = infer(module, in_field, shape_in, tuple(out.shape))
+            weighted = any(True for _ in module.parameters())
+            inner = [layer for layer in self.layers if layer.module.startswith(name + ".")] if has_inner else []
+            rank = max([rank + int(weighted and not inner), *(layer.rank for layer in inner)])
+            radius = max([receptive(module, in_field, shape_in, tuple(out.shape), radius)]
+                         + [layer.receptive for layer in inner])  # fmt: skip
+            out_field = guess
+        if label in self.overrides:
+            out_field = parse_field(self.overrides[label])
+        elif out_field is not None and self.declared:
+            out_field = out_field.declared()
+        if out_field is not None and not _fits(out_field, out):
+            out_field = None
+        if out_field is not None:
+            self._remember(out, out_field, radius, rank)
+        self.layers.append(
+            Layer(
+                name=label,
+                module=name,
+                kind=type(module).__name__,
+                call=call,
+                shape=tuple(out.shape),
+                params=sum(p.numel() for p in module.parameters()),
+                field=out_field,
+                inputs=tuple(k[0] if k else None for k in known),
+                alone=len(args) == len(tensors) and not kwargs and bool(known) and all(k is not None for k in known),
+                receptive=radius,
+                leaf=not has_inner,
+                rank=rank,
+            )
+        )
+        self._produced[id(out)] = label
+
+    def finish(self, result: Any) -> list[Layer]:
+        """Return the layers; the root's own result is added when functional code made it."""
+        out = first_tensor(result)
+        assert out is not None
+        if id(out) not in self._produced or self._produced[id(out)] != self.layers[-1].name:
+            found = self._lookup(out)
+            out_field = found[0] if found else (INVARIANT.guess() if out.ndim == 2 else None)
+            if OUTPUT in self.overrides:
+                out_field = parse_field(self.overrides[OUTPUT])
+            last = self.layers[-1] if self.layers else None
+            self.layers.append(
+                Layer(OUTPUT, "", "forward", 0, tuple(out.shape), 0, out_field, (), False, math.inf, True,
+                      last.rank if last else 0)
+            )  # fmt: skip
+        return self.layers
+
+    def _remember(self, tensor: Tensor, out_field: FieldType, radius: float, rank: int) -> None:
+        self._keep.append(tensor)
+        self._known[id(tensor)] = (out_field, radius, rank)
+        self._recent.append((tuple(tensor.shape), out_field, radius, rank))
+
+    def _lookup(self, tensor: Tensor) -> tuple[FieldType, float, int] | None:
+        """Return what is known of a tensor: by identity, else by the shape of what came before (functional code)."""
+        if id(tensor) in self._known:
+            return self._known[id(tensor)]
+        shape = tuple(tensor.shape)
+        for seen, seen_field, radius, rank in reversed(self._recent):
+            if seen == shape:
+                return seen_field.guess() if not self.declared else seen_field, radius, rank
+            if len(seen) == 4 and len(shape) == 2 and isinstance(seen_field.domain, Grid):
+                n, c, h, w = seen
+                if shape == (n, c * h * w) and (h, w) != (1, 1):
+                    return FieldType(Grid(seen_field.spacing, (h, w)), seen_field.rep, True), radius, rank
+                if shape == (n, c):
+                    return FieldType(Point(), seen_field.rep, True), math.inf, rank
+        return None
+
+
+def _fits(out_field: FieldType, out: Tensor) -> bool:
+    if len(out_field.axes) != out.ndim:
+        return False
+    if out_field.invariant:
+        return True
+    channels = out.shape[1]
+    if isinstance(out_field.domain, Grid) and out_field.domain.flat:
+        h, w = out_field.domain.flat
+        if channels % (h * w):
+            return False
+        channels //= h * w
+    return channels % out_field.rep.size == 0
+
+
+def infer(
+    module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
+) -> FieldType | None:
+    """Return the field type of a module's output; `guessed` unless the module declares it."""
+    if isinstance(declared := getattr(module, "out_field", None), FieldType):
+        return declared
+    rep = getattr(module, "out_rep", None)
+    keeps = isinstance(module, _KEEPS_REP) and len(shape_in) > 1 and len(shape) > 1 and shape_in[1] == shape[1]
+    # a pointwise layer hands on what it got, guess or not
+    guessed = (in_field.guessed if in_field else True) if keeps else rep is None
+    if rep is None:
+        rep = in_field.rep if keeps and in_field else Scalar()
+    if isinstance(rep, Scalar):
+        rep = Scalar()  # features are no measured intensities any more
+    match len(shape):
+        case 4:
+            return FieldType(Grid(_spacing(module, in_field, shape_in, shape)), rep, guessed)
+        case 2:
+            if in_field and isinstance(in_field.domain, Grid) and len(shape_in) == 4:
+                n, c, h, w = shape_in
+                if shape[1] == c * h * w and (h, w) != (1, 1):
+                    return FieldType(Grid(in_field.spacing, (h, w)), in_field.rep, in_field.guessed)
+                if shape[1] == c and not any(True for _ in module.parameters()):
+                    return FieldType(Point(), rep if not guessed else in_field.rep, guessed)
+            if keeps and in_field and shape_in == shape:
+                return in_field
+            return FieldType(Point(), rep, guessed) if isinstance(rep, Regular) else replace(INVARIANT, guessed=guessed)
+        case _:
+            return None
+
+
+def _pair(value: Any) -> tuple[float, ...]:
+    return tuple(map(float, value)) if isinstance(value, Sequence) else (float(value),)
+
+
+def _spacing(
+    module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
+) -> float:
+    before = in_field.spacing if in_field else 1.0
+    if shape[-2:] == (1, 1) and shape_in[-2:] != (1, 1):
+        return math.inf  # one place for the whole image: nothing moves it
+    if len(shape_in) != 4 or shape_in[-2:] == shape[-2:]:
+        return before
+    stride = getattr(module, "stride", None)
+    if stride is not None and not isinstance(stride, str):
+        step = max(_pair(stride))
+        return before / step if isinstance(module, nn.ConvTranspose2d) else before * step
+    ratio = shape_in[-1] / shape[-1]
+    return before * max(1, round(ratio)) if ratio >= 1 else before / max(1, round(1 / ratio))
+
+
+def receptive(
+    module: nn.Module,
+    in_field: FieldType | None,
+    shape_in: tuple[int, ...],
+    shape: tuple[int, ...],
+    radius: float,
+) -> float:
+    """Return the radius in input pixels that one output value can depend on, given its input's radius."""
+    if in_field is None or len(shape) != 4 or len(shape_in) != 4:
+        return math.inf if len(shape) != len(shape_in) else radius
+    if shape[-2:] == (1, 1) and shape_in[-2:] != (1, 1):
+        return math.inf
+    kernel = getattr(module, "kernel_size", None)
+    if kernel is not None:
+        dilation = max(_pair(getattr(module, "dilation", 1)))
+        return radius + (max(_pair(kernel)) - 1) / 2 * dilation * in_field.spacing
+    return radius if shape_in[-2:] == shape[-2:] else radius + in_field.spacing

@@ -1,0 +1,201 @@
+"""Group elements, the transforms that make them from parameters, and chains of both.
+
+A transform is ONE file in this package that exports ONE constant, TRANSFORM: its declared parameters and a
+function from their values to an `Element`. Everything else (the inspector's controls, the command line, undo,
+inverses, the laws in the tests) follows from the declaration. Values and elements are torch-free; only `act`
+touches tensors, so that parsing a command or a session costs nothing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from typing import TYPE_CHECKING
+
+from explorer.fields import FieldType
+from explorer.params import Param
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class NoAction(ValueError):
+    """This field type has no action of this element (a mirror on a C4 field): no law can be stated."""
+
+
+class Element(ABC):
+    """One group element. Immutable; `act` is the representation rho(g) on a field."""
+
+    domains: tuple[str, ...] = ()
+
+    @abstractmethod
+    def inverse(self) -> Element: ...
+
+    @abstractmethod
+    def merge(self, first: Element) -> Element | None:
+        """Return self o first as one element, or None when only acting one after the other is faithful."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> bool: ...
+
+    @abstractmethod
+    def exact(self, field: FieldType, shape: tuple[int, ...]) -> bool:
+        """Whether the action on values of `shape` (batch, channel, ...) permutes places: no resampling."""
+
+    @abstractmethod
+    def act(self, values: Tensor, field: FieldType) -> Tensor:
+        """Return rho(g) values, (batch, channel, ...) -> the same; raise NoAction when the field has none."""
+
+    @abstractmethod
+    def known(self, values: Tensor, field: FieldType) -> Tensor | None:
+        """Return where rho(g) values is determined by values, (y, x) in {0, 1}; None means everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain(Element):
+    """A product of elements, the first acting first, that cannot be merged into one faithfully."""
+
+    parts: tuple[Element, ...] = ()
+
+    def inverse(self) -> Element:
+        return chain(part.inverse() for part in reversed(self.parts))
+
+    def merge(self, first: Element) -> Element | None:
+        return chain((first, *self.parts))
+
+    @property
+    def identity(self) -> bool:
+        return all(part.identity for part in self.parts)
+
+    def exact(self, field: FieldType, shape: tuple[int, ...]) -> bool:
+        return all(part.exact(field, shape) for part in self.parts)
+
+    def act(self, values: Tensor, field: FieldType) -> Tensor:
+        for part in self.parts:
+            values = part.act(values, field)
+        return values
+
+    def known(self, values: Tensor, field: FieldType) -> Tensor | None:
+        known: Tensor | None = None
+        for part in self.parts:
+            here = part.known(values, field)
+            if known is not None:
+                # what was unknown before this part moves along with it; resampling must not smear it back in
+                moved = part.act(known[None, None].to(values.dtype), FieldType(field.domain))[0, 0]
+                known = (moved > 0.999).to(known.dtype)
+            known = here if known is None else known if here is None else known * here
+        return known
+
+
+def chain(elements: object) -> Element:
+    """Return the product of `elements` (an iterable, the first acts first), merged as far as that is faithful."""
+    merged: list[Element] = []
+    for element in elements:  # type: ignore[attr-defined]
+        for part in element.parts if isinstance(element, Chain) else (element,):
+            joint = part.merge(merged[-1]) if merged else None
+            if joint is None:
+                merged.append(part)
+            else:
+                merged[-1] = joint
+    merged = [part for part in merged if not part.identity] or merged[:1]
+    return merged[0] if len(merged) == 1 else Chain(tuple(merged))
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """What can be done to data.
+
+    Attributes:
+        name, title, summary: command-line name, a few words, one sentence.
+        domains: which domains it acts on.
+        symbol: the group, in the usual notation ("SO(2)", "Z^2").
+        params: its parameters, in command-line order.
+        element: their values -> the group element.
+        inverse: their values -> the values of the inverse element.
+        gesture: how a person does it on the stage: "ring" (drag the ring), "drag" (drag the picture), "key", or "".
+        orbit: index of the parameter along which the error curve is drawn, or None when there is no curve.
+        key: the key that applies it once, if `gesture` is "key".
+    """
+
+    name: str
+    title: str
+    summary: str
+    domains: tuple[str, ...]
+    symbol: str
+    params: tuple[Param, ...]
+    element: Callable[..., Element]
+    inverse: Callable[..., tuple[float, ...]]
+    gesture: str = ""
+    orbit: int | None = None
+    key: str = ""
+
+    @property
+    def defaults(self) -> tuple[float, ...]:
+        return tuple(p.default for p in self.params)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A transform's name with the values of its parameters."""
+
+    name: str
+    values: tuple[float, ...]
+
+    def __str__(self) -> str:
+        params = transforms()[self.name].params
+        texts = [p.text(v) for p, v in zip(params, self.values, strict=True)]
+        # trailing defaults are left out, so that what was typed is what is written
+        while len(texts) > 1 and self.values[len(texts) - 1] == params[len(texts) - 1].default:
+            texts.pop()
+        return f"{self.name}:{','.join(texts)}" if texts else self.name
+
+
+@cache
+def transforms() -> dict[str, Transform]:
+    """Return every transform by name."""
+    import explorer.transforms as package
+    from explorer.registry import scan
+
+    return scan(package, "TRANSFORM")
+
+
+def parse_chain(text: str) -> tuple[Step, ...]:
+    """Read "rotate:30+translate:4,0" (the first acts first); raise ValueError with one clear sentence."""
+    steps = []
+    for part in filter(None, (p.strip() for p in text.replace("+-", "+\0").split("+"))):
+        name, colon, rest = part.replace("\0", "-").partition(":")
+        known = transforms()
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ValueError(f"unknown transform {name!r}; known are {', '.join(sorted(known))}{hint}")
+        params = known[name].params
+        texts = rest.split(",") if colon else []
+        if len(texts) > len(params):
+            raise ValueError(f"{name} takes {len(params)} value(s) ({', '.join(p.name for p in params)}), got {rest!r}")
+        try:
+            values = [p.parse(t) for p, t in zip(params, texts, strict=False)]
+        except ValueError as error:
+            raise ValueError(f"transform {part!r}: {error}") from None
+        steps.append(Step(name, (*values, *(p.default for p in params[len(values) :]))))
+    return tuple(steps)
+
+
+def chain_text(steps: Sequence[Step]) -> str:
+    return "+".join(map(str, steps))
+
+
+def chain_element(steps: Sequence[Step]) -> Element:
+    """Return the group element of a chain of steps; the empty chain is the identity."""
+    from explorer.transforms.affine import IDENTITY
+
+    return chain([transforms()[s.name].element(*s.values) for s in steps] or [IDENTITY])
+
+
+def inverse_steps(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Return the steps of the inverse element, in order."""
+    return tuple(Step(s.name, transforms()[s.name].inverse(*s.values)) for s in reversed(steps))

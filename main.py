@@ -1,0 +1,116 @@
+"""Equiscope: see and measure, layer by layer, what a network does to a symmetry.
+
+The only module that imports explorer, models and widgets. Nothing heavy is imported before it is needed: the
+window is on screen before torch has arrived.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer import cli
+from explorer.state import State
+
+if TYPE_CHECKING:
+    from explorer.card import Card
+    from explorer.engine import LocalEngine
+
+OUT = Path("out")
+
+
+def cards() -> dict[str, Card]:
+    import models
+    from explorer.registry import scan
+
+    return scan(models, "CARD")
+
+
+def no_display() -> bool:
+    """Return whether no window can be opened: no X or Wayland display, and no platform chosen by hand."""
+    return (
+        sys.platform.startswith("linux")
+        and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+        and os.environ.get("QT_QPA_PLATFORM", "") in ("", "offscreen")
+    )
+
+
+def off_screen() -> None:
+    """Draw without a display from here on."""
+    if no_display():
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+        # the plugin says on every window that it knows no size hints, which nobody needs to read
+        os.environ.setdefault("QT_LOGGING_RULES", "default.warning=false")
+
+
+def window(start: Callable[[], LocalEngine], state: State, args: argparse.Namespace) -> int:
+    width, _, height = args.size.partition("x")
+    if args.screenshot or no_display():
+        off_screen()
+        from widgets.offscreen import grab_window
+
+        path = Path(args.screenshot or OUT / "window.png")
+        grab_window(start, state, (int(width), int(height)), args.theme or "light", path)
+        if not args.screenshot:
+            from explorer.report import capture_report, write_report
+
+            engine = start()
+            shown = state if state.steps else State(model=state.model, sample=state.sample, dtype=state.dtype)
+            write_report(OUT / "report", *capture_report(engine, shown))
+            engine.close()
+            print(f"No display: the window was drawn off screen to {path}, its report is in {OUT / 'report'}.")
+        else:
+            print(path)
+        return 0
+    from widgets.app import run_window
+
+    return run_window(start, state, argv=[sys.argv[0]])
+
+
+def pictures(start: Callable[[], LocalEngine], state: State, folder: Path) -> list[Path]:
+    off_screen()
+    from widgets.pictures import view_pictures
+
+    return view_pictures(start, state, folder)
+
+
+def gallery(start: Callable[[], LocalEngine], folder: Path) -> list[Path]:
+    off_screen()
+    from widgets.pictures import gallery_pictures
+
+    return gallery_pictures(start, folder)
+
+
+def views() -> list[tuple[str, str]]:
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    import widgets.views
+    from explorer.registry import scan
+
+    return [(spec.name, spec.title) for spec in scan(widgets.views, "VIEW").values()]
+
+
+def benchmarks() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
+    import importlib
+    import pkgutil
+
+    import benchmarks as package
+
+    found = {}
+    for info in pkgutil.iter_modules(package.__path__):
+        module = importlib.import_module(f"benchmarks.{info.name}")
+        if hasattr(module, "run"):
+            found[info.name] = module.run
+    return found
+
+
+def main(argv: list[str] | None = None) -> int:
+    doors = cli.Doors(cards, window, pictures, gallery, views, benchmarks)
+    return cli.main(sys.argv[1:] if argv is None else argv, doors)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

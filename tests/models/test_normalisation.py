@@ -1,0 +1,148 @@
+"""Row G5: our formula is torch's, over the right axes; all four keep the law, a gain per pixel breaks it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from models import training
+from models.cnn_blocks import SIZE, Framed
+from models.normalisation import (
+    CARD,
+    GROUPS,
+    NORMS,
+    Affine,
+    Normalise,
+    NormaliseBatch,
+    NormalisedCNN,
+    build,
+)
+
+WEIGHTS = Path(__file__).parents[2] / "resources" / "weights" / "normalisation.safetensors"
+LAWFUL = [k for k, norm in enumerate(NORMS) if norm != "layer (per-pixel affine)"]
+PER_PIXEL = NORMS.index("layer (per-pixel affine)")
+N, C, H, W = 5, 8, 6, 7
+
+
+@pytest.fixture
+def x() -> Tensor:
+    return 3 + 2 * torch.randn(N, C, H, W, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(
+    ("norm", "torchs"),
+    [
+        ("layer", nn.LayerNorm([C, H, W], elementwise_affine=False)),
+        ("layer", nn.GroupNorm(1, C, affine=False)),
+        ("instance", nn.InstanceNorm2d(C)),
+        ("group", nn.GroupNorm(GROUPS, C, affine=False)),
+    ],
+)
+def test_the_formula_is_torchs(norm: str, torchs: nn.Module, dtype: torch.dtype, x: Tensor) -> None:
+    x = x.to(dtype)
+    tolerance = 1e-6 if dtype == torch.float32 else 1e-12
+    torch.testing.assert_close(Normalise(norm)(x), torchs(x), rtol=0, atol=2 * tolerance)
+
+
+def test_batch_normalisation_is_torchs_while_training_and_after(x: Tensor) -> None:
+    ours, torchs = NormaliseBatch(C).double(), nn.BatchNorm2d(C, affine=False).double()
+    for step in range(3):
+        torch.testing.assert_close(ours(x + step), torchs(x + step), rtol=0, atol=1e-12)
+    assert torchs.running_mean is not None and torchs.running_var is not None
+    torch.testing.assert_close(ours.mean, torchs.running_mean, rtol=0, atol=1e-12)
+    torch.testing.assert_close(ours.variance, torchs.running_var, rtol=0, atol=1e-12)
+    torch.testing.assert_close(ours.eval()(x), torchs.eval()(x), rtol=0, atol=1e-12)
+
+
+def test_the_per_pixel_affine_is_torchs_layer_norm(x: Tensor) -> None:
+    torchs, affine = nn.LayerNorm([C, H, W]).double(), Affine((C, H, W)).double()
+    torchs.weight, torchs.bias = affine.gain, affine.bias
+    torch.testing.assert_close(affine(Normalise("layer")(x)), torchs(x), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("norm", "axes"), [("layer", (1, 2, 3)), ("instance", (2, 3)), ("batch", (0, 2, 3)), ("group", (2, 3, 4))]
+)
+def test_mean_zero_and_variance_one_over_its_axes(norm: str, axes: tuple[int, ...], x: Tensor) -> None:
+    layer: nn.Module = NormaliseBatch(C).double() if norm == "batch" else Normalise(norm)
+    y = layer(x)
+    if norm == "group":
+        y = y.unflatten(1, (GROUPS, -1))
+    assert y.mean(axes).abs().max() < 1e-12
+    torch.testing.assert_close(y.var(axes, correction=0), torch.ones_like(y.mean(axes)), rtol=1e-4, atol=1e-4)
+
+
+def test_what_each_forgets(x: Tensor) -> None:
+    brighter = 0.5 + 2 * x
+    channel_by_channel = x * torch.arange(1.0, C + 1, dtype=x.dtype)[:, None, None]
+
+    def forgets(norm: str, change: Tensor) -> bool:
+        return torch.allclose(Normalise(norm)(change), Normalise(norm)(x), atol=1e-4)
+
+    assert all(forgets(norm, brighter) for norm in ("layer", "instance", "group"))
+    assert forgets("instance", channel_by_channel)
+    assert not forgets("layer", channel_by_channel)
+    assert not forgets("group", channel_by_channel)
+    batch = NormaliseBatch(C).double().eval()
+    assert not torch.allclose(batch(brighter), batch(x), atol=1e-4)
+
+
+@torch.no_grad()
+def local_errors(net: nn.Module, shift: int = 8) -> dict[str, float]:
+    """Return each layer's own error: fed its moved input, against its moved output."""
+    moved_by = {32: shift, 16: shift // 2, 8: shift // 4, 4: shift // 8}
+
+    def move(x: Tensor) -> Tensor:
+        return x.roll((moved_by[x.shape[-2]], -moved_by[x.shape[-1]]), (-2, -1)) if x.ndim == 4 else x
+
+    x = torch.rand(2, 1, SIZE, SIZE, dtype=torch.float64)
+    errors = {}
+    for name, layer in net.named_children():
+        moved = move(layer(x))
+        errors[name] = float((layer(move(x)) - moved).norm() / moved.norm())
+        x = layer(x)
+    return errors
+
+
+@pytest.mark.parametrize("training_mode", [False, True])
+@pytest.mark.parametrize("norm", LAWFUL)
+def test_every_layer_of_every_lawful_network_commutes_with_shifts(norm: int, training_mode: bool) -> None:
+    net = build(norm).double().train(training_mode)
+    assert max(local_errors(net).values()) < 1e-12
+
+
+def test_a_gain_for_every_pixel_breaks_the_law_and_only_the_gains_do() -> None:
+    errors = local_errors(build(PER_PIXEL).double().eval())
+    broken = {name for name, error in errors.items() if error > 1e-12}
+    assert broken == {"affine1", "affine2", "affine3"}
+    assert min(errors[name] for name in broken) > 0.05
+
+
+def test_before_and_after_are_named() -> None:
+    for norm in range(len(NORMS)):
+        names = [name for name, _ in build(norm).named_children()]
+        assert names[:5] == ["conv1", "norm1", "affine1", "relu1", "pool1"]
+        assert names[-2:] == ["global_mean", "classifier"]
+
+
+def test_the_weights_fit_batch_normalisation_alone() -> None:
+    state = load_file(WEIGHTS)
+    build(NORMS.index("batch")).load_state_dict(state)
+    for norm in (1, 2, 3, 4, 5):
+        with pytest.raises(RuntimeError):
+            build(norm).load_state_dict(state)
+
+
+def test_the_trained_network_has_the_error_that_its_card_states() -> None:
+    net = build()
+    assert isinstance(net, NormalisedCNN)
+    net.load_state_dict(load_file(WEIGHTS))
+    metrics = training.evaluate(Framed(net.eval()), turns=1)
+    assert any(f"upright {100 * metrics['upright_error']:.1f} %" in note for note in CARD.notes)
+    assert metrics["upright_error"] < 0.05
+    assert max(local_errors(net.double().eval()).values()) < 1e-12

@@ -1,0 +1,214 @@
+"""The direction of imports: widgets -> explorer <- models, main.py above all three; and no file too long."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import TOOLKITS, AbsentToolkits
+
+ROOT = Path(__file__).resolve().parents[1]
+FIRST_PARTY = frozenset({"explorer", "widgets", "models", "resources", "main", "tests", "benchmarks"})
+LONGEST = 450  # lines; what one person can hold in the head
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One imported module, by its absolute dotted name."""
+
+    name: str
+    line: int
+
+    def within(self, *modules: str) -> bool:
+        """Say whether this is one of the modules or inside of one."""
+        return any(self.name == module or self.name.startswith(f"{module}.") for module in modules)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What the files of one part may import: nothing `forbidden`, and only what is `allowed`, where given."""
+
+    forbidden: tuple[str, ...] = ()
+    allowed: tuple[str, ...] | None = None
+
+    def broken_by(self, found: Import) -> bool:
+        """Say whether an import goes in a wrong direction."""
+        if found.within(*self.forbidden):
+            return True
+        return self.allowed is not None and not found.within(*self.allowed)
+
+
+# The longest matching path decides, so that main.py, the one that may import everything, needs no rule.
+RULES = {
+    "explorer": Rule(forbidden=("widgets", "models", "main", "tests", *TOOLKITS)),
+    "models": Rule(
+        allowed=(
+            *("explorer.card", "explorer.fields", "explorer.groups", "explorer.params"),
+            *("models", "numpy", "sklearn", "torch"),
+            *sys.stdlib_module_names,
+        )
+    ),
+    # torch lives in the worker thread; a widget sees numpy arrays.
+    "widgets": Rule(forbidden=("models", "main", "tests", "torch", "sklearn", "safetensors")),
+    "resources": Rule(allowed=()),
+    "tests/core": Rule(forbidden=("widgets", *TOOLKITS)),
+    "tests/models": Rule(forbidden=("widgets", *TOOLKITS)),
+}
+
+
+def sources() -> Iterator[str]:
+    """Yield the path, relative to the root, of each Python file of the project."""
+    for top in sorted(FIRST_PARTY):
+        yield from (path.relative_to(ROOT).as_posix() for path in sorted((ROOT / top).rglob("*.py")))
+    yield from (path.name for path in sorted(ROOT.glob("*.py")))
+
+
+def imports(source: str, path: str) -> Iterator[Import]:
+    """Yield every import in a file, wherever it stands: in a function and under TYPE_CHECKING too."""
+    package = path.removesuffix(".py").split("/")[:-1]
+    for node in ast.walk(ast.parse(source, path)):
+        match node:
+            case ast.Import(names=names):
+                yield from (Import(alias.name, node.lineno) for alias in names)
+            case ast.ImportFrom(module=module, names=names, level=level):
+                start = package[: len(package) - level + 1] if level else []
+                base = [*start, *(module.split(".") if module else [])]
+                # `from explorer import fields` imports the module explorer.fields.
+                whole = len(base) <= 1 or not module
+                yield from (
+                    Import(".".join([*base, alias.name] if whole else base), node.lineno) for alias in names
+                )
+            case ast.Call(func=function, args=[ast.Constant(value=str(name)), *_]):
+                called = getattr(function, "attr", getattr(function, "id", ""))
+                if called in ("import_module", "__import__") and not name.startswith("."):
+                    yield Import(name, node.lineno)
+
+
+def rule_for(path: str) -> Rule:
+    """Return the rule of the innermost folder that has one."""
+    folders = [folder for folder in RULES if path.startswith(f"{folder}/")]
+    return RULES[max(folders, key=len)] if folders else Rule()
+
+
+def violations(source: str, path: str) -> list[str]:
+    """Return one line for each thing in a file that breaks the architecture."""
+    found = list(imports(source, path))
+    rule = rule_for(path)
+    broken = [f"{path}:{one.line} imports {one.name}" for one in found if rule.broken_by(one)]
+    parts = {part for part in ("explorer", "models", "widgets") for one in found if one.within(part)}
+    if len(parts) == 3 and path != "main.py" and not path.startswith("tests/"):
+        broken.append(f"{path} imports explorer, models and widgets, which only main.py may")
+    length = source.count("\n")
+    if path.split("/")[0] in ("explorer", "models", "widgets") and length > LONGEST:
+        broken.append(f"{path} has {length} lines, more than {LONGEST}")
+    return broken
+
+
+def test_the_tree_keeps_to_the_architecture() -> None:
+    broken = [line for path in sources() for line in violations((ROOT / path).read_text("utf-8"), path)]
+    assert not broken, "\n".join(broken)
+
+
+def test_there_is_a_tree_to_check() -> None:
+    paths = list(sources())
+    for part in ("explorer/", "models/", "widgets/"):
+        assert any(path.startswith(part) for path in paths), f"no Python file found in {part}"
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "complaint"),
+    [
+        ("explorer/a.py", "import widgets.main_window", "explorer/a.py:1 imports widgets.main_window"),
+        ("explorer/a.py", "from models import gcnn", "imports models.gcnn"),
+        ("explorer/a.py", "def f():\n    from PySide6.QtCore import Qt", ":2 imports PySide6.QtCore"),
+        ("explorer/deep/a.py", "from ... import widgets", "imports widgets"),
+        ("explorer/a.py", "import importlib\nimportlib.import_module('pyvista')", ":2 imports pyvista"),
+        ("explorer/a.py", "if True:\n    import numpy, pyqtgraph", ":2 imports pyqtgraph"),
+        ("models/a.py", "from explorer import session", "imports explorer.session"),
+        ("models/a.py", "from explorer.fields_extra import x", "imports explorer.fields_extra"),
+        ("models/a.py", "import explorer", "imports explorer"),
+        ("models/a.py", "import scipy.linalg", "imports scipy.linalg"),
+        ("models/a.py", "from PySide6 import QtCore", "imports PySide6"),
+        ("widgets/views/a.py", "from torch import nn", "imports torch"),
+        (
+            "widgets/a.py",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import torch",
+            ":3 imports torch",
+        ),
+        ("widgets/a.py", "__import__('models.gcnn')", "imports models.gcnn"),
+        ("resources/a.py", "import os", "imports os"),
+        ("tests/core/test_a.py", "from widgets import icons", "imports widgets.icons"),
+        ("benchmarks/a.py", "import explorer, models, widgets", "only main.py may"),
+        ("models/a.py", "\n" * (LONGEST + 1), f"has {LONGEST + 1} lines"),
+    ],
+)
+def test_the_checker_sees_what_is_wrong(path: str, source: str, complaint: str) -> None:
+    assert any(complaint in line for line in violations(source, path)), violations(source, path)
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("explorer/a.py", "import os, torch, numpy as np\nfrom . import fields\nfrom .modelsets import x"),
+        (
+            "models/a.py",
+            "from __future__ import annotations\nfrom explorer.card import Card\nfrom explorer import groups",
+        ),
+        (
+            "models/a.py",
+            "from torch.nn import functional as F\nfrom models.layers import Lift\nfrom . import layers",
+        ),
+        (
+            "widgets/a.py",
+            "import pyqtgraph as pg\nfrom explorer.state import State\nfrom ..widgets import icons",
+        ),
+        ("resources/__init__.py", ""),
+        ("main.py", "import explorer, models, widgets"),
+        ("models/a.py", "\n" * LONGEST),
+    ],
+)
+def test_the_checker_lets_pass_what_is_right(path: str, source: str) -> None:
+    assert violations(source, path) == []
+
+
+def test_the_toolkits_can_be_taken_away() -> None:
+    finder = AbsentToolkits()
+    with pytest.raises(ModuleNotFoundError, match=r"PySide6\.QtCore"):
+        finder.find_spec("PySide6.QtCore", None)
+    assert finder.find_spec("torch", None) is None
+    assert finder.find_spec("vtkless", None) is None
+
+
+HEAVY = ("torch", "sklearn", "pyvista", "vtkmodules")
+
+
+@pytest.mark.parametrize("module", ["explorer.state", "widgets.main_window"])
+def test_the_window_opens_before_anything_heavy_is_imported(module: str) -> None:
+    """These take seconds to import: the window comes first, they come after."""
+    if not (ROOT / f"{module.replace('.', '/')}.py").exists():
+        pytest.skip(f"there is no {module} yet")
+    loaded = modules_loaded_by(f"import {module}")
+    guilty = [name for name in HEAVY if name in loaded]
+    assert not guilty, (
+        f"importing {module} imports {', '.join(guilty)} (python -X importtime shows by which way)"
+    )
+
+
+def test_the_check_of_heavy_imports_sees_them() -> None:
+    assert "sklearn" in modules_loaded_by("import sklearn")
+
+
+def modules_loaded_by(code: str) -> set[str]:
+    """Return the names of the modules that a fresh interpreter has loaded after running the code."""
+    script = f"{code}\nimport sys\nprint(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())

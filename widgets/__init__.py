@@ -1,0 +1,1 @@
+"""The window: PySide6 and pyqtgraph. Sees frames of numpy arrays, never tensors; imports neither torch nor models."""

@@ -1,0 +1,197 @@
+"""The panels round the stage: where they stand at first, how they are found again, what their titles show."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QMenu,
+    QTabBar,
+    QToolButton,
+    QWidget,
+)
+
+from widgets import theme
+from widgets.icons import icon
+from widgets.view import View, ViewSpec
+
+AREAS = {
+    "left": Qt.DockWidgetArea.LeftDockWidgetArea,
+    "right": Qt.DockWidgetArea.RightDockWidgetArea,
+    "bottom": Qt.DockWidgetArea.BottomDockWidgetArea,
+}
+ROOMY = 1700  # pixels of width from which the bottom panels stand in two groups side by side
+
+
+class Docks(QObject):
+    """Makes a dock of every view that is not in the centre, and lays them out."""
+
+    def __init__(self, window: QMainWindow, views: Sequence[tuple[ViewSpec, View]]) -> None:
+        super().__init__(window)
+        self._window = window
+        self._specs = sorted((spec for spec, _ in views), key=lambda s: (s.order, s.name))
+        self.docks: dict[str, QDockWidget] = {}
+        options = QMainWindow.DockOption
+        # grouped dragging is what lets a tab be pulled out of its group
+        window.setDockOptions(
+            options.AnimatedDocks
+            | options.AllowNestedDocks
+            | options.AllowTabbedDocks
+            | options.GroupedDragging
+        )
+        window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, window.tabPosition(AREAS["left"]).North)
+        window.setDocumentMode(True)
+        self._mend = QTimer(self, singleShot=True, interval=0)
+        self._mend.timeout.connect(self.mend_titles)
+        for spec, view in views:
+            dock = QDockWidget(spec.title, window)
+            dock.setObjectName(spec.name)
+            dock.setWidget(view)
+            dock.setWhatsThis(spec.summary)
+            dock.setTitleBarWidget(_TitleBar(dock))
+            for signal in (dock.visibilityChanged, dock.topLevelChanged, dock.dockLocationChanged):
+                signal.connect(self._mend.start)
+            self.docks[spec.name] = dock
+
+    def reset(self) -> None:
+        """Put every panel where it stands at first, for the size that the window has now."""
+        window = self._window
+        for dock in self.docks.values():
+            dock.setFloating(False)
+            window.removeDockWidget(dock)
+        groups: dict[str, list[QDockWidget]] = {area: [] for area in AREAS}
+        for spec in self._specs:
+            groups[spec.area if spec.area in AREAS else "right"].append(self.docks[spec.name])
+        bottom = groups.pop("bottom")
+        # side by side, the panels that come first still both come first
+        columns = [bottom[0::2], bottom[1::2]] if window.width() >= ROOMY and len(bottom) > 1 else [bottom]
+        for area, docks in (*groups.items(), *(("bottom", column) for column in columns)):
+            for dock in docks[:1]:
+                window.addDockWidget(AREAS[area], dock, Qt.Orientation.Horizontal)
+        for docks in (
+            *groups.values(),
+            *columns,
+        ):  # only now: beside a group of tabs, nothing can be split off
+            for dock in docks[1:]:
+                window.tabifyDockWidget(docks[0], dock)
+            for dock in docks:
+                dock.show()
+            for dock in docks[:1]:
+                dock.raise_()
+        self._share({area: docks[0] for area, docks in groups.items() if docks}, [c[0] for c in columns if c])
+        self.mend_titles()
+
+    def _share(self, firsts: dict[str, QDockWidget], columns: list[QDockWidget]) -> None:
+        """Give each area its share of the window."""
+        width, height = self._window.width(), self._window.height()
+        sides = {"left": max(230, min(width // 6, 380)), "right": max(270, min(width // 5, 430))}
+        wide = [name for name in sides if name in firsts]
+        self._window.resizeDocks(
+            [firsts[n] for n in wide], [sides[n] for n in wide], Qt.Orientation.Horizontal
+        )
+        if columns:
+            tall = max(190, min(int(height * 0.3), 420))
+            self._window.resizeDocks(columns, [tall] * len(columns), Qt.Orientation.Vertical)
+            self._window.resizeDocks(
+                columns, [width // len(columns)] * len(columns), Qt.Orientation.Horizontal
+            )
+
+    @property
+    def version(self) -> int:
+        """A layout of other panels than these is not restored."""
+        return zlib.crc32(" ".join(sorted(self.docks)).encode()) & 0x7FFFFFFF
+
+    def save(self) -> bytes:
+        return bytes(self._window.saveState(self.version).data())
+
+    def restore(self, layout: bytes) -> bool:
+        """Go back to a saved layout; return whether that worked."""
+        done = bool(layout) and self._window.restoreState(QByteArray(layout), self.version)
+        self.mend_titles()
+        return done
+
+    def bring(self, name: str) -> None:
+        """Show a panel, on top of those it shares its place with."""
+        dock = self.docks[name]
+        dock.show()
+        dock.raise_()
+
+    def apply_theme(self) -> None:
+        for dock in self.docks.values():
+            bar = dock.titleBarWidget()
+            if isinstance(bar, _TitleBar):
+                bar.apply_theme()
+
+    def mend_titles(self) -> None:
+        """Show a title only where no tab shows it already."""
+        if QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton:
+            self._mend.start(100)  # a title bar must not change while it is being dragged
+            return
+        for dock in self.docks.values():
+            tabbed = not dock.isFloating() and any(
+                not other.isHidden() for other in self._window.tabifiedDockWidgets(dock)
+            )
+            bar = dock.titleBarWidget()
+            if isinstance(bar, _TitleBar):
+                bar.set_slim(tabbed)
+        for tabs in self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            if tabs.contextMenuPolicy() != Qt.ContextMenuPolicy.CustomContextMenu:
+                tabs.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+                tabs.customContextMenuRequested.connect(self._tab_menu)
+                tabs.setDrawBase(False)
+                tabs.setExpanding(False)
+
+    def _tab_menu(self, at: QPoint) -> None:
+        tabs = self.sender()
+        assert isinstance(tabs, QTabBar)
+        title = tabs.tabText(tabs.tabAt(at))
+        dock = next((d for d in self.docks.values() if d.windowTitle() == title), None)
+        if dock is None:
+            return
+        menu = QMenu(self._window)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(icon("float"), "Float", lambda: dock.setFloating(True))
+        menu.addAction(icon("close"), "Close", dock.close)
+        menu.popup(tabs.mapToGlobal(at))
+
+
+class _TitleBar(QWidget):
+    """A slim title with two buttons; next to nothing while tabs show the title."""
+
+    def __init__(self, dock: QDockWidget) -> None:
+        super().__init__(dock)
+        self._label = QLabel(dock.windowTitle())
+        self._float = QToolButton(autoRaise=True)
+        self._float.setToolTip("Float or dock this panel")
+        self._float.clicked.connect(lambda: dock.setFloating(not dock.isFloating()))
+        self._close = QToolButton(autoRaise=True)
+        self._close.setToolTip("Close this panel (the View menu brings it back)")
+        self._close.clicked.connect(dock.close)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 3, 4, 3)
+        row.setSpacing(2)
+        row.addWidget(self._label, 1)
+        for button in (self._float, self._close):
+            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            row.addWidget(button)
+        self.apply_theme()
+
+    def set_slim(self, slim: bool) -> None:
+        for widget in (self._label, self._float, self._close):
+            widget.setVisible(not slim)
+        row = self.layout()
+        assert row is not None
+        row.setContentsMargins(*((0, 0, 0, 0) if slim else (10, 3, 4, 3)))
+        self.setMaximumHeight(0 if slim else 16777215)
+
+    def apply_theme(self) -> None:
+        self._float.setIcon(icon("float"))
+        self._close.setIcon(icon("close"))
+        self._label.setStyleSheet(f"color: {theme.current().muted}; font-weight: 600;")

@@ -1,0 +1,195 @@
+"""What the File menu does: opening, sessions, exports, recent files, lessons."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QByteArray, QObject
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QMenu
+
+from explorer.frame import Failure
+from explorer.runner import failure_of
+from explorer.session import Session, save_session
+from widgets import theme
+from widgets.recording import Recorder
+
+if TYPE_CHECKING:
+    from widgets.main_window import MainWindow
+    from widgets.view import View
+
+LESSONS = Path(__file__).parents[1] / "resources" / "lessons"
+MOST_RECENT = 10
+SESSIONS = "Equiscope session (*.json)"
+PICTURES = ("PNG picture (*.png)", "SVG drawing (*.svg)", "PDF page (*.pdf)")
+NUMBERS = ("Table (*.csv)", "NumPy arrays (*.npz)")
+
+
+class Files(QObject):
+    """Asks for paths and does the work; what fails is said above the stage."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._controller = window.controller
+        self.session_path = ""
+        self._recorder: Recorder | None = None
+
+    # asking; tests answer in place of the person ----------------------------------------------------------
+    def ask_open(self, title: str, filters: str) -> str:
+        return QFileDialog.getOpenFileName(self._window, title, self._folder(), filters)[0]
+
+    def ask_save(self, title: str, name: str, filters: str) -> str:
+        """Return the path to write to, with the extension of the chosen filter when none was typed."""
+        path, chosen = QFileDialog.getSaveFileName(
+            self._window, title, str(Path(self._folder(), name)), filters
+        )
+        if path and not Path(path).suffix and "*." in chosen:
+            path += "." + chosen.split("*.", 1)[1].split(")")[0].split(" ")[0]
+        return path
+
+    def _folder(self) -> str:
+        return str(self._window.settings.value("folder", ""))
+
+    # opening ----------------------------------------------------------------------------------------------
+    def open_data(self) -> None:
+        known = self._controller.catalogue.extensions if self._controller.catalogue else ()
+        data = f"Data ({' '.join(f'*{e}' for e in sorted(known))});;" if known else ""
+        if path := self.ask_open("Open data", f"{data}All files (*)"):
+            self.open(path)
+
+    def ask_session(self) -> None:
+        if path := self.ask_open("Open session", f"{SESSIONS};;All files (*)"):
+            self.open(path)
+
+    def open(self, path: str) -> None:
+        """Open whatever it is, and remember it."""
+        self.remember(path)
+        self._controller.open_path(path)
+
+    def opened_session(self, session: Session, path: str) -> None:
+        """Take over what a session has beyond its state."""
+        lesson = Path(path).parent == LESSONS
+        self.session_path = "" if lesson else path
+        if session.layout and not lesson:
+            layout = bytes(QByteArray.fromBase64(session.layout.encode()).data())
+            self._window.docks.restore(layout)
+        if session.text or session.equation:
+            self._window.show_lesson(session)
+
+    def remember(self, path: str) -> None:
+        path = str(Path(path).resolve())
+        paths = [path, *(p for p in self.recent() if p != path)][:MOST_RECENT]
+        self._window.settings.setValue("recent", paths)
+        self._window.settings.setValue("folder", str(Path(path).parent))
+
+    def recent(self) -> list[str]:
+        value: Any = self._window.settings.value("recent", [])
+        # an INI file gives a list of one back as text
+        found = [value] if isinstance(value, str) else list(value or [])
+        return [str(p) for p in found if p]
+
+    def fill_recent(self, menu: QMenu) -> None:
+        menu.clear()
+        for path in self.recent():
+            name = Path(path).name.replace("&", "&&")
+            action = menu.addAction(name, partial(self.open, path))
+            action.setToolTip(path)
+            action.setEnabled(Path(path).is_file())
+        if menu.isEmpty():
+            menu.addAction("Nothing yet").setEnabled(False)
+        else:
+            menu.addSeparator()
+            menu.addAction("Clear this list", lambda: self._window.settings.remove("recent"))
+
+    def fill_lessons(self, menu: QMenu) -> None:
+        menu.clear()
+        for path in sorted(LESSONS.glob("*.json")) if LESSONS.is_dir() else ():
+            words = path.stem.lstrip("0123456789-_ ").replace("-", " ").replace("_", " ")
+            menu.addAction(words.capitalize(), partial(self._controller.open_session, str(path)))
+        menu.menuAction().setEnabled(not menu.isEmpty())
+
+    # sessions ---------------------------------------------------------------------------------------------
+    def save(self) -> None:
+        if self.session_path:
+            self._save_to(self.session_path)
+        else:
+            self.save_as()
+
+    def save_as(self) -> None:
+        name = self.session_path or f"{self._controller.state.model}.json"
+        if path := self.ask_save("Save session", Path(name).name, SESSIONS):
+            self._save_to(path)
+
+    def _save_to(self, path: str) -> None:
+        layout = bytes(QByteArray(self._window.docks.save()).toBase64().data()).decode()
+        try:
+            save_session(path, self._controller.state, {"layout": layout})
+        except (OSError, ValueError) as error:
+            self._window.say_failure(failure_of(error, self._controller.state))
+            return
+        self.session_path = path
+        self.remember(path)
+        self._window.say("info", f"Saved {path}")
+
+    def copy_command(self) -> None:
+        command = self._controller.state.command()
+        QGuiApplication.clipboard().setText(command)
+        self._window.say("info", f"Copied: {command}")
+
+    # exports ----------------------------------------------------------------------------------------------
+    def export_view(self, view: View | None = None) -> None:
+        """Save the view with the focus, or the stage, as a picture or as numbers by the extension chosen."""
+        view = view or self._window.active_view()
+        if view is None:
+            return
+        name = f"{self._controller.state.model}-{view.objectName() or 'view'}.png"
+        path = self.ask_save("Export view", name, ";;".join((*PICTURES, *NUMBERS)))
+        if not path:
+            return
+        try:
+            from widgets import export
+
+            if Path(path).suffix.lower() in (".csv", ".npz"):
+                export.export_numbers(view, path)
+            else:
+                export.export_view(view, path, theme=theme.current().name)
+        except Exception as error:  # whatever stops an export, the window goes on
+            self._window.say_failure(failure_of(error, self._controller.state))
+        else:
+            self._window.say("info", f"Saved {path}")
+
+    def export_captures(self) -> None:
+        """Save what every layer answered, on the worker thread: the tensors never come here."""
+        state = self._controller.state
+        path = self.ask_save(
+            "Export captures", f"{state.model}-captures.safetensors", "Safetensors (*.safetensors)"
+        )
+        if not path:
+            return
+
+        def work(engine: Any) -> object:
+            if not hasattr(engine, "export_captures"):
+                raise ValueError("Captures cannot be exported by this engine: `main.py run` writes them.")
+            return engine.export_captures(state, path)
+
+        self._controller.do(work, "Exporting captures…", lambda _: self._window.say("info", f"Saved {path}"))
+
+    def export_orbit(self) -> None:
+        """Film the stage along the orbit."""
+        view = self._window.stage_view()
+        if view is None or self._controller.frame is None:
+            self._window.say("warning", "There is nothing to film yet.")
+            return
+        state = self._controller.state
+        name = f"{state.model}-{state.orbit}.gif"
+        if path := self.ask_save("Export orbit", name, "GIF animation (*.gif);;MP4 film (*.mp4)"):
+            self._recorder = Recorder(self._controller, view, path)
+            self._recorder.finished.connect(lambda: self._window.say("info", f"Saved {path}"))
+            self._recorder.failed.connect(self._window.say_failure)
+            self._recorder.begin()
+
+    def film_failed(self, sentence: str) -> None:
+        self._window.say_failure(Failure(self._controller.state, sentence))

@@ -1,0 +1,406 @@
+"""The window: views found by scanning, docks round the stage, menus, and lines that say what is going on."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QByteArray, QEvent, QSettings, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QGuiApplication,
+    QPaintEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLabel,
+    QMainWindow,
+    QMenu,
+    QStackedWidget,
+    QTabWidget,
+    QToolBar,
+    QVBoxLayout,
+    QWhatsThis,
+    QWidget,
+)
+
+import widgets.views
+from explorer.catalogue import Busy, Catalogue
+from explorer.frame import Failure, Frame, OrbitCurve
+from explorer.registry import scan
+from explorer.runner import Engine
+from explorer.session import Session
+from explorer.state import State
+from explorer.transforms import chain_text
+from widgets import help as help_pages
+from widgets import theme
+from widgets.chrome import Corner, StatusBar
+from widgets.controller import Controller
+from widgets.docks import AREAS, Docks
+from widgets.files import Files
+from widgets.icons import app_icon
+from widgets.infobar import InfoBar
+from widgets.loading import LoadingPage
+from widgets.menus import Menus
+from widgets.palette import Palette, actions_of
+from widgets.view import View, ViewSpec
+from widgets.views.log import LogView
+
+SIZE = QSize(1280, 800)
+SETTINGS = "EQUISCOPE_SETTINGS"  # environment: the path of an INI file in place of the person's own settings
+
+
+def open_settings() -> QSettings:
+    """Return where layout, theme and recent files are remembered."""
+    path = os.environ.get(SETTINGS)
+    return QSettings(path, QSettings.Format.IniFormat) if path else QSettings("equiscope", "equiscope")
+
+
+class MainWindow(QMainWindow):
+    """Everything on screen. It knows views by their base class only, and the engine not at all."""
+
+    on_screen = Signal()  # painted for the first time: now there is time to start the engine
+    closed = Signal(bool)  # whether the worker ended
+
+    def __init__(
+        self,
+        start_engine: Callable[[], Engine],
+        state: State | None = None,
+        settings: QSettings | None = None,
+        specs: Sequence[ViewSpec] | None = None,
+    ) -> None:
+        super().__init__()
+        self.settings = settings or open_settings()
+        self._painted = self._closed = False
+        theme.use(str(self.settings.value("theme", "system")))
+        self.setWindowIcon(app_icon())
+        self.setAcceptDrops(True)
+        self.controller = Controller(start_engine, state, self)
+        found = sorted(specs if specs is not None else scan(widgets.views, "VIEW").values(), key=_in_order)
+        self.views = [(spec, self._make_view(spec)) for spec in found]
+        self._build_center()
+        self.docks = Docks(self, [(s, v) for s, v in self.views if s.area != "center"])
+        self.files = Files(self)
+        self.menus = Menus(self)
+        self._build_chrome()
+        self.palette_box = Palette(self)
+        self._lesson: help_pages.LessonPanel | None = None
+        self._connect()
+        self._restore()
+        self._theme_changed()
+        self._show_state(self.controller.state, self.controller.state)
+
+    # building ---------------------------------------------------------------------------------------------
+    def _make_view(self, spec: ViewSpec) -> View:
+        view = spec.make()
+        view.setObjectName(spec.name)
+        view.setWhatsThis(spec.summary)
+        view.setAccessibleName(spec.title)
+        view.wished.connect(self.controller.grant)
+        view.hovered.connect(lambda text: self.status.read(text))
+        # a view that plays the orbit has a button for it
+        if hasattr(view, "play_toggled"):
+            view.play_toggled.connect(self._play)
+        if hasattr(view, "set_playing"):
+            self.controller.played.connect(view.set_playing)
+        if isinstance(view, LogView):
+            self.controller.log.connect(view.add)
+        return view
+
+    def _build_center(self) -> None:
+        self.tabs = QTabWidget(documentMode=True)
+        self.tabs.setTabBarAutoHide(True)
+        for spec, view in self.views:
+            if spec.area == "center":
+                self.tabs.addTab(view, spec.title)
+        self.loading = LoadingPage()
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.loading)
+        self.stack.addWidget(self.tabs)
+        self.infobar = InfoBar()
+        center = self._center = QWidget()
+        center.setObjectName("center")
+        column = QVBoxLayout(center)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.infobar)
+        column.addWidget(self.stack, 1)
+        self.setCentralWidget(center)
+        self._drop_hint = QLabel("Drop to open", center, alignment=Qt.AlignmentFlag.AlignCenter)
+        self._drop_hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._drop_hint.hide()
+
+    def _build_chrome(self) -> None:
+        a = self.menus.actions
+        self.quick = Corner(
+            [
+                [a["undo"], a["redo"]],
+                [a["random"], a["invert"], a["reset"], a["untransform"]],
+                [a["play"]],
+            ]
+        )
+        if self.menuBar().isNativeMenuBar():  # macOS: the menus are elsewhere
+            bar = QToolBar("Quick", movable=False)
+            bar.addWidget(self.quick)
+            self.addToolBar(bar)
+        else:
+            self.menuBar().setCornerWidget(self.quick)
+        self.status = StatusBar()
+        self.setStatusBar(self.status)
+        for name, action in a.items():
+            # with a native or hidden menu bar too, keys work because the actions are the window's
+            (self._center if name.startswith("shift_") else self).addAction(action)
+
+    def _connect(self) -> None:
+        c = self.controller
+        c.state_changed.connect(self._show_state)
+        c.frame_ready.connect(self._show_frame)
+        c.orbit_ready.connect(self._show_orbit)
+        c.catalogue_ready.connect(self._show_catalogue)
+        c.failed.connect(self.say_failure)
+        c.engine_lost.connect(self._engine_lost)
+        c.busy.connect(self._show_busy)
+        c.played.connect(self.menus.show_playing)
+        c.session_opened.connect(self.files.opened_session)
+        self.quick.device_chosen.connect(lambda name: c.change({"device": name}))
+        self.quick.dtype_chosen.connect(lambda name: c.change({"dtype": name}))
+        self.status.cancel_asked.connect(self.cancel)
+        self.infobar.details.connect(partial(self.show_view, "log"))
+        self.loading.quit_asked.connect(self.close)
+        theme.changes.changed.connect(self._theme_changed)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
+
+    def _restore(self) -> None:
+        geometry = self.settings.value("geometry")
+        if not (isinstance(geometry, QByteArray) and self.restoreGeometry(geometry)):
+            screen = QGuiApplication.primaryScreen()
+            self.resize(SIZE.boundedTo(screen.availableSize()) if screen is not None else SIZE)
+        self.docks.reset()
+        layout = self.settings.value("layout")
+        if isinstance(layout, QByteArray):
+            self.docks.restore(bytes(layout.data()))
+
+    # what the controller says -----------------------------------------------------------------------------
+    def _show_state(self, old: State, new: State) -> None:
+        self.menus.show_state(new)
+        self.quick.show_state(new)
+        self.setWindowTitle(self._title(new))
+
+    def _title(self, state: State) -> str:
+        info, frame = self.controller.info, self.controller.frame
+        same = frame is not None and frame.state.epoch == state.epoch
+        sample = frame.sample_title if same and frame is not None else ""
+        sample = sample or state.sample.replace("\\", "/").rpartition("/")[2]
+        parts = [
+            info.title if info is not None else state.model,
+            sample,
+            chain_text(state.steps) or "identity",
+        ]
+        return f"{' · '.join(filter(None, parts))} — Equiscope"
+
+    def _show_frame(self, frame: Frame) -> None:
+        self.stack.setCurrentWidget(self.tabs)
+        self.infobar.frame_came()
+        self.quick.show_frame(frame)
+        self._each(lambda view: view.set_frame(frame))
+        self.setWindowTitle(self._title(self.controller.state))
+
+    def _show_orbit(self, curves: tuple[OrbitCurve, ...]) -> None:
+        self._each(lambda view: view.set_orbit(curves))
+
+    def _show_catalogue(self, catalogue: Catalogue) -> None:
+        self.loading.say("Computing the first frame…")
+        self.menus.show_catalogue(catalogue)
+        self.quick.set_devices(catalogue.devices)
+        self._each(lambda view: view.show_catalogue(catalogue))
+        self._show_state(self.controller.state, self.controller.state)
+
+    def _show_busy(self, busy: Busy) -> None:
+        self.status.show_busy(busy)
+        if busy.text and self.controller.catalogue is None:
+            self.loading.say(busy.text)
+
+    def _engine_lost(self, failure: Failure) -> None:
+        self.status.show_busy(Busy(""))
+        self.loading.fail(failure)
+        self.stack.setCurrentWidget(self.loading)
+        self.show_view("log")
+
+    def _each(self, show: Callable[[View], None]) -> None:
+        """Do something with every view; one that breaks must not take the others with it."""
+        for spec, view in self.views:
+            try:
+                show(view)
+            except Exception as error:
+                self.controller.log.emit("error", f"{spec.title}: {type(error).__name__}: {error}")
+                sys.excepthook(type(error), error, error.__traceback__)
+
+    def say(self, level: str, text: str) -> None:
+        """Say something above the stage and in the log."""
+        self.controller.log.emit(level, text)
+        self.infobar.say(level, text)
+
+    def say_failure(self, failure: Failure) -> None:
+        """Say what failed; the last good frame stays."""
+        self.stack.setCurrentWidget(self.tabs)
+        self.infobar.show_failure(failure)
+
+    # what the menus do ------------------------------------------------------------------------------------
+    def show_view(self, name: str) -> None:
+        """Bring a view to the front, wherever it is."""
+        view = next((v for s, v in self.views if s.name == name), None)
+        if view is not None and name in self.docks.docks:
+            self.docks.bring(name)
+        elif view is not None:
+            self.tabs.setCurrentWidget(view)
+        if view is not None:
+            view.setFocus()
+
+    def stage_view(self) -> View | None:
+        current = self.tabs.currentWidget()
+        return current if isinstance(current, View) else None
+
+    def active_view(self) -> View | None:
+        """Return the view that has the focus, else the one in the centre."""
+        widget = QApplication.focusWidget()
+        while widget is not None and not isinstance(widget, View):
+            widget = widget.parentWidget()
+        return widget if isinstance(widget, View) and widget.window() is self else self.stage_view()
+
+    def set_theme(self, choice: str) -> None:
+        self.settings.setValue("theme", choice)
+        theme.use(choice)
+
+    def _system_changed(self) -> None:
+        if str(self.settings.value("theme", "system")) == "system":
+            theme.use("system")
+
+    def _theme_changed(self) -> None:
+        self.menus.show_theme(str(self.settings.value("theme", "system")))
+        for part in (self.infobar, self.loading, self.quick, self.status, self.docks):
+            part.apply_theme()
+        t = theme.current()
+        self.menuBar().setStyleSheet(
+            f"QMenuBar {{ background: {t.window}; }}"
+            "QMenuBar::item { padding: 6px 9px; background: transparent; border-radius: 4px; }"
+            f"QMenuBar::item:selected {{ background: {t.raised}; }}"
+        )
+        self._drop_hint.setStyleSheet(
+            f"background: {t.panel}; color: {t.accent}; border: 2px dashed {t.accent}; border-radius: 8px;"
+            "font-size: 14pt;"
+        )
+        self._each(View.apply_theme)
+
+    def reset_layout(self) -> None:
+        self.docks.reset()
+
+    def toggle_full_screen(self) -> None:
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    def set_speed(self, speed: str) -> None:
+        self.controller.player.speed = float(speed)
+        self.menus.show_speed(float(speed))
+
+    def _play(self, on: bool) -> None:
+        player = self.controller.player
+        player.start() if on else player.stop()
+
+    def cancel(self) -> None:
+        self.infobar.hide()
+        self.controller.cancel()
+
+    def open_palette(self) -> None:
+        menus = [a.menu() for a in self.menuBar().actions()]
+        self.palette_box.open(list(actions_of([m for m in menus if isinstance(m, QMenu)])))
+
+    def what_is_this(self) -> None:
+        QWhatsThis.enterWhatsThisMode()
+
+    def show_keys(self) -> None:
+        menus = [a.menu() for a in self.menuBar().actions()]
+        help_pages.keys_dialog(self, list(actions_of([m for m in menus if isinstance(m, QMenu)]))).show()
+
+    def show_about(self) -> None:
+        help_pages.about_dialog(self, self.controller.catalogue).show()
+
+    def show_lesson(self, session: Session) -> None:
+        """Show the text of a lesson at the right, on top."""
+        if self._lesson is None:
+            self._lesson = help_pages.LessonPanel(self)
+            self.addDockWidget(AREAS["right"], self._lesson)
+        self._lesson.show_session(session)
+        self._lesson.show()
+        self._lesson.raise_()
+
+    # Qt's events ------------------------------------------------------------------------------------------
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and _wants_key(QApplication.focusWidget(), event):
+            event.accept()  # the widget gets the key, no action does
+            return True
+        return super().event(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._painted:
+            self._painted = True
+            QTimer.singleShot(0, self, self.on_screen.emit)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.palette_box.dismiss()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+            self._drop_hint.setGeometry(self._center.rect().adjusted(12, 12, -12, -12))
+            self._drop_hint.show()
+            self._drop_hint.raise_()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self._drop_hint.hide()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self._drop_hint.hide()
+        event.acceptProposedAction()
+        for url in event.mimeData().urls():
+            if url.isLocalFile():
+                self.files.open(url.toLocalFile())
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if not self._closed:
+            self._closed = True
+            self.settings.setValue("geometry", self.saveGeometry())
+            self.settings.setValue("layout", QByteArray(self.docks.save()))
+            self.settings.sync()
+            self.hide()  # the person is done at once, whatever the worker still has to finish
+            theme.changes.changed.disconnect(self._theme_changed)
+            QGuiApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)
+            ended = self.controller.close()
+            for _, view in self.views:
+                view.close()
+            self.closed.emit(ended)
+        super().closeEvent(event)
+
+
+def _in_order(spec: ViewSpec) -> tuple[int, str]:
+    return (spec.order, spec.name)
+
+
+def _wants_key(widget: QWidget | None, event: Any) -> bool:
+    """Say whether a single key belongs to the widget with the focus: Space to a button, arrows to a box."""
+    if event.modifiers() not in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier):
+        return False
+    if isinstance(widget, QAbstractButton):
+        return event.key() == Qt.Key.Key_Space
+    # what they take in: letters choose an item, brackets and arrows belong to them
+    return isinstance(widget, QComboBox | QAbstractSpinBox) and event.key() != Qt.Key.Key_Escape

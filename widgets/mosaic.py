@@ -1,0 +1,164 @@
+"""Many maps in one picture: where each tile lies, and values as colour indices. Numpy only, no Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
+
+STEPS = 252  # colour index of the highest value; even, so that zero has an index of its own (126)
+MISSING = 254  # colour index of a value that is not a number
+GAP = 255  # colour index of what lies between the tiles
+
+
+@dataclass(frozen=True, slots=True)
+class Tiling:
+    """Where the tiles of (channels, height, width) lie in the mosaic.
+
+    The `order` orientation channels of one field are neighbours in one row; `blocks` fields share a row, with
+    a wider gap between them. Without a group, `order` is 1 and `blocks` is the number of columns.
+    """
+
+    channels: int
+    height: int
+    width: int
+    order: int
+    blocks: int
+
+    @property
+    def cell(self) -> int:
+        """Pixels of the mosaic in one data pixel: small tiles are enlarged, so that the gaps are thin."""
+        return max(1, 16 // max(self.height, self.width))
+
+    @property
+    def rows(self) -> int:
+        return -(-self.channels // (self.order * self.blocks))
+
+    @property
+    def gap(self) -> int:
+        largest = max(self.height, self.width)
+        if 1 < largest and self.cell > 1:
+            return 3  # among few large pixels a thin line does not tell one tile from the next
+        return min(3, max(1, round(0.05 * largest)))
+
+    @property
+    def step_x(self) -> int:
+        return self.width * self.cell + self.gap
+
+    @property
+    def step_y(self) -> int:
+        return self.height * self.cell + self.gap
+
+    @property
+    def step_block(self) -> int:
+        return self.order * self.step_x + (2 * self.gap if self.order > 1 else 0)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the mosaic, without a gap after the last tile."""
+        wide = self.blocks * self.step_block - (self.step_block - self.order * self.step_x) - self.gap
+        return wide, self.rows * self.step_y - self.gap
+
+    def origin(self, channel: int) -> tuple[int, int]:
+        """Return x and y of the upper left corner of a tile."""
+        field, orientation = divmod(channel, self.order)
+        row, block = divmod(field, self.blocks)
+        return block * self.step_block + orientation * self.step_x, row * self.step_y
+
+    def hit(self, x: float, y: float) -> tuple[int, int, int] | None:
+        """Return (channel, row, column) of the data pixel at a point; None in a gap or outside."""
+        if x < 0 or y < 0:
+            return None
+        block, x = divmod(x, self.step_block)
+        orientation, x = divmod(x, self.step_x)
+        row, y = divmod(y, self.step_y)
+        x, y = x // self.cell, y // self.cell
+        if x >= self.width or y >= self.height or orientation >= self.order or block >= self.blocks:
+            return None
+        channel = int((row * self.blocks + block) * self.order + orientation)
+        return (channel, int(y), int(x)) if channel < self.channels else None
+
+
+@lru_cache(maxsize=64)
+def tiling(channels: int, height: int, width: int, order: int = 1, aspect: float = 1.0) -> Tiling:
+    """Return the layout whose tiles are largest in a box of that aspect (width / height)."""
+    if order < 1 or channels % order:
+        order = 1  # not whole fields: there is nothing to group
+    best, best_scale = Tiling(channels, height, width, order, 1), 0.0
+    for blocks in range(1, channels // order + 1):
+        candidate = Tiling(channels, height, width, order, blocks)
+        wide, high = candidate.size
+        scale = min(aspect / wide, 1.0 / high)
+        if scale > best_scale * (1 + 1e-9):
+            best, best_scale = candidate, scale
+    return best
+
+
+def blank(layout: Tiling) -> NDArray[np.uint8]:
+    """Return the mosaic without values, to be filled by `compose`; its last columns and rows are padding."""
+    shape = (layout.rows * layout.step_y, layout.blocks * layout.step_block)
+    return np.full(shape, GAP, dtype=np.uint8)
+
+
+def indices(values: NDArray[Any], low: float, high: float) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """Return colour indices of `values` as floats, and where they are not numbers (None: nowhere).
+
+    Values beyond the levels take the end colours; infinities too.
+    """
+    span = high - low
+    step = STEPS / span if span > 0 and np.isfinite(span) else 0.0
+    with np.errstate(all="ignore"):  # the largest floats times the step may be infinite, which is clipped
+        levels = values * step
+        levels += 0.5 - low * step if step else STEPS / 2 + 0.5
+        np.clip(levels, 0, STEPS + 0.5, out=levels)
+        missing = np.isnan(levels) if np.isnan(levels.sum()) else None
+    if missing is not None:
+        levels[missing] = MISSING
+    return levels, missing
+
+
+def compose(
+    values: NDArray[Any], layout: Tiling, low: float, high: float, out: NDArray[np.uint8]
+) -> NDArray[np.uint8]:
+    """Write the colour indices of `values` (channels, height, width) into the mosaic `out` and return it."""
+    levels, _ = indices(values, low, high)
+    stride, cell = out.strides[0], layout.cell
+    tiles = as_strided(
+        out,
+        shape=(layout.rows, layout.blocks, layout.order, layout.height, cell, layout.width, cell),
+        strides=(layout.step_y * stride, layout.step_block, layout.step_x, cell * stride, stride, cell, 1),
+    )
+    fields = levels.reshape(-1, layout.order, layout.height, 1, layout.width, 1)
+    full, rest = divmod(len(fields), layout.blocks)
+    tiles[:full] = fields[: full * layout.blocks].reshape(full, layout.blocks, *fields.shape[1:])
+    if rest:
+        tiles[full, :rest] = fields[full * layout.blocks :]
+    return out
+
+
+def symmetric_scale(arrays: Sequence[NDArray[Any] | None]) -> float:
+    """Return the largest finite magnitude in the arrays; 1 when they hold nothing but zeros."""
+    largest = 0.0
+    for array in arrays:
+        if array is not None and array.size:
+            top, bottom = float(array.max()), float(array.min())
+            if not (np.isfinite(top) and np.isfinite(bottom)):
+                finite = array[np.isfinite(array)]
+                top, bottom = (float(finite.max()), float(finite.min())) if finite.size else (0.0, 0.0)
+            largest = max(largest, top, -bottom)
+    return largest or 1.0
+
+
+def outline(mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the edges between inside and outside of a mask as segments (n, 4): x1, y1, x2, y2 in pixels."""
+    padded = np.pad(mask, 1)
+    y, x = np.nonzero(padded[1:, 1:] != padded[:-1, 1:])  # edges that run along a row
+    across = np.stack([x, y, x + 1, y], axis=1)
+    y, x = np.nonzero(padded[1:, 1:] != padded[1:, :-1])
+    down = np.stack([x, y, x, y + 1], axis=1)
+    return np.concatenate([across, down]).astype(np.float64)

@@ -1,0 +1,129 @@
+"""The window as a picture, without a person: opened, waited for, saved, closed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QEventLoop, QSettings, QTimer
+from PySide6.QtGui import QPixmap
+
+from explorer.frame import Failure, Frame, OrbitCurve
+from explorer.runner import Engine
+from explorer.session import write_beside
+from explorer.state import State
+from widgets import theme
+from widgets.app import Collector, application
+from widgets.main_window import MainWindow
+
+TIMEOUT_S = 180.0
+
+
+class NoPicture(RuntimeError):
+    """The engine failed or took too long; the message says which."""
+
+
+def grab_window(
+    start_engine: Callable[[], Engine],
+    state: State,
+    size: tuple[int, int] = (1280, 800),
+    theme_name: str = "light",
+    path: str | Path = "window.png",
+    *,
+    orbit: bool = True,
+    prepare: Callable[[MainWindow], None] | None = None,
+    timeout: float = TIMEOUT_S,
+) -> Path:
+    """Save the whole window as a PNG, once the frame of `state` and (with `orbit`) its curves are complete.
+
+    `prepare` is called with the window before it is shown, to bring a panel to the front, say. The person's
+    settings are neither read nor written.
+
+    Raises:
+        NoPicture: the engine could not start or answer, or `timeout` seconds have passed.
+    """
+    application(())
+    collector = Collector()
+    before = theme.current().name
+    with tempfile.TemporaryDirectory() as folder:
+        settings = QSettings(str(Path(folder, "settings.ini")), QSettings.Format.IniFormat)
+        settings.setValue("theme", theme_name)
+        window = MainWindow(start_engine, state, settings)
+        try:
+            window.resize(*size)
+            window.docks.reset()
+            if prepare is not None:
+                prepare(window)
+            window.show()
+            _wait(window, orbit, timeout)
+            picture = window.grab()
+        finally:
+            window.close()
+            window.deleteLater()
+            collector.stop()
+            theme.use(before)
+    return _save(picture, Path(path))
+
+
+def _wait(window: MainWindow, orbit: bool, timeout: float) -> None:
+    """Run the event loop until there is nothing left to wait for."""
+    loop = QEventLoop()
+    trouble: list[str] = []
+    complete: set[str] = set()
+    shown: list[Frame] = []
+
+    def check() -> None:
+        wanted = {square.model for square in shown[-1].squares} if shown else {""}
+        if shown and not window.controller.waiting and (not orbit or wanted <= complete):
+            loop.quit()
+
+    def frame_came(frame: Frame) -> None:
+        shown.append(frame)
+        check()
+
+    def orbit_came(curves: tuple[OrbitCurve, ...]) -> None:
+        complete.clear()
+        complete.update(curve.model for curve in curves if curve.done >= len(curve.values))
+        check()
+
+    def failed(failure: Failure) -> None:
+        # without its curve the window is still a picture
+        if failure.where == "orbit" and shown:
+            loop.quit()
+        else:
+            trouble.append(failure.sentence)
+            loop.quit()
+
+    def too_late() -> None:
+        trouble.append(f"no {'orbit' if shown else 'frame'} after {timeout:g} seconds")
+        loop.quit()
+
+    controller = window.controller
+    controller.frame_ready.connect(frame_came)
+    controller.orbit_ready.connect(orbit_came)
+    controller.failed.connect(failed)
+    controller.engine_lost.connect(failed)
+    limit = QTimer(singleShot=True, interval=round(timeout * 1000))
+    limit.timeout.connect(too_late)
+    limit.start()
+    controller.begin()
+    loop.exec()
+    limit.stop()
+    if trouble:
+        raise NoPicture(trouble[0])
+    QTimer.singleShot(0, loop.quit)  # one more round, in which the views lay themselves out
+    loop.exec()
+
+
+def _save(picture: QPixmap, path: Path) -> Path:
+    from PySide6.QtCore import QBuffer, QByteArray, QIODevice
+
+    data = QByteArray()
+    buffer = QBuffer(data)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    picture.save(buffer, "PNG")
+    buffer.close()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_beside(path, bytes(data.data()))
+    return path

@@ -1,0 +1,132 @@
+"""Colours and sizes of the window, light and dark, and the colour maps of the pictures.
+
+Qualitative colours are Okabe and Ito's, which people with colour-vision deficiencies can tell apart; the signed map
+is a perceptually even blue-white-red (dark: blue-black-red), the unsigned one is viridis-like grey for intensities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QGuiApplication, QPalette
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """One set of colours, as #rrggbb."""
+
+    name: str
+    window: str
+    panel: str
+    raised: str
+    line: str
+    text: str
+    muted: str
+    accent: str
+    first: str  # colour of the first model
+    second: str  # colour of the model it is compared with
+    good: str
+    bad: str
+    band: str  # the floor
+    plot: str
+
+
+LIGHT = Theme(
+    "light", "#f4f5f7", "#ffffff", "#eceef1", "#d5d9df", "#1b1f24", "#5d6673", "#0066b8", "#0072b2", "#d55e00",
+    "#00795a", "#c0392b", "#d3d7dd", "#ffffff",
+)  # fmt: skip
+DARK = Theme(
+    "dark", "#1c1f24", "#23272e", "#2d323a", "#3a404a", "#e8eaed", "#9aa4b2", "#4da3ff", "#56b4e9", "#e69f00",
+    "#2bbf8f", "#ff6b5e", "#3c424d", "#1a1d22",
+)  # fmt: skip
+
+
+class _Changes(QObject):
+    changed = Signal()
+
+
+_state: dict[str, object] = {"theme": LIGHT, "choice": "system"}
+changes = _Changes()
+
+
+def current() -> Theme:
+    """Return the theme in force."""
+    theme = _state["theme"]
+    assert isinstance(theme, Theme)
+    return theme
+
+
+def use(choice: str) -> None:
+    """Set "light", "dark" or "system" and repaint everything; views hear of it through `changes.changed`."""
+    _state["choice"] = choice
+    dark = choice == "dark" or (
+        choice == "system" and QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+    )
+    _state["theme"] = DARK if dark else LIGHT
+    app = QGuiApplication.instance()
+    if isinstance(app, QGuiApplication):
+        app.setPalette(palette(current()))
+        if hasattr(app, "setStyleSheet"):
+            app.setStyleSheet(style_sheet(current()))
+    changes.changed.emit()
+
+
+def palette(t: Theme) -> QPalette:
+    p = QPalette()
+    roles = QPalette.ColorRole
+    for role, colour in (
+        (roles.Window, t.window), (roles.WindowText, t.text), (roles.Base, t.panel), (roles.AlternateBase, t.raised),
+        (roles.Text, t.text), (roles.Button, t.raised), (roles.ButtonText, t.text), (roles.ToolTipBase, t.panel),
+        (roles.ToolTipText, t.text), (roles.Highlight, t.accent), (roles.HighlightedText, "#ffffff"),
+        (roles.PlaceholderText, t.muted), (roles.Link, t.accent), (roles.Mid, t.line), (roles.Light, t.raised),
+    ):  # fmt: skip
+        p.setColor(role, QColor(colour))
+    for role in (roles.WindowText, roles.Text, roles.ButtonText):
+        p.setColor(QPalette.ColorGroup.Disabled, role, QColor(t.muted))
+    return p
+
+
+def style_sheet(t: Theme) -> str:
+    return f"""
+    QMainWindow::separator {{ background: {t.line}; width: 1px; height: 1px; }}
+    QDockWidget {{ color: {t.muted}; font-weight: 600; }}
+    QDockWidget::title {{ background: {t.window}; padding: 5px 8px; }}
+    QTabBar::tab {{ padding: 5px 10px; color: {t.muted}; border: none; border-bottom: 2px solid transparent; }}
+    QTabBar::tab:selected {{ color: {t.text}; border-bottom: 2px solid {t.accent}; }}
+    QTabWidget::pane {{ border: none; }}
+    QTreeView, QListView, QTextBrowser, QPlainTextEdit, QScrollArea {{ background: {t.panel}; border: none; }}
+    QToolTip {{ background: {t.panel}; color: {t.text}; border: 1px solid {t.line}; padding: 4px; }}
+    QStatusBar {{ color: {t.muted}; }}
+    QHeaderView::section {{ background: {t.panel}; color: {t.muted}; border: none;
+                            border-bottom: 1px solid {t.line}; padding: 3px 6px; }}
+    """
+
+
+def _ramp(stops: list[tuple[float, str]], n: int = 512) -> NDArray[np.uint8]:
+    at = np.array([s[0] for s in stops])
+    rgb = np.array([[int(s[1][i : i + 2], 16) for i in (1, 3, 5)] for s in stops], dtype=float)
+    x = np.linspace(0, 1, n)
+    table = np.stack([np.interp(x, at, rgb[:, k]) for k in range(3)] + [np.full(n, 255.0)], axis=1)
+    return np.round(table).astype(np.uint8)
+
+
+def signed_map() -> NDArray[np.uint8]:
+    """Return the diverging table (512, 4): blue below zero, red above, the ground colour at zero."""
+    if current() is DARK:
+        return _ramp([(0, "#7fd0ff"), (0.25, "#2f7fc4"), (0.5, "#16181c"), (0.75, "#c4512f"), (1, "#ffc27f")])
+    return _ramp([(0, "#0b3c6f"), (0.25, "#5fa2d0"), (0.5, "#f8f8f8"), (0.75, "#e08a62"), (1, "#7f1d10")])
+
+
+def grey_map() -> NDArray[np.uint8]:
+    """Return the table (512, 4) for intensities, black to white in both themes."""
+    return _ramp([(0, "#000000"), (1, "#ffffff")])
+
+
+def error_map() -> NDArray[np.uint8]:
+    """Return the table (512, 4) for magnitudes of error: perceptually even, ground colour at zero."""
+    if current() is DARK:
+        return _ramp([(0, "#16181c"), (0.35, "#5b2a6e"), (0.7, "#d8576b"), (1, "#fcd225")])
+    return _ramp([(0, "#f8f8f8"), (0.35, "#fbb07a"), (0.7, "#c43c6e"), (1, "#3b0f5c")])

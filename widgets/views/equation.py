@@ -1,0 +1,209 @@
+"""The page of a model: what it computes, where that is written, and the lines of source that do it."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QFontDatabase, QFontInfo, QTextDocument
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedLayout, QTextBrowser, QToolButton, QVBoxLayout, QWidget
+
+from explorer.card import ModelInfo
+from explorer.catalogue import Catalogue
+from explorer.frame import Frame
+from explorer.state import State
+from widgets import theme
+from widgets.cards import Loading
+from widgets.highlight import python_as_html
+from widgets.view import View, ViewSpec
+
+# fonts with mathematics that the common systems carry, the best first
+MATH = ("STIX Two Math", "STIX Two Text", "Cambria Math", "Latin Modern Math", "DejaVu Math TeX Gyre", "DejaVu Serif")
+
+
+class EquationView(View):
+    """Title, summary, equations, reference, notes and source of the model (and of the one beside it)."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._infos: dict[str, ModelInfo] = {}
+        self._loaded = False
+        self._names: tuple[str, str] = ("", "")  # the model, and the one it is compared with
+        self._second = False
+        self._shown: object = None
+        self.page = QTextBrowser(self)
+        self.page.setOpenLinks(False)
+        self.page.setFrameShape(QFrame.Shape.NoFrame)
+        self.page.anchorClicked.connect(_open_link)
+        self.page.document().setDocumentMargin(12)
+        self.page.setAccessibleName("The model's page")
+        self.tabs = (QToolButton(self), QToolButton(self))
+        bar = QWidget(self)
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(8, 4, 8, 0)
+        row.setSpacing(4)
+        for k, tab in enumerate(self.tabs):
+            tab.setCheckable(True)
+            tab.setAutoExclusive(True)
+            tab.clicked.connect(lambda _on=False, k=k: self._choose(bool(k)))
+            row.addWidget(tab)
+        row.addStretch(1)
+        self._bar = bar
+        bar.setProperty("chrome", True)
+        self.loading = Loading("The equations come with the models.", self)
+        pages = QWidget(self)
+        self._pages = QStackedLayout(pages)
+        self._pages.addWidget(self.loading)
+        self._pages.addWidget(self.page)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(bar)
+        column.addWidget(pages, 1)
+        self._refresh()
+
+    def show_catalogue(self, catalogue: Catalogue) -> None:
+        self._infos = {info.name: info for info in catalogue.models}
+        self._loaded = True
+        self._refresh()
+
+    def show_frame(self, frame: Frame | None) -> None:
+        if frame is not None:
+            self.set_state(frame.state)
+
+    def set_state(self, state: State) -> None:
+        """Turn to the page of the state's model."""
+        if (state.model, state.compare) != self._names:
+            self._names, self._second = (state.model, state.compare), False
+            self._refresh()
+
+    def _choose(self, second: bool) -> None:
+        self._second = second
+        self._refresh()
+
+    @property
+    def name(self) -> str:
+        return self._names[1] if self._second and self._names[1] else self._names[0]
+
+    @property
+    def info(self) -> ModelInfo | None:
+        """The model whose page is open, when the catalogue knows it."""
+        return self._infos.get(self.name)
+
+    def _refresh(self) -> None:
+        for k, tab in enumerate(self.tabs):
+            info = self._infos.get(self._names[k])
+            tab.setText(self.fontMetrics().elidedText(
+                info.title if info is not None else self._names[k], Qt.TextElideMode.ElideRight, 118
+            ))  # fmt: skip
+            tab.setChecked(bool(k) == self._second)
+        self._bar.setVisible(bool(self._names[1]))
+        self._pages.setCurrentWidget(self.page if self._loaded else self.loading)
+        shown = (self.name, self.info, theme.current().name, self._loaded)
+        if shown == self._shown:
+            return  # a frame changes nothing here: the place read to stays
+        self._shown = shown
+        self.page.setHtml(self.html())
+
+    def html(self) -> str:
+        """Return the page."""
+        t, info = theme.current(), self.info
+        if not self._loaded:
+            return ""
+        if info is None:
+            if not self.name:
+                return f'<p style="color:{t.muted}">No model is chosen.</p>'
+            return (
+                f'<h3>{html.escape(self.name)}</h3><p style="color:{t.muted}">This model does not come with '
+                "Equiscope: there is no card, and so no equation, for it. Its layers and errors are in the other views.</p>"
+            )
+        size = self.font().pointSizeF()
+        parts = [
+            f'<h2 style="font-size:{1.35 * size:.1f}pt; margin-bottom:2px">{html.escape(info.title)}</h2>',
+            f'<p style="color:{t.muted}; margin-top:0">{html.escape(_facts(info))}</p>',
+        ]
+        if info.summary:
+            parts.append(f"<p>{html.escape(info.summary)}</p>")
+        if lines := [line for line in info.equation.splitlines() if line.strip()]:
+            families = ", ".join(f"'{family}'" for family in (*MATH, "serif"))
+            written = "<br>".join(html.escape(line).replace("  ", "&nbsp; ") for line in lines)
+            style = f"font-family:{families}; font-size:{1.25 * size:.1f}pt; margin:10px 0 10px 14px; line-height:150%"
+            parts.append(f'<p style="{style}">{written}</p>')
+        if info.reference:
+            parts.append(f'<p style="color:{t.muted}">{_linked(info.reference, t.accent)}</p>')
+        if info.notes:
+            notes = "".join(f"<li>{html.escape(note)}</li>" for note in info.notes)
+            parts.append(f'<ul style="margin-left:-18px">{notes}</ul>')
+        if info.source.strip():
+            fixed = QFontInfo(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)).family()
+            code = python_as_html(info.source.strip("\n")).replace(
+                "<pre>", f"<pre style=\"font-family:'{fixed}', monospace; font-size:{0.92 * size:.1f}pt; margin:0\">", 1
+            )
+            parts.append(f'<table width="100%" cellpadding="8" style="margin-top:8px" bgcolor="{t.raised}">'
+                         f"<tr><td>{code}</td></tr></table>")  # fmt: skip
+        return "".join(parts)
+
+    # exports --------------------------------------------------------------------------------------------------
+    def figure_size(self) -> QSize:
+        """Return the size of the whole page, for exported figures."""
+        document = QTextDocument()
+        document.setDocumentMargin(self.page.document().documentMargin())
+        document.setDefaultFont(self.page.font())
+        document.setHtml(self.html())
+        document.setTextWidth(max(self.width(), 640) - 4)
+        wide = max(document.idealWidth(), max(self.width(), 640))
+        return QSize(int(wide) + 4, int(document.size().height()) + 12)
+
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        info = self.info
+        if info is None:
+            return {}
+        texts = {"model": info.name, "reference": info.reference, "equation": info.equation, "source": info.source}
+        return {key: np.array([text], dtype=np.str_) for key, text in texts.items()}
+
+    def caption(self) -> str:
+        return f"{self.info.title}. {self.info.reference}" if self.info is not None else ""
+
+    def apply_theme(self) -> None:
+        self._refresh()
+        self.loading.update()
+
+
+def _facts(info: ModelInfo) -> str:
+    shape = " × ".join("any" if n is None else str(n) for n in info.input_shape)
+    claims = f"claims {', '.join(info.groups)}" if info.groups else "claims no symmetry"
+    trained = "trained" if info.trained else "not trained"
+    return " · ".join(filter(None, [info.name, " ".join(info.rows), claims, f"input {shape}" if shape else "", trained]))
+
+
+def _linked(text: str, colour: str) -> str:
+    """Return text with web addresses as links."""
+    words = []
+    for word in text.split(" "):
+        safe = html.escape(word)
+        if word.startswith(("http://", "https://")):
+            safe = f'<a style="color:{colour}" href="{safe}">{safe}</a>'
+        words.append(safe)
+    return " ".join(words)
+
+
+def _open_link(url: QUrl) -> None:
+    if url.scheme() in ("http", "https"):
+        QDesktopServices.openUrl(url)
+
+
+VIEW = ViewSpec("equation", "Equation", EquationView, "right", 1, "The model's equations, reference and source.")
+
+if __name__ == "__main__":
+    from types import SimpleNamespace
+
+    from widgets.preview import preview
+
+    def fill(view: EquationView, samples: SimpleNamespace) -> None:
+        view.show_catalogue(samples.make_catalogue())
+        view.set_frame(samples.make_frame(compare=True))
+
+    preview(EquationView, fill)

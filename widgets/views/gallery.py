@@ -1,0 +1,271 @@
+"""What there is to choose from: models by domain and row, and samples as thumbnails, with one search for both."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QListWidgetItem,
+    QMenu,
+    QStackedLayout,
+    QTabBar,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.card import ModelInfo
+from explorer.catalogue import Catalogue, SampleInfo
+from explorer.frame import Frame
+from explorer.state import State
+from widgets import theme
+from widgets.cards import IMAGE, INFO, CardDelegate, Cards, Loading, ThumbnailDelegate, image_of
+from widgets.view import View, ViewSpec, Wish
+
+HEADINGS = {"grid": "Grids and pictures", "graph": "Graphs", "mesh": "Meshes", "time": "Time", "set": "Sets",
+            "sphere": "Sphere", "volume": "Volumes"}  # fmt: skip
+
+
+class GalleryView(View):
+    """Models and data; a click asks for one, "compare" puts a second model beside the first."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._catalogue: Catalogue | None = None
+        self._state: State | None = None
+        self.tabs, self.search = QTabBar(self), QLineEdit(self)
+        for name in ("Models", "Data"):
+            self.tabs.addTab(name)
+        self.tabs.setDrawBase(False)
+        self.tabs.setExpanding(False)
+        self.search.setPlaceholderText("Search")
+        self.search.setClearButtonEnabled(True)
+        self.search.setAccessibleName("Search models and data")
+        self.models, self.data = Cards(self), Cards(self)
+        self.models.setItemDelegate(CardDelegate(self.models))
+        self.models.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.data.setItemDelegate(ThumbnailDelegate(self.data))
+        self.data.setViewMode(QListView.ViewMode.IconMode)
+        self.data.setMovement(QListView.Movement.Static)
+        self.data.setResizeMode(QListView.ResizeMode.Adjust)
+        self.data.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.loading = Loading("Loading the models. They arrive in a few seconds, when torch is there.", self)
+        self.nothing = QLabel(self)
+        self.nothing.setWordWrap(True)
+        self.nothing.setMargin(16)
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
+        pages = QWidget(self)
+        self._pages = QStackedLayout(pages)
+        for page in (self.loading, self.models, self.data, self.nothing):
+            self._pages.addWidget(page)
+        head = QHBoxLayout()
+        head.setContentsMargins(2, 2, 8, 2)
+        head.addWidget(self.tabs)
+        head.addWidget(self.search, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(pages, 1)
+        self.tabs.currentChanged.connect(self._refresh)
+        self.search.textChanged.connect(self._refresh)
+        self.models.chosen.connect(self._choose_model)
+        self.models.compared.connect(lambda name: self.wished.emit(Wish(changes={"compare": name})))
+        self.models.customContextMenuRequested.connect(self._show_menu)
+        self.data.chosen.connect(lambda name: self.wished.emit(Wish(changes={"sample": name})))
+        for cards in (self.models, self.data):
+            cards.itemEntered.connect(lambda item: self.hovered.emit(_sentence(item.data(INFO))))
+        self._refresh()
+        self.apply_theme()
+
+    # what comes in --------------------------------------------------------------------------------------------
+    def show_catalogue(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        with QSignalBlocker(self.models), QSignalBlocker(self.data):
+            self.models.clear()
+            self.data.clear()
+            domain = ""
+            for model in sorted(catalogue.models, key=_place):
+                if model.domain != domain:
+                    domain = model.domain
+                    heading = QListWidgetItem(HEADINGS.get(domain, domain.capitalize()), self.models)
+                    heading.setFlags(Qt.ItemFlag.NoItemFlags)
+                self._add(self.models, model)
+            for sample in catalogue.samples:
+                self._add(self.data, sample).setData(IMAGE, image_of(sample))
+        if self._state is not None:
+            self.set_state(self._state)
+        self._refresh()
+
+    def _add(self, cards: Cards, info: ModelInfo | SampleInfo) -> QListWidgetItem:
+        item = QListWidgetItem(info.title, cards)
+        item.setData(INFO, info)
+        item.setToolTip(f"<b>{_escaped(info.title)}</b><br>{_escaped(_sentence(info))}")
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, info.title)
+        return item
+
+    def show_frame(self, frame: Frame | None) -> None:
+        if frame is not None:
+            self.set_state(frame.state)
+
+    def set_state(self, state: State) -> None:
+        """Mark the model, the one beside it, and the sample."""
+        self._state = state
+        self.models.mark(state.model, state.compare)
+        self.data.mark(state.sample or self._own_sample(state.model), "")
+
+    def _own_sample(self, model: str) -> str:
+        infos = self._catalogue.models if self._catalogue is not None else ()
+        return next((info.sample for info in infos if info.name == model), "")
+
+    # searching ------------------------------------------------------------------------------------------------
+    def _refresh(self) -> None:
+        """Show the list of the tab, with what the search leaves of it."""
+        cards = self.data if self.tabs.currentIndex() else self.models
+        if self._catalogue is None:
+            self._pages.setCurrentWidget(self.loading)
+            return
+        words = self.search.text().casefold().split()
+        found = {id(c): self._filter(c, words) for c in (self.models, self.data)}
+        for i, (name, c) in enumerate((("Models", self.models), ("Data", self.data))):
+            self.tabs.setTabText(i, f"{name} {found[id(c)]}" if words else name)
+        if found[id(cards)]:
+            self._pages.setCurrentWidget(cards)
+            return
+        other = "data" if cards is self.models else "models"
+        elsewhere = self.data if cards is self.models else self.models
+        hint = f" There are matches among the {other}." if found[id(elsewhere)] else ""
+        kind = "models" if cards is self.models else "data"
+        text = self.search.text().strip()
+        self.nothing.setText(f"No {kind} match “{text}”.{hint}" if text else f"There are no {kind} here.")
+        self._pages.setCurrentWidget(self.nothing)
+
+    def _filter(self, cards: Cards, words: list[str]) -> int:
+        """Hide what does not hold every word, and headings with nothing under them; return how many are left."""
+        found, heading, under = 0, None, 0
+        for row in range(cards.count() + 1):
+            item = cards.item(row) if row < cards.count() else None
+            info = cards.info(item)
+            if info is None:
+                if heading is not None:
+                    heading.setHidden(not under)
+                heading, under = item, 0
+            elif item is not None:
+                text = _searchable(info)
+                fits = all(word in text for word in words)
+                item.setHidden(not fits)
+                found, under = found + fits, under + fits
+        return found
+
+    # what goes out --------------------------------------------------------------------------------------------
+    def _choose_model(self, name: str) -> None:
+        changes: dict[str, Any] = {"model": name, "params": (), "layer": ""}
+        if self._state is not None and self._state.compare == name:
+            changes["compare"] = ""  # a model beside itself shows nothing
+        self.wished.emit(Wish(changes=changes))
+
+    def menu_for(self, item: QListWidgetItem | None) -> QMenu | None:
+        """Return the menu of a model's card, None where there is no model."""
+        info = self.models.info(item)
+        if not isinstance(info, ModelInfo):
+            return None
+        menu = QMenu(self)
+        show = QAction(f"Show {info.title}", menu)
+        show.triggered.connect(lambda: self._choose_model(info.name))
+        compare = QAction("Compare with the model shown", menu)
+        compare.setEnabled(self.models.can_compare(info) and info.name != self.models.second)
+        compare.triggered.connect(lambda: self.wished.emit(Wish(changes={"compare": info.name})))
+        stop = QAction("Stop comparing", menu)
+        stop.setEnabled(bool(self.models.second))
+        stop.triggered.connect(lambda: self.wished.emit(Wish(changes={"compare": ""})))
+        menu.addActions([show, compare, stop])
+        return menu
+
+    def _show_menu(self, at: QPoint) -> None:
+        if (menu := self.menu_for(self.models.itemAt(at))) is not None:
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.popup(self.models.viewport().mapToGlobal(at))
+
+    # exports --------------------------------------------------------------------------------------------------
+    def figure_size(self) -> QSize:
+        """Return the size at which the whole list is seen, for exported figures."""
+        cards = self.data if self.tabs.currentIndex() else self.models
+        if cards is self.data:
+            return QSize(max(self.width(), 640), max(self.height(), 400))
+        rows = sum(cards.sizeHintForRow(r) for r in range(cards.count()) if not cards.item(r).isHidden())
+        return QSize(max(self.width(), 320), max(160, rows + 48))
+
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        if self._catalogue is None:
+            return {}
+        models, samples = self._catalogue.models, self._catalogue.samples
+        return {
+            "model": np.array([m.name for m in models], dtype=np.str_),
+            "rows": np.array([" ".join(m.rows) for m in models], dtype=np.str_),
+            "groups": np.array([" ".join(m.groups) for m in models], dtype=np.str_),
+            "trained": np.array([m.trained for m in models], dtype=bool),
+            "sample": np.array([s.name for s in samples], dtype=np.str_),
+        }
+
+    def caption(self) -> str:
+        if self._catalogue is None:
+            return ""
+        return f"{len(self._catalogue.models)} models and {len(self._catalogue.samples)} samples."
+
+    def apply_theme(self) -> None:
+        t = theme.current()
+        self.nothing.setStyleSheet(f"color: {t.muted}; background: {t.panel};")
+        for widget in (self.models.viewport(), self.data.viewport(), self.loading):
+            widget.update()
+
+
+def _place(info: ModelInfo) -> tuple[Any, ...]:
+    """Sort by domain (grids first), then by row, numbers as numbers."""
+    order = list(HEADINGS)
+    domain = order.index(info.domain) if info.domain in order else len(order)
+    row = info.rows[0] if info.rows else "~"
+    number = re.search(r"\d+", row)
+    return (domain, info.domain, re.sub(r"\d+", "", row), int(number[0]) if number else 0, info.title)
+
+
+def _searchable(info: ModelInfo | SampleInfo) -> str:
+    words = [info.name, info.title, info.domain, info.summary]
+    if isinstance(info, ModelInfo):
+        words += [*info.rows, *info.groups, info.reference, "trained" if info.trained else ""]
+    return " ".join(words).casefold()
+
+
+def _sentence(info: ModelInfo | SampleInfo | None) -> str:
+    if info is None:
+        return ""
+    claimed = f" Claims {', '.join(info.groups)}." if isinstance(info, ModelInfo) and info.groups else ""
+    return f"{info.summary or info.name}{claimed}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+VIEW = ViewSpec("gallery", "Gallery", GalleryView, "left", 0, "Models and data to choose from.")
+
+if __name__ == "__main__":
+    import sys
+    from types import SimpleNamespace
+
+    from widgets.preview import preview
+
+    def fill(view: GalleryView, samples: SimpleNamespace) -> None:
+        if "empty" not in sys.argv:
+            view.show_catalogue(samples.make_catalogue(7, 12))
+        view.set_frame(samples.make_frame(compare=True))
+        view.tabs.setCurrentIndex("data" in sys.argv)
+
+    preview(GalleryView, fill)

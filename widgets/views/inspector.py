@@ -1,0 +1,347 @@
+"""The group element: a control for every parameter of every transform, the chain as text, and what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.catalogue import Catalogue
+from explorer.frame import Frame
+from explorer.params import Param
+from explorer.state import State
+from explorer.transforms import Step, Transform, chain_text, parse_chain, transforms
+from widgets import theme
+from widgets.icons import icon
+from widgets.measure_table import MeasureTable
+from widgets.param_control import ParamControl
+from widgets.view import View, ViewSpec, Wish
+from widgets.words import figure, subject
+
+ELEMENTS = (("identity", "reset", "Identity", "Take every transform back"),
+            ("inverse", "invert", "Inverse", "The element that undoes this one"),
+            ("random", "random", "Random", "A random exact element (Space)"))  # fmt: skip
+GESTURES = ("ring", "drag", "key", "")  # what is done by hand comes first
+
+
+class Section(QWidget):
+    """A heading that folds, with controls of declared parameters under it."""
+
+    changed = Signal(str, object, bool)  # parameter, all values, whether the gesture is over
+    cleared = Signal()
+
+    def __init__(
+        self, title: str, symbol: str, params: Sequence[Param], addable: bool = False, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._title, self._symbol = title, symbol
+        self._addable = addable  # its default does something: a button puts it in the chain
+        self.used = False
+        self.head, self.summary, self.clear = QToolButton(self), QLabel(self), QToolButton(self)
+        self.head.setCheckable(True)
+        self.head.setAutoRaise(True)
+        self.head.setText(title)
+        self.head.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.head.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.head.toggled.connect(self._fold)
+        self.clear.setAutoRaise(True)
+        self.clear.clicked.connect(self._button_clicked)
+        policy = self.clear.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.clear.setSizePolicy(policy)
+        self.controls = {p.name: ParamControl(p, self) for p in params}
+        self._body = QWidget(self)
+        body = QVBoxLayout(self._body)
+        body.setContentsMargins(10, 0, 6, 6)
+        body.setSpacing(3)
+        for name, control in self.controls.items():
+            body.addWidget(control)
+            control.changed.connect(lambda _v, done, n=name: self.changed.emit(n, self.values(), done))
+        row = QHBoxLayout()
+        row.setContentsMargins(2, 0, 2, 0)
+        row.setSpacing(2)
+        for widget in (self.head, self.summary, self.clear):
+            row.addWidget(widget)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(row)
+        column.addWidget(self._body)
+        self._fold(False)
+
+    def _fold(self, open_: bool) -> None:
+        self.head.setArrowType(Qt.ArrowType.DownArrow if open_ else Qt.ArrowType.RightArrow)
+        self._body.setVisible(open_)
+
+    def _button_clicked(self) -> None:
+        if self.used:
+            self.cleared.emit()
+        else:
+            self.changed.emit(next(iter(self.controls), ""), self.values(), True)
+
+    def values(self) -> tuple[float, ...]:
+        return tuple(control.value() for control in self.controls.values())
+
+    def show_values(self, values: Sequence[float], used: bool) -> None:
+        """Follow the state; `used` says whether the transform is in the chain."""
+        for control, value in zip(self.controls.values(), values):
+            control.set_value(value)
+        changed, self.used = used != self.used, used
+        self.clear.setVisible(used or self._addable)
+        self.clear.setText("×" if used else "+")
+        name = self._title.lower()
+        self.clear.setToolTip(f"Take {name} out of the chain" if used else f"Put {name} into the chain")
+        texts = [_with_unit(c.param, v) for c, v in zip(self.controls.values(), values)]
+        while len(texts) > 1 and values[len(texts) - 1] == list(self.controls.values())[len(texts) - 1].param.default:
+            texts.pop()
+        self.summary.setText(", ".join(texts) if used else self._symbol)
+        if changed:
+            self.apply_theme()
+
+    def apply_theme(self) -> None:
+        t = theme.current()
+        self.head.setStyleSheet("QToolButton { border: none; font-weight: 600; text-align: left; padding: 4px 2px; }")
+        self.summary.setStyleSheet(f"color: {t.accent if self.used else t.muted};")
+        self.clear.setStyleSheet(f"QToolButton {{ border: none; color: {t.muted}; }}")
+
+
+class InspectorView(View):
+    """Shows and edits the group element and the model's parameters; reads out the measure of the layer."""
+
+    requested = Signal(str)  # "identity", "inverse" or "random"
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._frame: Frame | None = None
+        self._state: State | None = None
+        self._catalogue: Catalogue | None = None
+        self.sections: dict[str, Section] = {}
+        self.model_section: Section | None = None
+        self._model_params: tuple[str, tuple[Param, ...]] = ("", ())
+        self.buttons: dict[str, QToolButton] = {}
+        self.untransform = QCheckBox("Untransform: pull the answers back", self)
+        self.chain, self.complaint = QLineEdit(self), QLabel(self)
+        self.table = MeasureTable(self)
+        self._build()
+        self.set_state(State())
+        self._state = None  # nobody has said so yet: the first frame may
+        self.apply_theme()
+
+    def _build(self) -> None:
+        top = QHBoxLayout()
+        top.setContentsMargins(8, 6, 8, 4)
+        top.setSpacing(4)
+        for name, _icon, title, tip in ELEMENTS:
+            button = self.buttons[name] = QToolButton(self)
+            button.setText(title)
+            button.setToolTip(tip)
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+            button.clicked.connect(lambda _on=False, n=name: self.requested.emit(n))
+            top.addWidget(button)
+        self.chain.setPlaceholderText("identity")
+        self.chain.setToolTip("The chain of transforms, the first acting first: rotate:30+translate:4,0")
+        self.chain.setAccessibleName("Chain of transforms")
+        self.chain.editingFinished.connect(self._read_chain)
+        self.chain.textEdited.connect(lambda _text: self._complain(""))
+        self.complaint.setWordWrap(True)
+        self.complaint.hide()
+        content = QWidget()
+        self._column = QVBoxLayout(content)
+        self._column.setContentsMargins(0, 0, 0, 4)
+        self._column.setSpacing(0)
+        found = sorted(transforms().values(), key=lambda t: GESTURES.index(t.gesture) if t.gesture in GESTURES else 9)
+        for transform in found:
+            section = self.sections[transform.name] = self._section_of(transform)
+            section.head.setChecked(bool(transform.gesture))
+            self._column.addWidget(section)
+        self.untransform.setToolTip("Show ρ′(g)⁻¹ F(ρ(g) x) beside F(x)")
+        self.untransform.clicked.connect(lambda on: self.wished.emit(Wish(changes={"untransform": on})))
+        self._column.addSpacing(4)
+        beside = QHBoxLayout()
+        beside.setContentsMargins(10, 2, 6, 6)
+        beside.addWidget(self.untransform)
+        self._column.addLayout(beside)
+        self._column.addStretch(1)
+        self.scroll = QScrollArea(self)
+        self.scroll.setWidget(content)
+        self.scroll.setWidgetResizable(True)
+        self.scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        line = QVBoxLayout()
+        line.setContentsMargins(8, 4, 8, 4)
+        line.setSpacing(2)
+        line.addWidget(self.chain)
+        line.addWidget(self.complaint)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(top)
+        column.addLayout(line)
+        column.addWidget(self.scroll, 1)
+        column.addWidget(self.table)
+
+    def _section_of(self, transform: Transform) -> Section:
+        section = Section(transform.title, transform.symbol, transform.params, transform.gesture == "key")
+        section.head.setToolTip(transform.summary)
+        name = transform.name
+        section.changed.connect(
+            lambda param, values, done: self.wished.emit(
+                Wish(step=(name, values), tag=f"inspector:{name}:{param}", done=done)
+            )
+        )
+        section.cleared.connect(lambda: self._take_out(name))
+        return section
+
+    # what comes in --------------------------------------------------------------------------------------------
+    def show_catalogue(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._show_state(self._state or State())
+
+    def set_state(self, state: State) -> None:
+        """Follow the person's choice at once, without answering it; the controller calls this on every change."""
+        self._state = state
+        self._show_state(state)
+
+    def show_frame(self, frame: Frame | None) -> None:
+        self._frame = frame
+        if frame is not None and self._state is None:
+            self._show_state(frame.state)  # alone, without a controller
+        if frame is not None and frame.squares:
+            side = max(frame.squares[0].x.shape[-2:], default=0)
+            for section in self.sections.values():
+                for control in section.controls.values():
+                    control.set_reach(float(max(8, side // 2)))
+        self.table.show_frame(frame)
+
+    def _show_state(self, state: State) -> None:
+        info = next((m for m in self._catalogue.models if m.name == state.model), None) if self._catalogue else None
+        for name, transform in transforms().items():
+            section, step = self.sections[name], state.step(name)
+            section.setVisible(info is None or info.domain in transform.domains)
+            section.show_values(step.values if step is not None else transform.defaults, step is not None)
+        if not self.chain.isModified():
+            with QSignalBlocker(self.chain):
+                self.chain.setText(chain_text(state.steps))
+        with QSignalBlocker(self.untransform):
+            self.untransform.setChecked(state.untransform)
+        self._show_params(state, info.params if info is not None else ())
+        self.buttons["identity"].setEnabled(bool(state.steps))
+        self.buttons["inverse"].setEnabled(bool(state.steps))
+
+    def _show_params(self, state: State, params: tuple[Param, ...]) -> None:
+        """Show the model's own parameters; the section is made anew only for another model."""
+        if (state.model, params) != self._model_params:
+            self._model_params = (state.model, params)
+            if self.model_section is not None:
+                self.model_section.setParent(None)
+                self.model_section.deleteLater()
+                self.model_section = None
+            if params:
+                section = self.model_section = Section("Model", "", params)
+                section.head.setToolTip("What the network is built with; it is built anew on every change")
+                section.head.setChecked(True)
+                section.changed.connect(self._wish_params)
+                section.cleared.connect(lambda: self.wished.emit(Wish(changes={"params": ()})))
+                section.clear.setToolTip("Take the defaults")
+                section.apply_theme()
+                self._column.insertWidget(self._column.count() - 1, section)
+        if self.model_section is not None:
+            given = dict(state.params)
+            values = [given.get(p.name, p.default) for p in params]
+            self.model_section.show_values(values, bool(given))
+            self.model_section.summary.setText("")
+
+    # what goes out --------------------------------------------------------------------------------------------
+    def _wish_params(self, name: str, values: tuple[float, ...], done: bool) -> None:
+        _, params = self._model_params
+        changed = tuple((p.name, v) for p, v in zip(params, values) if v != p.default)
+        self.wished.emit(Wish(changes={"params": changed}, tag=f"inspector:model:{name}", done=done))
+
+    def _take_out(self, name: str) -> None:
+        state = self._state or (self._frame.state if self._frame is not None else State())
+        steps = tuple(step for step in state.steps if step.name != name)
+        self.wished.emit(Wish(changes={"steps": steps}))
+
+    def _read_chain(self) -> None:
+        if not self.chain.isModified():
+            return
+        try:
+            steps: tuple[Step, ...] = parse_chain(self.chain.text())
+        except ValueError as error:
+            self._complain(str(error)[:1].upper() + str(error)[1:] + ".")
+            return
+        self._complain("")
+        self.chain.setModified(False)
+        self.chain.setText(chain_text(steps))
+        self.wished.emit(Wish(changes={"steps": steps}))
+
+    def _complain(self, sentence: str) -> None:
+        self.complaint.setText(sentence)
+        self.complaint.setVisible(bool(sentence))
+
+    # exports --------------------------------------------------------------------------------------------------
+    def figure_size(self) -> QSize:
+        """Return the size at which no control is scrolled out of sight, for exported figures."""
+        content = self.scroll.widget().sizeHint().height()
+        rest = self.sizeHint().height() - self.scroll.sizeHint().height()
+        return QSize(max(self.width(), 270), content + rest + 8)
+
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        state = self._state or (self._frame.state if self._frame is not None else State())
+        found: dict[str, NDArray[Any]] = {}
+        for i, step in enumerate(state.steps):
+            found[f"step {i} {step.name}"] = np.array(step.values, dtype=float)
+        found.update(self.table.numbers())
+        return found
+
+    def caption(self) -> str:
+        if self._frame is None or not self._frame.squares:
+            return ""
+        square = self._frame.squares[0]
+        measure = square.measures.get(square.layer.name)
+        error = f"; cumulative relative error at {square.layer.name}: {figure(measure.cumulative)}" if measure else ""
+        return f"{subject(self._frame)}{error}."
+
+    def apply_theme(self) -> None:
+        t = theme.current()
+        for name, drawing, _title, _tip in ELEMENTS:
+            self.buttons[name].setIcon(icon(drawing))
+        self.complaint.setStyleSheet(f"color: {t.bad};")
+        for section in (*self.sections.values(), *([self.model_section] if self.model_section else [])):
+            section.apply_theme()
+        self.table.apply_theme()
+
+
+def _with_unit(param: Param, value: float) -> str:
+    unit = f" {param.unit}" if param.unit.isalpha() else param.unit
+    return f"{param.text(value)}{unit}".replace("-", "−")
+
+
+VIEW = ViewSpec("inspector", "Transform", InspectorView, "right", 0, "The group element, its controls and its measure.")
+
+if __name__ == "__main__":
+    from types import SimpleNamespace
+
+    from widgets.preview import preview
+
+    def fill(view: InspectorView, samples: SimpleNamespace) -> None:
+        view.show_catalogue(samples.make_catalogue())
+        view.set_frame(samples.make_frame(compare=True))
+
+    preview(InspectorView, fill)

@@ -1,0 +1,412 @@
+"""The layers as a tree: what each one is, what field it carries, and how far its square is from commuting."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSignalBlocker, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QPainter
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QStackedLayout,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.fields import parse_field
+from explorer.frame import Frame, LayerInfo, Measure, Square
+from widgets import theme
+from widgets.chart import quiet_selection, scale_for
+from widgets.view import View, ViewSpec, Wish
+from widgets.words import counterpart, figure, guilty_layers, read_out, subject
+
+NAME, ERROR, FIELD, SHAPE, PARAMS = range(5)
+HEADS = ("Layer", "Error", "Field", "Shape", "Params")
+SUGGESTIONS = ("grid scalar", "grid scalar /2", "grid regular(C4)", "grid regular(D4)", "grid regular(D4) /2",
+               "point scalar", "point regular(C4)", "invariant")  # fmt: skip
+MEASURE = Qt.ItemDataRole.UserRole + 1  # Measure or None
+LAYER = Qt.ItemDataRole.UserRole + 2  # name of the layer, "" on a mere group of names
+ROOT = Qt.ItemDataRole.UserRole + 3  # index of the square
+GUILTY = Qt.ItemDataRole.UserRole + 4
+_REGULAR = re.compile(r"regular\((\w+)\)")
+Index = QModelIndex | QPersistentModelIndex
+
+
+class LayersView(View):
+    """Tree of layers, one root a model when two are compared; updated in place, what is folded stays folded."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._frame: Frame | None = None
+        self._shape: tuple[Any, ...] = ()  # what the tree was built for
+        self._items: dict[tuple[int, str], QTreeWidgetItem] = {}
+        self._folded: set[tuple[int, str]] = set()
+        self.tree = QTreeWidget(self)
+        self.tree.setHeaderLabels(list(HEADS))
+        self.tree.setUniformRowHeights(True)
+        self.tree.setAllColumnsShowFocus(True)
+        self.tree.setEditTriggers(QTreeWidget.EditTrigger.NoEditTriggers)
+        self.tree.setIndentation(12)
+        self.tree.setMouseTracking(True)
+        self.error_delegate = ErrorDelegate(self.tree)
+        self.field_delegate = FieldDelegate(self.tree, self._say, self._override)
+        self.tree.setItemDelegateForColumn(ERROR, self.error_delegate)
+        self.tree.setItemDelegateForColumn(FIELD, self.field_delegate)
+        header = self.tree.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setMinimumSectionSize(36)
+        self.tree.currentItemChanged.connect(self._chosen)
+        self.tree.itemDoubleClicked.connect(self._double_clicked)
+        self.tree.itemCollapsed.connect(lambda item: self._folded.add(_key(item)))
+        self.tree.itemExpanded.connect(lambda item: self._folded.discard(_key(item)))
+        self.tree.itemEntered.connect(self._entered)
+        self.tree.setAccessibleName("Layers")
+        self.empty = QLabel("No layers yet. Choose a model; its layers appear here with the error of each.", self)
+        self.empty.setWordWrap(True)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty.setMargin(16)
+        self.sentence = QLabel(self)  # what is wrong with a field type as typed
+        self.sentence.setWordWrap(True)
+        self.sentence.setMargin(6)
+        self.sentence.hide()
+        pages = QWidget(self)
+        self._pages = QStackedLayout(pages)
+        self._pages.addWidget(self.empty)
+        self._pages.addWidget(self.tree)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(pages, 1)
+        column.addWidget(self.sentence)
+        self.apply_theme()
+
+    # frames ---------------------------------------------------------------------------------------------------
+    def show_frame(self, frame: Frame | None) -> None:
+        self._frame = frame
+        squares = frame.squares if frame is not None else ()
+        self._pages.setCurrentWidget(self.tree if any(s.layers for s in squares) else self.empty)
+        shape = tuple((s.model, tuple(layer.name for layer in s.layers)) for s in squares)
+        blocker = QSignalBlocker(self.tree)
+        if shape != self._shape:
+            self._build(squares)
+            self._shape = shape
+        for k, square in enumerate(squares):
+            self._fill(k, square)
+        if squares and (item := self._items.get((0, squares[0].layer.name))) is not None:
+            if item is not self.tree.currentItem() and self.tree.state() != QTreeWidget.State.EditingState:
+                self.tree.setCurrentItem(item)
+        blocker.unblock()
+        self.error_delegate.low = scale_for(frame.state.dtype).low if frame is not None else 1e-9
+        self.tree.viewport().update()
+
+    def _build(self, squares: tuple[Square, ...]) -> None:
+        """Make the items of other layers than before; nothing is made while only numbers change."""
+        self.tree.clear()
+        self._items.clear()
+        for k, square in enumerate(squares):
+            root = self.tree.invisibleRootItem()
+            if len(squares) > 1:
+                root = QTreeWidgetItem(root, [square.title])
+                self._mark(root, k, "", "")
+                root.setFirstColumnSpanned(True)
+                self._colour_root(root)
+                root.setExpanded((k, "") not in self._folded)
+            named = {layer.name for layer in square.layers}
+            for layer in square.layers:
+                self._item(k, layer.name, root, named)
+
+    def _item(self, k: int, path: str, root: QTreeWidgetItem, named: set[str]) -> QTreeWidgetItem:
+        if (k, path) in self._items:
+            return self._items[k, path]
+        above, dot, name = path.rpartition(".")
+        parent = self._item(k, above, root, named) if dot else root
+        item = self._items[k, path] = QTreeWidgetItem(parent, [name])
+        self._mark(item, k, path, path if path in named else "")
+        item.setExpanded((k, path) not in self._folded)
+        return item
+
+    def _mark(self, item: QTreeWidgetItem, k: int, path: str, layer: str) -> None:
+        item.setData(NAME, Qt.ItemDataRole.UserRole, path)
+        item.setData(NAME, LAYER, layer)
+        item.setData(NAME, ROOT, k)
+        if not layer:
+            item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsSelectable)
+
+    def _fill(self, k: int, square: Square) -> None:
+        guilty = set(guilty_layers(square))
+        for layer in square.layers:
+            item, measure = self._items[k, layer.name], square.measures.get(layer.name)
+            item.setText(SHAPE, "×".join(str(n) for n in layer.shape[1:]) or "1")
+            item.setText(PARAMS, f"{layer.params:,}".replace(",", " ") if layer.params else "")
+            item.setText(FIELD, layer.field + (" ?" if layer.guessed else ""))
+            font = QFont(self.font())
+            font.setItalic(layer.guessed)
+            item.setFont(FIELD, font)
+            item.setTextAlignment(PARAMS, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            item.setData(ERROR, MEASURE, measure)
+            item.setData(ERROR, GUILTY, layer.name in guilty)
+            for column in range(len(HEADS)):
+                item.setToolTip(column, _tip(layer, measure, column))
+
+    # what the person does -------------------------------------------------------------------------------------
+    def _chosen(self, item: QTreeWidgetItem | None, _before: QTreeWidgetItem | None = None) -> None:
+        if item is None or self._frame is None or not item.data(NAME, LAYER):
+            return
+        layer = counterpart(self._frame, item.data(NAME, ROOT), item.data(NAME, LAYER))
+        if layer != self._frame.squares[0].layer.name:
+            self.wished.emit(Wish(changes={"layer": layer}))
+
+    def _double_clicked(self, item: QTreeWidgetItem, column: int) -> None:
+        if column != FIELD or not item.data(NAME, LAYER):
+            return
+        if item.data(NAME, ROOT):
+            self._say("Field types are edited on the first model. Choose this one alone to edit its fields.")
+            return
+        item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
+        with QSignalBlocker(self.tree):
+            self.tree.setCurrentItem(item, FIELD)
+        self.tree.editItem(item, FIELD)
+
+    def _override(self, index: Index, text: str) -> None:
+        """Wish for a corrected field type; an empty text takes the correction back."""
+        layer = index.siblingAtColumn(NAME).data(LAYER)
+        if self._frame is None or not layer:
+            return
+        kept = tuple((name, field) for name, field in self._frame.state.overrides if name != layer)
+        overrides = (*kept, (layer, text)) if text else kept
+        if overrides != self._frame.state.overrides:
+            self.wished.emit(Wish(changes={"overrides": overrides}))
+
+    def _say(self, sentence: str) -> None:
+        self.sentence.setText(sentence)
+        self.sentence.setVisible(bool(sentence))
+
+    def _entered(self, item: QTreeWidgetItem) -> None:
+        if item.data(NAME, LAYER):
+            self.hovered.emit(read_out(item.data(NAME, LAYER), item.data(ERROR, MEASURE)))
+
+    def leaveEvent(self, event: QEvent) -> None:  # noqa: N802
+        self.hovered.emit("")
+        super().leaveEvent(event)
+
+    def resizeEvent(self, event: Any) -> None:  # noqa: N802
+        """Show as many columns as fit, the most telling first; all are there when the dock is wide."""
+        super().resizeEvent(event)
+        width = event.size().width() - 8
+        em = self.fontMetrics().horizontalAdvance("0")
+        wanted = {ERROR: 11 * em, FIELD: 19 * em, SHAPE: 10 * em, PARAMS: 9 * em}
+        left = width - max(10 * em, 0.3 * width)
+        for column in (ERROR, FIELD, SHAPE, PARAMS):
+            # the field is worth showing short: it is read by its beginning, and whole in the tool tip
+            least = 8 * em if column == FIELD else wanted[column]
+            fits = left >= least
+            self.tree.setColumnHidden(column, not fits)
+            if fits:
+                taken = int(min(wanted[column], left))
+                self.tree.setColumnWidth(column, taken)
+                left -= taken
+            else:
+                left = -1
+        shown = sum(self.tree.columnWidth(c) for c in range(1, len(HEADS)) if not self.tree.isColumnHidden(c))
+        self.tree.setColumnWidth(NAME, max(60, width - shown))
+
+    # exports --------------------------------------------------------------------------------------------------
+    def figure_size(self) -> QSize:
+        """Return the size at which every row and column is seen, for exported figures."""
+        rows = sum(1 for _ in _walk(self.tree.invisibleRootItem()))
+        height = max(20, self.tree.sizeHintForRow(0)) * (rows + 1) + self.tree.header().height() + 8
+        return QSize(max(self.width(), 640), max(80, height))
+
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        found: dict[str, NDArray[Any]] = {}
+        for k, square in enumerate(self._frame.squares if self._frame is not None else ()):
+            before = "compare." if k else ""
+            measures = [square.measures.get(layer.name) for layer in square.layers]
+            for key in ("name", "kind", "field"):
+                found[before + key] = np.array([getattr(layer, key) for layer in square.layers], dtype=np.str_)
+            found[f"{before}shape"] = np.array(["x".join(map(str, n.shape)) for n in square.layers], dtype=np.str_)
+            found[f"{before}parameters"] = np.array([layer.params for layer in square.layers], dtype=int)
+            errors = [m.cumulative if m is not None else None for m in measures]
+            found[f"{before}cumulative"] = np.array([np.nan if e is None else e for e in errors], dtype=float)
+        return found
+
+    def caption(self) -> str:
+        if self._frame is None or not self._frame.squares:
+            return ""
+        return f"Layers with field types (guesses in italics) and cumulative relative error: {subject(self._frame)}."
+
+    def apply_theme(self) -> None:
+        t = theme.current()
+        self.sentence.setStyleSheet(f"color: {t.bad}; background: {t.panel};")
+        self.empty.setStyleSheet(f"color: {t.muted}; background: {t.panel};")
+        self.tree.setPalette(quiet_selection(t))
+        for i in range(self.tree.topLevelItemCount()):
+            self._colour_root(self.tree.topLevelItem(i))
+        self.tree.viewport().update()
+
+    def _colour_root(self, item: QTreeWidgetItem) -> None:
+        """Write a model's name in its colour; the layers of a single model have no such root."""
+        if not item.data(NAME, Qt.ItemDataRole.UserRole):
+            font = QFont(self.font())
+            font.setBold(True)
+            item.setFont(NAME, font)
+            t = theme.current()
+            item.setForeground(NAME, QColor(t.second if item.data(NAME, ROOT) else t.first))
+
+
+class ErrorDelegate(QStyledItemDelegate):
+    """The cumulative error as a number in the verdict's colour, beside a small bar on a logarithmic axis."""
+
+    low = 1e-9
+
+    def paint(self, p: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        blank = QStyleOptionViewItem(option)
+        self.initStyleOption(blank, index)
+        blank.text = ""  # type: ignore[attr-defined]
+        widget = option.widget  # type: ignore[attr-defined]
+        widget.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, blank, p, widget)
+        measure: Measure | None = index.data(MEASURE)
+        if measure is None:
+            return
+        t, rect = theme.current(), QRectF(option.rect).adjusted(4, 0, -6, 0)  # type: ignore[attr-defined]
+        colour = {"holds": t.good, "broken": t.bad}.get(measure.verdict, t.muted)
+        p.save()
+        font = QFont(option.font)  # type: ignore[attr-defined]
+        font.setBold(bool(index.data(GUILTY)))
+        font.setItalic(measure.cumulative is None)
+        p.setFont(font)
+        p.setPen(QColor(t.muted if measure.cumulative is None else colour))
+        p.drawText(rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, figure(measure.cumulative))
+        if measure.cumulative is not None:
+            scale = scale_for("float64" if self.low < 1e-9 else "float32")
+            bar = QRectF(rect.left(), rect.center().y() - 2, max(8.0, rect.width() - 50), 4)
+            p.fillRect(bar, QColor(t.line))
+            p.fillRect(QRectF(bar.left(), bar.top(), bar.width() * scale.fraction(measure.cumulative), bar.height()),
+                       QColor(colour))  # fmt: skip
+        p.restore()
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
+        hint = super().sizeHint(option, index)
+        return QSize(hint.width(), hint.height() + 7)
+
+
+class FieldDelegate(QStyledItemDelegate):
+    """Edits a field type: a combo of suggestions that takes any text `parse_field` reads."""
+
+    def __init__(self, parent: QWidget, say: Callable[[str], None], grant: Callable[[Index, str], None]) -> None:
+        super().__init__(parent)
+        self._say, self._grant = say, grant
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: N802
+        """Write the field in short where there is no room: "D4 /2" for "grid regular(D4) /2"."""
+        super().initStyleOption(option, index)
+        text, room = option.text, option.rect.width() - 8  # type: ignore[attr-defined]
+        if option.fontMetrics.horizontalAdvance(text) > room:  # type: ignore[attr-defined]
+            text = text.removeprefix("grid ")
+            option.text = _REGULAR.sub(r"\1", text)  # type: ignore[attr-defined]
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: N802
+        editor = QComboBox(parent)
+        editor.setEditable(True)
+        editor.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        editor.addItems(list(SUGGESTIONS))
+        editor.setMinimumWidth(190)
+        editor.setToolTip("A field type such as “grid regular(D4) /2”; leave it empty to take a correction back")
+        line = editor.lineEdit()
+        assert isinstance(line, QLineEdit)
+        line.textEdited.connect(lambda _text: self._say(""))
+        editor.activated.connect(lambda _i: self.commitData.emit(editor))
+        return editor
+
+    def setEditorData(self, editor: QWidget, index: Index) -> None:  # noqa: N802
+        # called again whenever a frame rewrites the cell: what is being typed is not touched
+        if isinstance(editor, QComboBox) and editor.property("filled") is None:
+            editor.setProperty("filled", True)
+            editor.setEditText(str(index.data()).removesuffix(" ?"))
+            if (line := editor.lineEdit()) is not None:
+                line.selectAll()
+
+    def setModelData(self, editor: QWidget, model: Any, index: Index) -> None:  # noqa: N802
+        if not isinstance(editor, QComboBox):
+            return
+        text = editor.currentText().strip()
+        if text == str(index.data()).removesuffix(" ?"):
+            return
+        if complaint := complaint_about(text):
+            self._say(complaint)
+            return
+        self._say("")
+        self._grant(index, text)
+
+    def eventFilter(self, editor: Any, event: QEvent) -> bool:  # noqa: N802
+        keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if event.type() == QEvent.Type.KeyPress and event.key() in keys and isinstance(editor, QComboBox):  # type: ignore[attr-defined]
+            if complaint := complaint_about(editor.currentText().strip()):
+                self._say(complaint)  # and the editor stays open with what was typed
+                return True
+            self.commitData.emit(editor)
+            self.closeEditor.emit(editor)
+            return True
+        return super().eventFilter(editor, event)
+
+    def updateEditorGeometry(self, editor: QWidget, option: Any, index: Index) -> None:  # noqa: N802
+        rect = QRect(option.rect)
+        parent = editor.parentWidget()
+        width = max(rect.width(), 190)
+        if parent is not None:
+            width = min(width, parent.width())
+            rect.moveLeft(max(0, min(rect.left(), parent.width() - width)))
+        rect.setWidth(width)
+        editor.setGeometry(rect)
+
+
+def complaint_about(text: str) -> str:
+    """Return why `text` is no field type, or "" when it is one (or empty: no correction)."""
+    if not text:
+        return ""
+    try:
+        parse_field(text)
+    except ValueError as error:
+        sentence = str(error)
+        return sentence[0].upper() + sentence[1:] + "."
+    return ""
+
+
+def _key(item: QTreeWidgetItem) -> tuple[int, str]:
+    return item.data(NAME, ROOT), item.data(NAME, Qt.ItemDataRole.UserRole)
+
+
+def _walk(item: QTreeWidgetItem) -> Iterator[QTreeWidgetItem]:
+    for i in range(item.childCount()):
+        yield item.child(i)
+        yield from _walk(item.child(i))
+
+
+def _tip(layer: LayerInfo, measure: Measure | None, column: int) -> str:
+    if column == ERROR:
+        return read_out(layer.name, measure, "\n")
+    if column == FIELD:
+        kind = "a guess from the shape" if layer.guessed else "declared by the model"
+        return f"{layer.field}: {kind}.\nDouble-click to correct it."
+    return f"{layer.name}: {layer.kind}\n{' × '.join(map(str, layer.shape))}, {layer.params} parameters"
+
+
+VIEW = ViewSpec("layers", "Layers", LayersView, "left", 1, "Every layer with its field type and error.")
+
+if __name__ == "__main__":
+    from widgets.preview import preview
+
+    preview(LayersView, lambda view, samples: view.set_frame(samples.make_frame(compare=True)))

@@ -1,0 +1,235 @@
+"""Error along the orbit: how the selected layer answers as one parameter of the group runs through its values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLabel, QToolButton, QWidget
+
+from explorer.frame import Frame, OrbitCurve
+from explorer.params import Param
+from explorer.state import State
+from explorer.transforms import Transform, transforms
+from widgets.chart import Adaptive, scale_for
+from widgets.orbit_chart import CurveChart, HeatChart, Trace
+from widgets.view import View, ViewSpec, Wish
+from widgets.words import counterpart, shorten
+
+
+class OrbitView(View):
+    """Curves of the error over a one-parameter family; the line is the current element and can be dragged."""
+
+    play_toggled = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._frame: Frame | None = None
+        self._state = State()
+        self._curves: tuple[OrbitCurve, ...] = ()
+        self.curve = CurveChart(self)
+        self.heat = (HeatChart(self), HeatChart(self))
+        self.combo, self.play, self.all_layers = QComboBox(self), QToolButton(self), QToolButton(self)
+        self._build()
+        self._refresh()
+
+    def _build(self) -> None:
+        for name, transform in transforms().items():
+            if transform.orbit is not None:
+                self.combo.addItem(transform.title, name)
+                self.combo.setItemData(self.combo.count() - 1, transform.summary, Qt.ItemDataRole.ToolTipRole)
+        self.combo.setToolTip("The transform whose parameter the curve runs over")
+        self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.combo.setMinimumContentsLength(9)
+        self.combo.activated.connect(lambda i: self._wish_orbit(self.combo.itemData(i)))
+        self.play.setCheckable(True)
+        self.play.setText("▶  Play")
+        self.play.setToolTip("Let the element run along the orbit")
+        self.play.clicked.connect(self._play_clicked)
+        self.all_layers.setCheckable(True)
+        self.all_layers.setText("All layers")
+        self.all_layers.setToolTip("Every layer as a row of a heat map, instead of the selected one as a curve")
+        self.all_layers.toggled.connect(lambda on: self._refresh())
+        controls = _Controls(self.combo, self.play, self.all_layers)
+        controls.setProperty("chrome", True)  # left out of exported figures
+        charts = QWidget(self)
+        self._charts = Adaptive(charts)
+        self._charts.setSpacing(4)
+        for chart in (self.curve, *self.heat):
+            self._charts.addWidget(chart)
+            chart.moved.connect(self._moved)
+            chart.hovered.connect(self.hovered)
+        for k, heat in enumerate(self.heat):
+            heat.clicked.connect(lambda name, k=k: self._layer_clicked(k, name))
+        row = Adaptive(self, turned=controls.flat)
+        row.addWidget(controls)
+        row.addWidget(charts, 1)
+
+    # what comes in --------------------------------------------------------------------------------------------
+    def show_frame(self, frame: Frame | None) -> None:
+        self._frame = frame
+        if frame is not None:
+            self._state = frame.state
+        self._refresh()
+
+    def show_orbit(self, curves: tuple[OrbitCurve, ...]) -> None:
+        self._curves = curves
+        self._refresh()
+
+    def set_state(self, state: State) -> None:
+        """Follow the person's choice before its frame is there."""
+        self._state = state
+        self._refresh()
+
+    def set_playing(self, playing: bool) -> None:
+        """Show whether the element runs; emits nothing."""
+        self.play.setChecked(playing)
+        self.play.setText("⏸  Pause" if playing else "▶  Play")
+
+    @property
+    def transform(self) -> Transform | None:
+        """The transform the curve runs over, if there is one of that name with an orbit."""
+        found = transforms().get(self._curves[0].transform if self._curves else self._state.orbit)
+        return found if found is not None and found.orbit is not None else None
+
+    def _refresh(self) -> None:
+        transform = self.transform
+        param = transform.params[transform.orbit] if transform is not None and transform.orbit is not None else None
+        with QSignalBlocker(self.combo):
+            self.combo.setCurrentIndex(self.combo.findData(self._state.orbit))
+        value = self._value(transform, param)
+        traces = self._traces()
+        heated = self.all_layers.isChecked() and bool(traces)
+        self.curve.setVisible(not heated)
+        if not traces:
+            known = self._frame is not None
+            self.curve.message = "" if known and param is not None else "No curve yet. Choose a model and a sample."
+        else:
+            self.curve.message = ""
+        for k, chart in enumerate((self.curve, *self.heat)):
+            chart.scale = scale_for(self._state.dtype)
+            mine = traces if k == 0 else traces[k - 1 : k]
+            if k:
+                chart.setVisible(heated and bool(mine))
+            chart.show_traces(mine, param, value)
+
+    def _value(self, transform: Transform | None, param: Param | None) -> float:
+        if transform is None or param is None or transform.orbit is None:
+            return 0.0
+        step = self._state.step(transform.name)
+        return step.values[transform.orbit] if step is not None else param.default
+
+    def _traces(self) -> list[Trace]:
+        """Pair the curves with the selected layer and the output of each model."""
+        squares = self._frame.squares if self._frame is not None else ()
+        traces = []
+        for k, curve in enumerate(self._curves[:2]):
+            names = list(curve.errors)
+            square = squares[k] if k < len(squares) else None
+            layer = square.layer.name if square is not None and square.layer.name in curve.errors else ""
+            output = square.layers[-1].name if square is not None and square.layers else ""
+            output = output if output in curve.errors else (names[-1] if names else "")
+            traces.append(Trace(curve, layer or (names[0] if names else ""), output, "second" if k else "first"))
+        return traces
+
+    # what goes out --------------------------------------------------------------------------------------------
+    def _wish_orbit(self, name: str) -> None:
+        if name != self._state.orbit:
+            self.wished.emit(Wish(changes={"orbit": name}))
+
+    def _play_clicked(self, on: bool) -> None:
+        self.set_playing(on)
+        self.play_toggled.emit(on)
+
+    def _moved(self, value: float, done: bool) -> None:
+        transform = self.transform
+        if transform is None or transform.orbit is None:
+            return
+        for chart in (self.curve, *self.heat):
+            chart.value = value
+            chart.update()
+        step = self._state.step(transform.name)
+        values = list(step.values if step is not None else transform.defaults)
+        values[transform.orbit] = value
+        self.wished.emit(Wish(step=(transform.name, tuple(values)), tag="orbit", done=done))
+
+    def _layer_clicked(self, index: int, name: str) -> None:
+        layer = counterpart(self._frame, index, name) if self._frame is not None else name
+        self.wished.emit(Wish(changes={"layer": layer}))
+
+    # exports --------------------------------------------------------------------------------------------------
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        found: dict[str, NDArray[Any]] = {}
+        for k, curve in enumerate(self._curves):
+            before = "compare." if k else ""
+            found[before + curve.parameter] = np.asarray(curve.values)
+            found[f"{before}exact"] = np.asarray(curve.exact)
+            found[f"{before}layer"] = np.array(list(curve.errors), dtype=np.str_)
+            for key, table in (("error", curve.errors), ("floor", curve.floor)):
+                if table:
+                    found[before + key] = np.stack([np.asarray(v, dtype=float) for v in table.values()])
+            if curve.outputs.size:
+                found[f"{before}output"] = np.asarray(curve.outputs)
+        return found
+
+    def caption(self) -> str:
+        if not self._curves:
+            return ""
+        curve, sample = self._curves[0], self._frame.sample_title if self._frame is not None else ""
+        models = " and ".join(c.model for c in self._curves)
+        partial = f" (first {curve.done} elements)" if curve.done < len(curve.values) else ""
+        layers = shorten(list(dict.fromkeys(t.layer for t in self._traces())))
+        what = "all layers" if self.all_layers.isChecked() else f"{layers} and the output"
+        on = f" on {sample}" if sample else ""
+        return f"Relative equivariance error of {what} of {models}{on} along {curve.transform} ({curve.parameter})" + (
+            f"{partial}; dots: exact elements; grey: floor of resampling and rounding."
+        )
+
+    def apply_theme(self) -> None:
+        for chart in (self.curve, *self.heat):
+            chart.changed()
+            chart.update()
+
+
+class _Controls(QWidget):
+    """The combo and the two buttons: a column beside a flat chart, a row above a tall one."""
+
+    def __init__(self, combo: QWidget, *buttons: QWidget) -> None:
+        super().__init__()
+        self._label = QLabel("along")
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(8, 4, 4, 2)
+        self._row.setSpacing(5)
+        for widget in (self._label, combo, *buttons):
+            self._row.addWidget(widget)
+        self._row.addStretch(1)
+
+    def flat(self, flat: bool) -> None:
+        """Stand as a column when the view lies flat, else as a row."""
+        d = QBoxLayout.Direction
+        self._row.setDirection(d.TopToBottom if flat else d.LeftToRight)
+
+
+VIEW = ViewSpec(
+    "orbit",
+    "Error along the orbit",
+    OrbitView,
+    "bottom",
+    1,
+    "How the error changes as one parameter of the group runs through its values.",
+)
+
+if __name__ == "__main__":
+    import sys
+    from types import SimpleNamespace
+
+    from widgets.preview import preview
+
+    def fill(view: OrbitView, samples: SimpleNamespace) -> None:
+        view.set_frame(samples.make_frame(compare=True))
+        view.set_orbit((samples.make_orbit(), samples.make_orbit("plain-cnn", done=40)))
+        view.all_layers.setChecked("heat" in sys.argv)
+
+    preview(OrbitView, fill)

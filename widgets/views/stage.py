@@ -1,0 +1,395 @@
+"""The commuting square: does F(rho(g) x) equal rho'(g) F(x)? The pictures are turned and shifted by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QEnterEvent, QKeyEvent
+from PySide6.QtWidgets import QGraphicsScene, QVBoxLayout, QWidget
+
+from explorer.frame import Frame, Square
+from explorer.state import State
+from widgets.camera import Camera
+from widgets.diagram import Arrow, Label
+from widgets.gestures import Hand
+from widgets.linking import Link, Place, Places, channel_text, element_text, precise
+from widgets.map_item import MapItem
+from widgets.maps import Canvas
+from widgets.ring import Ring
+from widgets.stage_layout import CAPTION, above, arrange
+from widgets.stage_row import CENTRE, SOURCES, StageRow
+from widgets.theme import current
+from widgets.view import View, ViewSpec, Wish
+from widgets.words import figure
+
+HINT = (
+    "Drag the ring: rotate · drag the picture: shift · F mirror · [ ] quarter turns · click a map: enlarge"
+)
+HINT_ENLARGED = "Click a pixel: what it sees of x · wheel: zoom · Esc: all channels again"
+
+
+class Stage(View):
+    """x, rho(g) x and what a layer answers to both. `set_state` moves the ring before the frame comes."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.frame: Frame | None = None
+        self.state = State()
+        self._told = False  # by the window: then a frame's own state is older than what is known
+        self._link = Link()
+        self._hover: tuple[int, str, Place] | None = None
+        self.hand = Hand(self.wished.emit)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumSize(360, 280)
+        self._scene = QGraphicsScene(self)
+        self.canvas = Canvas(self._scene, self)
+        self.canvas.turned.connect(self._dilate)
+        self.canvas.resized.connect(self._arrange)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.canvas)
+
+        self._inputs, self._features = Camera(self), Camera(self)
+        self.before, self.after = MapItem(self._inputs), MapItem(self._inputs)
+        self.after.draggable = True
+        self.after.setCursor(Qt.CursorShape.OpenHandCursor)
+        self.after.setToolTip(
+            "Drag to shift by whole pixels, with Alt by parts of one. Ctrl and wheel: enlarge."
+        )
+        self.ring = Ring()
+        self.ring.setZValue(1)
+        self._captions = (Label(12, "text", CENTRE), Label(12, "text", CENTRE))
+        self._captions[0].set_text("x")
+        self._captions[1].set_text("ρ(g)x")
+        self._across = Arrow()
+        self._symbol, self._element = Label(12, "text", CENTRE), Label(11, "muted", CENTRE)
+        self._symbol.set_text("ρ(g)")
+        self._element.wrap = True
+        self._element.align = CENTRE | Qt.AlignmentFlag.AlignTop
+        self._header, self._hint = Label(12, "muted"), Label(11, "muted")
+        self._hint.setVisible(False)
+        self._empty = Label(17, "text", CENTRE)
+        self._empty.set_text("Drop an image here or pick a digit")
+        self._empty_more = Label(12, "muted", CENTRE)
+        self._empty_more.wrap = True
+        self._empty_more.set_text("Then turn it by its ring, drag it, and watch each layer follow.")
+        self._empty_frame = Label(12, "muted")
+        self._empty_frame.frame, self._empty_frame.text = True, " "
+        self._upper = (
+            *(self.before, self.after, self.ring, *self._captions, self._across),
+            *(self._symbol, self._element, self._header),
+        )
+        self._nothing = (self._empty_frame, self._empty, self._empty_more)
+        for item in (*self._upper, *self._nothing, self._hint):
+            self._scene.addItem(item)
+        self.rows = tuple(StageRow(self._scene, self._features, i) for i in range(2))
+        self._connect()
+        self.apply_theme()
+        self.show_frame(None)
+
+    def _connect(self) -> None:
+        self.ring.turned.connect(self.hand.rotate)
+        self.after.dragged.connect(self._drag)
+        for panel, name in ((self.before, "x"), (self.after, "gx")):
+            panel.hovered.connect(lambda place, name=name: self._hover_input(name, place))
+        for i, row in enumerate(self.rows):
+            row.captions["difference"].clicked.connect(self.toggle_pooled)
+            for name, panel in row.panels.items():
+                panel.hovered.connect(lambda place, i=i, name=name: self._hover_map(i, name, place))
+                panel.picked.connect(lambda c, r, w, i=i, name=name: self._pick(i, name, (c, r, w)))
+
+    # what the window calls --------------------------------------------------------------------------------
+    def set_state(self, state: State) -> None:
+        """Follow the state at once: ring, element and enlarged channel do not wait for a frame."""
+        self._told = True
+        self._take_state(state)
+        self._write_header()
+        self._mark()
+
+    def _take_state(self, state: State) -> None:
+        self.state = self.hand.state = state
+        self._link = Link(state.steps)
+        before_up = self._link.linear @ np.array([0.0, 1.0])
+        up = float(np.degrees(np.arctan2(before_up[1], before_up[0])))
+        self.ring.set_angle(self.hand.angle(), up, self.hand.sense())
+        self._element.set_text(element_text(state.steps))
+        for row in self.rows:
+            row.set_channel(state.channel)
+
+    def show_frame(self, frame: Frame | None) -> None:
+        before = self._layout_key()
+        self.frame = frame
+        if frame is not None and not self._told:
+            self._take_state(frame.state)
+        squares = frame.squares[:2] if frame else ()
+        for item in self._upper:
+            item.setVisible(frame is not None)
+        for item in self._nothing:
+            item.setVisible(frame is None)
+        back = any(s.back is not None for s in squares)
+        for i, row in enumerate(self.rows):
+            row.set_visible(i < len(squares), back)
+        if self._layout_key() != before:
+            self._arrange()
+        for row, square in zip(self.rows, squares):
+            row.show(square, len(squares))
+            row.set_channel(self.state.channel)
+        if squares:
+            self._show_input(squares)
+        self._write_header()
+        self._mark()
+
+    def _show_input(self, squares: tuple[Square, ...]) -> None:
+        x, gx = squares[0].x, squares[0].gx
+        finite = x.size > 0 and bool(np.isfinite(x).all())
+        low, high = (float(x.min()), float(x.max())) if finite else (0.0, 1.0)
+        if low < -1e-6:  # a field, not a picture
+            top = max(-low, high)
+            low, high, kind = -top, top, "signed"
+        else:
+            low, high, kind = 0.0, 1.0 if high <= 1.001 else high, "rgb" if len(x) == 3 else "grey"
+        self.before.set_values(x, low, high, kind)
+        self.after.set_values(gx, low, high, kind)
+        seen = [(s.field_of_view, r.role) for s, r in zip(squares, self.rows) if s.field_of_view is not None]
+        heat, role = seen[0] if seen else (None, "accent")
+        self.before.set_heat(heat, role if len(squares) > 1 else "accent")
+
+    def _layout_key(self) -> tuple[int, bool]:
+        squares = self.frame.squares[:2] if self.frame else ()
+        return len(squares), any(s.back is not None for s in squares)
+
+    def _arrange(self) -> None:
+        width, height = float(self.canvas.viewport().width()), float(self.canvas.viewport().height())
+        self._scene.setSceneRect(0, 0, width, height)
+        models, back = self._layout_key()
+        if not models:
+            middle = height / 2
+            wide = min(width - 40, 460.0)
+            self._empty_frame.place(QRectF((width - wide) / 2, middle - 80, wide, 160))
+            self._empty.place(QRectF((width - wide) / 2 + 12, middle - 38, wide - 24, 30))
+            self._empty_more.place(QRectF((width - wide) / 2 + 30, middle - 2, wide - 60, 40))
+            return
+        boxes = arrange(width, height, models, back)
+        self.before.place(boxes.x)
+        self.after.place(boxes.gx)
+        self.ring.place(boxes.ring_centre, boxes.ring_radius)
+        self._captions[0].place(above(boxes.x))
+        ring_top = QRectF(
+            boxes.gx.left(), boxes.ring_centre.y() - boxes.ring_radius - Ring.MARGIN_Y, boxes.gx.width(), 1
+        )
+        self._captions[1].place(above(ring_top))
+        start = boxes.x.right() + 8
+        end = boxes.ring_centre.x() - boxes.ring_radius - Ring.MARGIN_X - 4
+        middle = boxes.ring_centre.y()
+        self._across.place(QPointF(start, middle), QPointF(end, middle))
+        self._symbol.place(QRectF(start, middle - CAPTION - 3, end - start, CAPTION))
+        self._element.place(QRectF(start + 2, middle + 5, end - start - 8, 48))
+        self._header.place(boxes.header)
+        self._hint.place(boxes.hint)
+        for i, row in enumerate(self.rows[:models]):
+            row.place(boxes.rows[i], boxes, i, models)
+
+    def apply_theme(self) -> None:
+        self._scene.setBackgroundBrush(QColor(current().panel))
+        for panel in (self.before, self.after, *(p for row in self.rows for p in row.panels.values())):
+            panel.refresh_colours()
+        if self.frame:
+            self._show_input(self.frame.squares[:2])
+        self._scene.update()
+
+    def _write_header(self) -> None:
+        if not self.frame:
+            return
+        square = self.frame.squares[0]
+        shape = "×".join(map(str, square.layer.shape[1:]))
+        words = [
+            *(square.title, square.layer.name, square.layer.kind, shape),
+            square.layer.field + (" (guessed)" if square.layer.guessed else ""),
+        ]
+        total = square.layer.shape[1] if len(square.layer.shape) > 1 else len(square.fx)
+        if square.shown and square.shown < total:
+            words.append(f"first {square.shown} of {total} channels")
+        if self.state.channel is not None:
+            words.append(channel_text(self.state.channel, square.group))
+        missing = int(np.isnan(square.f_gx).sum() + np.isnan(square.fx).sum())
+        if missing:
+            words.append(f"{missing} values are not numbers (magenta)")
+        if square.message:
+            words.append(square.message)
+        self._header.set_text("  ·  ".join(words))
+        self._hint.set_text(HINT if self.state.channel is None else HINT_ENLARGED)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        # only while there is a hand to tell: a hint does not belong into an exported figure
+        self._hint.setVisible(self.frame is not None)
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hint.setVisible(False)
+        super().leaveEvent(event)
+
+    # what the hand does -----------------------------------------------------------------------------------
+    def _drag(self, right: float, down: float, modifiers: Qt.KeyboardModifier, done: bool) -> None:
+        pixel = self.after.pixel()
+        self.hand.drag(right / pixel, down / pixel, modifiers, done)
+
+    def _dilate(self, notches: float) -> None:
+        if self.frame is not None:
+            self.hand.dilate(notches)
+
+    def toggle_pooled(self) -> None:
+        """Switch the last panel between the difference of each channel and its size over places."""
+        for row in self.rows:
+            row.pooled = not row.pooled
+        self.show_frame(self.frame)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        plain = not event.modifiers() & ~(
+            Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
+        )
+        key = Qt.Key(event.key())
+        if self.frame is None or not plain:
+            super().keyPressEvent(event)
+        elif self.hand.key(key):
+            return
+        elif key == Qt.Key.Key_E:
+            self.toggle_pooled()
+        elif key == Qt.Key.Key_Escape:
+            self._step_back()
+        elif key == Qt.Key.Key_0:
+            self._features.reset()
+            self._inputs.reset()
+        else:
+            super().keyPressEvent(event)
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        if self.frame is None or event.isAutoRepeat() or not self.hand.key_released(Qt.Key(event.key())):
+            super().keyReleaseEvent(event)
+
+    def _step_back(self) -> None:
+        if self._features.zoom > 1 or self._inputs.zoom > 1:
+            self._features.reset()
+            self._inputs.reset()
+        elif self.state.channel is not None or self.state.pixel is not None:
+            self.wished.emit(Wish(changes={"channel": None, "pixel": None}, done=True))
+
+    # selection --------------------------------------------------------------------------------------------
+    def _pick(self, index: int, name: str, place: Place) -> None:
+        """Ask for the clicked channel, and for the unit of F(x) whose answer is seen there."""
+        row = self.rows[index]
+        source = row.linked(name, place, self._link)["fx"] if name not in SOURCES else place
+        pixel = source[1:] if source is not None else place[1:]
+        channel = self.state.channel if name == "difference" and row.pooled else place[0]
+        self.wished.emit(Wish(changes={"pixel": pixel, "channel": channel}, done=True))
+
+    def _hover_map(self, index: int, name: str, place: Place | None) -> None:
+        self._hover = None if place is None else (index, name, place)
+        self._mark()
+        row = self.rows[index]
+        if place is None or row.square is None:
+            self.hovered.emit("")
+            return
+        where = "" if row.square.fx.shape[1:] == (1, 1) else f", row {place[1]}, column {place[2]}"
+        pooled = name == "difference" and row.pooled
+        which = "all channels" if pooled else channel_text(place[0], row.square.group)
+        text = row.values_text(name, row.linked(name, place, self._link))
+        self.hovered.emit(f"{row.square.layer.name}, {which}{where}:  {text}")
+
+    def _hover_input(self, name: str, place: Place | None) -> None:
+        self._hover = None if place is None else (-1, name, place)
+        self._mark()
+        panel = self.before if name == "x" else self.after
+        if place is None or panel.values is None:
+            self.hovered.emit("")
+            return
+        values = ", ".join(precise(float(v)) for v in panel.values[:3, place[1], place[2]])
+        self.hovered.emit(f"{'x' if name == 'x' else 'ρ(g)x'}, row {place[1]}, column {place[2]}:  {values}")
+
+    def _mark(self) -> None:
+        """Outline what is under the cursor, or else the selected unit, in every panel that has it."""
+        squares = self.frame.squares[:2] if self.frame else ()
+        if not squares:
+            return
+        chosen = (self.state.channel or 0, *(self.state.pixel or (-1, -1)))
+        index, name, place = self._hover or (0, "fx", chosen)
+        source: Place | None = None  # of x
+        gx = Places(*squares[0].gx.shape[1:])
+        x = Places(*squares[0].x.shape[1:])
+        if name in ("x", "gx"):
+            source = place if name == "x" else self._link.back(place, gx, x)
+        for i, (row, square) in enumerate(zip(self.rows, squares)):
+            known = place[1] >= 0 and (index < 0 or i == index or row_alike(squares))
+            linked: dict[str, Any] = {}
+            if known and index >= 0 and self._fits(row, name, place):
+                linked = row.linked(name, place, self._link)
+                if i == index and linked["fx"] is not None and square.fx.shape[1:] != (1, 1):
+                    point = row.place_names("fx").point(linked["fx"])
+                    source = x.place(0, point, False)
+            for other, panel in row.panels.items():
+                at = linked.get(other)
+                if at is not None and square.fx.shape[1:] != (1, 1):
+                    at = (-1, *at[1:])  # the same place in every tile
+                panel.set_marks(() if at is None else (at,))
+        # the clicked unit's place is within its outlined field of view, which a mark would cover
+        seen = source is not None and (self._hover is not None or squares[0].field_of_view is None)
+        self.before.set_marks(((0, *source[1:]),) if source is not None and seen else ())
+        there = None if source is None else self._link.forward((0, *source[1:]), x, gx)
+        self.after.set_marks(() if there is None else ((0, *there[1:]),))
+
+    def _fits(self, row: StageRow, name: str, place: Place) -> bool:
+        values = row.panels[name].values
+        return values is not None and place[1] < values.shape[1] and place[2] < values.shape[2]
+
+    # what is exported -------------------------------------------------------------------------------------
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        if self.frame is None:
+            return {}
+        result: dict[str, NDArray[Any]] = {"x": self.frame.squares[0].x, "rho_x": self.frame.squares[0].gx}
+        for square in self.frame.squares[:2]:
+            prefix = f"{square.model}/" if len(self.frame.squares) > 1 else ""
+            measure = square.measures.get(square.layer.name)
+            parts = {
+                **{"F_x": square.fx, "rho_F_x": square.rho_fx, "F_rho_x": square.f_gx, "back": square.back},
+                **{"difference": square.difference, "error_map": square.error_map},
+                **{"field_of_view": square.field_of_view},
+            }
+            result |= {prefix + name: values for name, values in parts.items() if values is not None}
+            if measure is not None and measure.cumulative is not None:
+                result[prefix + "relative_error"] = np.array([measure.cumulative])
+        return result
+
+    def caption(self) -> str:
+        return "; ".join(square_caption(self.frame, s) for s in self.frame.squares[:2]) if self.frame else ""
+
+
+def square_caption(frame: Frame, square: Square) -> str:
+    """Return one line on a square: model, layer, element, relative error, scale."""
+    measure = square.measures.get(square.layer.name)
+    error = "no measure"
+    if measure is not None:
+        floor, verdict = figure(measure.floor), measure.verdict
+        error = f"relative error {figure(measure.cumulative)} (floor {floor}, {verdict})"
+    return (
+        f"{square.model}, layer {square.layer.name} ({square.layer.kind}, {square.layer.field}), "
+        f"g = {element_text(frame.state.steps)}, {error}, colours ±{figure(square.scale)}, "
+        f"{frame.sample_title or frame.state.sample}"
+    )
+
+
+def row_alike(squares: tuple[Square, ...]) -> bool:
+    """Say whether the squares' layers have the same places, so that one selection means the same in both."""
+    return len({s.fx.shape[1:] for s in squares}) == 1
+
+
+VIEW = ViewSpec(
+    "stage", "Stage", Stage, "center", 0, "The commuting square: pictures, maps, and whether they agree.",
+)  # fmt: skip
+
+
+if __name__ == "__main__":
+    from widgets.preview import preview
+
+    preview(Stage, lambda view, samples: view.set_frame(samples.make_frame()))
