@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from torch import nn
 
 
+IMAGE = grid(Scalar(intensity=True))
+
+
 @dataclass(frozen=True, slots=True)
 class InputSpec:
     """What the network eats: a grid signal of `shape` (channels, height, width); None means any size."""
 
     shape: tuple[int, int | None, int | None] = (1, None, None)
-    field: FieldType = grid(Scalar(intensity=True))
+    field: FieldType = IMAGE
 
 
 @dataclass(frozen=True, slots=True)

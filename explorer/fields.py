@@ -113,17 +113,24 @@ class FieldType:
 
     def __str__(self) -> str:
         if isinstance(self.domain, Point):
-            return "invariant" if isinstance(self.rep, Scalar) else f"point {self.rep}"
+            return "invariant" if self.rep == Scalar() else f"point {self.rep}"
         flat = f" flat {self.domain.flat[0]}x{self.domain.flat[1]}" if self.domain.flat else ""
-        spacing = f" /{self.domain.spacing:g}" if self.domain.spacing != 1.0 else ""
+        spacing = f" /{_shortest(self.domain.spacing)}" if self.domain.spacing != 1.0 else ""
         return f"grid {self.rep}{spacing}{flat}"
+
+
+def _shortest(value: float) -> str:
+    """Return the shortest text that float() reads as `value`: 2, not 2.0, and all digits of 1/3."""
+    return text if float(text := f"{value:g}") == value else repr(float(value))
 
 
 INVARIANT = FieldType(Point())
 
 _TEXT = re.compile(
-    r"^(?:(?P<inv>invariant)|(?P<domain>grid|point) (?P<rep>scalar|intensity|regular\((?P<group>\w+)\))"
-    r"(?: /(?P<spacing>[0-9.]+|inf))?(?: flat (?P<h>\d+)x(?P<w>\d+))?)$"
+    r"invariant"
+    r"|point (?P<point>scalar|intensity|regular\((?P<point_group>[A-Za-z0-9]+)\))"
+    r"|grid (?P<rep>scalar|intensity|regular\((?P<group>[A-Za-z0-9]+)\))"
+    r"(?: /(?P<spacing>[0-9.]+(?:e[+-]?[0-9]+)?|inf))?(?: flat (?P<h>[1-9][0-9]*)x(?P<w>[1-9][0-9]*))?"
 )
 
 
@@ -139,16 +146,25 @@ def regular(name: str, spacing: float = 1.0) -> FieldType:
 
 def parse_field(text: str) -> FieldType:
     """Read what `str(field)` writes, for example "grid regular(D4) /2" or "invariant"; raise ValueError."""
-    m = _TEXT.match(text.strip())
+    m = _TEXT.fullmatch(text.strip())
     if m is None:
         raise ValueError(
             f"unknown field type {text!r}; write 'invariant', 'grid scalar', 'grid regular(D4)', 'grid scalar /2' "
             "or 'point regular(C4)'"
         )
-    if m["inv"]:
+    if m["point"]:
+        return FieldType(Point(), _representation(m["point"], m["point_group"]))
+    if not m["rep"]:
         return INVARIANT
-    rep: Representation = Regular(group(m["group"])) if m["group"] else Scalar(m["rep"] == "intensity")
-    if m["domain"] == "point":
-        return FieldType(Point(), rep)
+    try:
+        spacing = float(m["spacing"] or 1.0)
+    except ValueError:
+        spacing = 0.0
+    if spacing <= 0.0:
+        raise ValueError(f"field type {text!r}: the spacing must be a positive number, not {m['spacing']!r}")
     flat = (int(m["h"]), int(m["w"])) if m["h"] else None
-    return FieldType(Grid(float(m["spacing"] or 1.0), flat), rep)
+    return FieldType(Grid(spacing, flat), _representation(m["rep"], m["group"]))
+
+
+def _representation(text: str, name: str | None) -> Representation:
+    return Regular(group(name)) if name else Scalar(text == "intensity")

@@ -3,26 +3,37 @@
 Whole shifts, quarter turns and mirrors are index permutations, bit for bit. Sub-pixel circular shifts are phases
 in the Fourier domain (an isometry, and a group but for the Nyquist row). Everything else is interpolation by
 cubic B-splines (Unser, "Splines: A Perfect Fit", 1999) as a sparse matrix: at most 16 entries a row, applied to
-all channels in one product and kept for the next layer of the same size.
+all channels in one product and kept for the next layer of the same size. Beyond its edges the grid is continued by
+point reflection, so that the spline keeps its accuracy up to the last pixel.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections import OrderedDict
 from collections.abc import Sequence
-from functools import lru_cache
+from threading import Lock
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.groups import Matrix
 
-_PAD = 12  # pixels of zeros round the grid, so that the spline's periodic prefilter does not wrap round
+Array = NDArray[Any]
+Linear = tuple[float, float, float, float]
+Shift = tuple[float, float]
+
+_PAD = 12  # pixels round the grid, so that the spline's periodic prefilter does not wrap round
 _TINY = 1e-9
+_CACHE_BYTES = 256 * 2**20  # of resampling matrices; one of 512 x 512 places takes 32 MiB
 
 # torch says once per process that CSR is in beta; what is used here (build and multiply) is checked by the tests
-warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    torch.sparse_csr_tensor([0, 1], [0], [1.0], (1, 1), check_invariants=False)
 
 
 def move(values: Tensor, matrix: Matrix, shift: Sequence[float], spacing: float, boundary: str) -> Tensor:
@@ -37,7 +48,7 @@ def move(values: Tensor, matrix: Matrix, shift: Sequence[float], spacing: float,
     lattice = lattice_index(matrix)
     right, up = shift[0] / spacing, shift[1] / spacing
     if lattice is None:
-        return _spline(values, matrix, (right, up), boundary)
+        return _spline(values, matrix, (right, up))
     turns, mirrored = lattice
     if mirrored:
         values = values.flip(-1)
@@ -49,7 +60,8 @@ def move(values: Tensor, matrix: Matrix, shift: Sequence[float], spacing: float,
 def lattice_index(matrix: Matrix) -> tuple[int, bool] | None:
     """Return (quarter turns, mirrored first) when `matrix` maps the square lattice to itself, else None."""
     whole = np.round(matrix)
-    if np.abs(matrix - whole).max() > _TINY or abs(abs(np.linalg.det(whole)) - 1) > _TINY:
+    # integer entries and determinant 1 are not enough: a shear has them too
+    if np.abs(matrix - whole).max() > _TINY or not np.array_equal(whole @ whole.T, np.eye(2)):
         return None
     mirrored = bool(np.linalg.det(whole) < 0)
     c, s = (whole[0, 0], whole[1, 0]) if not mirrored else (-whole[0, 0], -whole[1, 0])
@@ -72,44 +84,62 @@ def _shift(values: Tensor, right: float, up: float, boundary: str) -> Tensor:
         return moved
     if boundary == "circular":
         return spectral_shift(values, -up, right)
-    return _spline(values, np.eye(2), (right, up), boundary)
+    return _spline(values, np.eye(2), (right, up))
 
 
 def spectral_shift(values: Tensor, down: float | Tensor, right: float | Tensor) -> Tensor:
     """Shift periodically by any distance in pixels; differentiable in `down` and `right`."""
     h, w = values.shape[-2:]
-    real = values.dtype if values.dtype in (torch.float32, torch.float64) else torch.float32
-    fy = torch.fft.fftfreq(h, dtype=real, device=values.device)
-    fx = torch.fft.rfftfreq(w, dtype=real, device=values.device)
+    dtype = real(values)
+    fy = torch.fft.fftfreq(h, dtype=dtype, device=values.device)
+    fx = torch.fft.rfftfreq(w, dtype=dtype, device=values.device)
     ay, ax = 2 * torch.pi * fy * down, 2 * torch.pi * fx * right
     py, px = torch.complex(ay.cos(), -ay.sin()), torch.complex(ax.cos(), -ax.sin())
     # the Nyquist frequency of an even size has no sign, so only its cosine part can stay
     if h % 2 == 0:
-        keep = torch.ones(h, dtype=real, device=values.device)
+        keep = torch.ones(h, dtype=dtype, device=values.device)
         keep[h // 2] = 0
         py = torch.complex(py.real, py.imag * keep)
     if w % 2 == 0:
-        keep = torch.ones(w // 2 + 1, dtype=real, device=values.device)
+        keep = torch.ones(w // 2 + 1, dtype=dtype, device=values.device)
         keep[-1] = 0
         px = torch.complex(px.real, px.imag * keep)
-    spectrum = torch.fft.rfft2(values.to(real)) * py[:, None] * px
-    return torch.fft.irfft2(spectrum, s=(h, w)).to(values.dtype)
+    spectrum = torch.fft.rfft2(values.to(dtype)) * py[:, None] * px
+    moved: Tensor = torch.fft.irfft2(spectrum, s=(h, w))
+    return moved.to(values.dtype)
 
 
 def spline_coefficients(values: Tensor) -> Tensor:
-    """Return cubic B-spline coefficients of `values` continued by zeros, (..., H + 2 pad, W + 2 pad)."""
-    real = values.dtype if values.dtype in (torch.float32, torch.float64) else torch.float32
-    padded = torch.nn.functional.pad(values.to(real), (_PAD,) * 4)
+    """Return cubic B-spline coefficients of `values` continued beyond their edges, (..., H + 2 pad, W + 2 pad)."""
+    padded = _continued(_continued(values.to(real(values)), -1), -2)
     h, w = padded.shape[-2:]
-    fy = torch.fft.fftfreq(h, dtype=real, device=values.device) * (2 * torch.pi)
-    fx = torch.fft.rfftfreq(w, dtype=real, device=values.device) * (2 * torch.pi)
+    fy = torch.fft.fftfreq(h, dtype=padded.dtype, device=values.device) * (2 * torch.pi)
+    fx = torch.fft.rfftfreq(w, dtype=padded.dtype, device=values.device) * (2 * torch.pi)
     response = ((2 + fy.cos()) / 3)[:, None] * ((2 + fx.cos()) / 3)  # B3 sampled at the integers
-    return torch.fft.irfft2(torch.fft.rfft2(padded) / response, s=(h, w))
+    coefficients: Tensor = torch.fft.irfft2(torch.fft.rfft2(padded) / response, s=(h, w))
+    return coefficients
 
 
-def _spline(values: Tensor, matrix: Matrix, shift: tuple[float, float], boundary: str) -> Tensor:
+def _continued(values: Tensor, axis: int) -> Tensor:
+    """Return `values` with `_PAD` more places at both ends of `axis`: reflected in the end point, fading to zero.
+
+    Zeros there would be a jump, on which the spline rings: 1 % of error among places that count as known.
+    """
+    n = values.shape[axis]
+    distance = torch.arange(1, _PAD + 1, device=values.device)
+    t = (1.5 * (1 - distance.to(values.dtype) / (_PAD + 1))).clamp(0, 1)
+    fade = t * t * (3 - 2 * t)  # 1 for the four nearest places
+    fade = fade if axis == -1 else fade[:, None]
+    inward = distance.clamp(max=n - 1)
+    first, last = values.narrow(axis, 0, 1), values.narrow(axis, n - 1, 1)
+    before = (2 * first - values.index_select(axis, inward)) * fade
+    after = (2 * last - values.index_select(axis, n - 1 - inward)) * fade
+    return torch.cat([before.flip(axis), values, after], axis)
+
+
+def _spline(values: Tensor, matrix: Matrix, shift: Shift) -> Tensor:
     h, w = values.shape[-2:]
-    operator = _operator(h, w, _key(matrix), shift, str(values.device), real(values))
+    operator = _operators.get(h, w, _key(matrix), shift, str(values.device), real(values))
     return _apply(operator, spline_coefficients(values), h, w).to(values.dtype)
 
 
@@ -118,20 +148,18 @@ def real(values: Tensor) -> torch.dtype:
     return torch.float64 if values.dtype == torch.float64 else torch.float32
 
 
-def _key(matrix: Matrix) -> tuple[float, float, float, float]:
+def _key(matrix: Matrix) -> Linear:
     a, b, c, d = (float(v) for v in matrix.ravel())
     return (a, b, c, d)
 
 
 def _apply(operator: Tensor, coefficients: Tensor, h: int, w: int) -> Tensor:
     flat = coefficients.flatten(-2).flatten(0, -2)  # (channels, places)
-    moved = torch.sparse.mm(operator, flat.t().contiguous())  # channels last: contiguous columns, vectorised
+    moved: Tensor = torch.sparse.mm(operator, flat.t().contiguous())  # channels last: contiguous columns, vectorised
     return moved.t().reshape(*coefficients.shape[:-2], h, w)
 
 
-def _taps(
-    h: int, w: int, linear: tuple[float, float, float, float], shift: tuple[float, float]
-) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _taps(h: int, w: int, linear: Linear, shift: Shift) -> tuple[Array, Array]:
     """Return (indices, weights), both (h * w, 16), into the padded coefficient grid."""
     inverse = np.linalg.inv(np.array(linear).reshape(2, 2))
     cy, cx = (h - 1) / 2, (w - 1) / 2
@@ -141,7 +169,7 @@ def _taps(
     source_y = cy - (inverse[1, 0] * x + inverse[1, 1] * y) + _PAD
     ix, iy = np.floor(source_x).astype(np.int64), np.floor(source_y).astype(np.int64)
 
-    def cubic(t: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    def cubic(t: Array) -> Array:
         return np.stack(
             [(1 - t) ** 3 / 6, (4 - 6 * t**2 + 3 * t**3) / 6, (1 + 3 * t + 3 * t**2 - 3 * t**3) / 6, t**3 / 6], -1
         )
@@ -155,30 +183,53 @@ def _taps(
     kx, ky = kx.clip(0, ww - 1), ky.clip(0, hh - 1)
     indices = ky[:, :, None] * ww + kx[:, None, :]
     weights = wy[:, :, None] * wx[:, None, :]
-    # a place outside the grid has no value: without this the spline would ring on beyond the edge
-    inside = (source_x > _PAD - 1) & (source_x < _PAD + w) & (source_y > _PAD - 1) & (source_y < _PAD + h)
+    # a place outside the grid has no value; a pixel reaches half a step beyond its centre
+    inside = (source_x > _PAD - 0.5) & (source_x < _PAD + w - 0.5)
+    inside &= (source_y > _PAD - 0.5) & (source_y < _PAD + h - 0.5)
     return indices.reshape(h * w, 16), (weights * inside[:, None, None]).reshape(h * w, 16)
 
 
-@lru_cache(maxsize=512)
-def _operator(
-    h: int,
-    w: int,
-    linear: tuple[float, float, float, float],
-    shift: tuple[float, float],
-    device: str,
-    dtype: torch.dtype,
-) -> Tensor:
-    """Return the resampling as CSR, (h * w, (h + 2 pad) * (w + 2 pad))."""
-    indices, weights = _taps(h, w, linear, shift)
-    return _csr(indices, weights, (w + 2 * _PAD) * (h + 2 * _PAD), device, dtype)
+class _Operators:
+    """Resampling as CSR, (h * w, (h + 2 pad) * (w + 2 pad)); the most recently used are kept, up to `limit` bytes."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._kept: OrderedDict[tuple[object, ...], Tensor] = OrderedDict()
+        self._bytes = 0
+        self._lock = Lock()
+
+    def get(self, h: int, w: int, linear: Linear, shift: Shift, device: str, dtype: torch.dtype) -> Tensor:
+        key = (h, w, linear, shift, device, dtype)
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        indices, weights = _taps(h, w, linear, shift)
+        # made outside of inference mode, so that a later call may differentiate through it
+        with torch.inference_mode(False):
+            operator = _csr(indices, weights, (w + 2 * _PAD) * (h + 2 * _PAD), device, dtype)
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = operator
+                self._bytes += _size(operator)
+            while self._bytes > self._limit and self._kept:
+                self._bytes -= _size(self._kept.popitem(last=False)[1])
+        return operator
 
 
-def _csr(indices: np.ndarray, weights: np.ndarray, columns: int, device: str, dtype: torch.dtype) -> Tensor:  # type: ignore[type-arg]
+_operators = _Operators(_CACHE_BYTES)
+
+
+def _size(operator: Tensor) -> int:
+    """Return the bytes of its 16 entries a row: a four-byte column and a value."""
+    return 16 * operator.shape[0] * (4 + operator.dtype.itemsize)
+
+
+def _csr(indices: Array, weights: Array, columns: int, device: str, dtype: torch.dtype) -> Tensor:
     rows = len(indices)
     return torch.sparse_csr_tensor(
-        torch.arange(0, 16 * rows + 1, 16),
-        torch.from_numpy(indices.ravel()),
+        torch.arange(0, 16 * rows + 1, 16, dtype=torch.int32),
+        torch.from_numpy(indices.ravel().astype(np.int32)),
         torch.from_numpy(weights.ravel()).to(dtype),
         (rows, columns),
         check_invariants=False,
@@ -188,23 +239,25 @@ def _csr(indices: np.ndarray, weights: np.ndarray, columns: int, device: str, dt
 def known(
     size: tuple[int, int], matrix: Matrix, shift: Sequence[float], spacing: float, boundary: str, like: Tensor
 ) -> Tensor:
-    """Return where the moved grid is determined by the given one, (height, width) in {0, 1}.
+    """Return where the moved grid is determined by the given one of `size`, (height, width) in {0, 1}.
 
     A mask of ones is transformed: a place counts when its whole interpolation footprint came from inside.
     """
     h, w = size
+    lattice = lattice_index(matrix)
+    out_h, out_w = (w, h) if lattice is not None and lattice[0] % 2 else (h, w)
+    if boundary == "circular" and lattice is not None:
+        return torch.ones((out_h, out_w), device=like.device, dtype=like.dtype)
     inverse = np.linalg.inv(matrix)
-    cy, cx = (h - 1) / 2, (w - 1) / 2
-    rows, columns = np.mgrid[0:h, 0:w]
-    x, y = columns - cx - shift[0] / spacing, cy - rows - shift[1] / spacing
-    source_x = inverse[0, 0] * x + inverse[0, 1] * y + cx
-    source_y = cy - (inverse[1, 0] * x + inverse[1, 1] * y)
-    resampled = lattice_index(matrix) is None or abs(shift[0] / spacing % 1) > _TINY or abs(shift[1] / spacing % 1) > _TINY
-    margin = 1.0 if resampled else 0.0
+    right, up = shift[0] / spacing, shift[1] / spacing
+    rows, columns = np.mgrid[0:out_h, 0:out_w]
+    x, y = columns - (out_w - 1) / 2 - right, (out_h - 1) / 2 - rows - up
+    source_x = inverse[0, 0] * x + inverse[0, 1] * y + (w - 1) / 2
+    source_y = (h - 1) / 2 - (inverse[1, 0] * x + inverse[1, 1] * y)
+    whole = max(abs(right - round(right)), abs(up - round(up))) < _TINY
+    margin = 0.0 if lattice is not None and whole else 1.0
     inside = (source_x >= margin - 1e-6) & (source_x <= w - 1 - margin + 1e-6)
     inside &= (source_y >= margin - 1e-6) & (source_y <= h - 1 - margin + 1e-6)
-    if boundary == "circular" and lattice_index(matrix) is not None:
-        inside[:] = True
     return torch.from_numpy(inside).to(device=like.device, dtype=like.dtype)
 
 
@@ -230,12 +283,13 @@ class Orbit:
         """Return every element's image of `values`, (channels, h, w) -> (count, channels, h, w)."""
         h, w = self.size
         flat = spline_coefficients(values).flatten(-2)  # (channels, places)
-        moved = torch.sparse.mm(self._matrix, flat.t().contiguous())  # (count * places, channels)
-        result = moved.reshape(self.count, h * w, -1).transpose(1, 2).reshape(self.count, -1, h, w).to(values.dtype)
+        moved: Tensor = torch.sparse.mm(self._matrix, flat.t().contiguous())  # (count * places, channels)
+        images = moved.reshape(self.count, h * w, -1).transpose(1, 2)  # (count, channels, places)
+        result = images.reshape(self.count, -1, h, w).to(values.dtype)
         for k, (turns, mirrored) in self._exact:
             result[k] = torch.rot90(values.flip(-1) if mirrored else values, turns, (-2, -1))
         return result
 
 
-def _orbit_taps(h: int, w: int, matrix: Matrix) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _orbit_taps(h: int, w: int, matrix: Matrix) -> tuple[Array, Array]:
     return _taps(h, w, _key(matrix), (0.0, 0.0))

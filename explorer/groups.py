@@ -11,6 +11,7 @@ is left-right, and an element of D_n is `rotation o mirror^m` (the mirror acts f
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -75,7 +76,8 @@ class FiniteGroup:
 
     def regular_permutation(self, g: int) -> NDArray[np.int64]:
         """Return p with (rho(g) f)[h] = f[p[h]] = f[g^-1 h], the left-regular representation."""
-        return self._table[self.inverse(g)].copy()
+        permutation: NDArray[np.int64] = self._table[self.inverse(g)].copy()
+        return permutation
 
 
 def rotation_matrix(degrees: float) -> Matrix:
@@ -111,7 +113,7 @@ def dihedral(n: int) -> FiniteGroup:
 @cache
 def group(name: str) -> FiniteGroup:
     """Return the finite group called `name` ("C4", "D4", "C8", ...)."""
-    kind, digits = name[:1], name[1:]
-    if kind in "CD" and digits.isdigit() and 1 <= int(digits) <= 64:
-        return cyclic(int(digits)) if kind == "C" else dihedral(int(digits))
+    # [0-9] and not isdigit(), which also accepts superscripts; no leading zero, for one group has one name
+    if (found := re.fullmatch(r"([CD])([1-9][0-9]?)", name)) and int(found[2]) <= 64:
+        return cyclic(int(found[2])) if found[1] == "C" else dihedral(int(found[2]))
     raise ValueError(f"unknown group {name!r}; known are C1..C64 and D1..D64")

@@ -19,7 +19,7 @@ from explorer.grid_action import Orbit, real
 from explorer.prepare import Prepared
 from explorer.state import State
 from explorer.trace import Layer, evaluating
-from explorer.transforms import Element, NoAction, Transform, transforms
+from explorer.transforms import Element, NoAction, Transform, chain_element, transforms
 from explorer.transforms.affine import Affine, fibre_matrix
 
 COUNT = 72
@@ -41,16 +41,14 @@ def orbit_values(transform: Transform, sample_size: int, count: int = COUNT) -> 
 
 
 def orbit_elements(state: State, transform: Transform, values: NDArray[np.float64]) -> list[Element]:
-    """Return one element per value: that transform alone, its other parameters as they are in the state."""
+    """Return one element per value: the state's whole chain with that one parameter running."""
     step = state.step(transform.name)
-    fixed = list(step.values if step else transform.defaults)
-    if transform.name == "translate" and step is not None:
-        fixed[1] = 0.0  # the curve runs over one axis
+    running = list(step.values if step else transform.defaults)
     elements = []
     assert transform.orbit is not None
     for value in values:
-        fixed[transform.orbit] = float(value)
-        elements.append(transform.element(*fixed))
+        running[transform.orbit] = float(value)
+        elements.append(chain_element(state.with_step(transform.name, tuple(running)).steps))
     return elements
 
 

@@ -60,18 +60,13 @@ def _step(step: Step, domain: str) -> Step | None:
     given = [*step.values, *transform.defaults[len(step.values) :]]
     return Step(
         step.name,
-        tuple(
-            p.clamp(v if math.isfinite(v) else p.default)
-            for p, v in zip(transform.params, given, strict=False)
-        ),
+        tuple(p.clamp(v if math.isfinite(v) else p.default) for p, v in zip(transform.params, given, strict=False)),
     )
 
 
 def _orbit(name: str, domain: str) -> str:
     """Return a transform that has a curve in this domain, `name` if it is one."""
-    fit = [
-        t.name for t in transforms().values() if t.orbit is not None and (not domain or domain in t.domains)
-    ]
+    fit = [t.name for t in transforms().values() if t.orbit is not None and (not domain or domain in t.domains)]
     if name in fit or not fit:
         return name
     return State().orbit if State().orbit in fit else fit[0]

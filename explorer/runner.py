@@ -41,6 +41,9 @@ class Engine(Protocol):
     def answer(self, state: State, cancelled: Callable[[], bool]) -> Frame:
         """Return the frame of `state`; ask `cancelled` between layers and raise `Cancelled` if it is so."""
 
+    def refine(self, frame: Frame) -> Iterator[Frame]:
+        """Yield the same frame with ever more measured; between two a request may be answered."""
+
     def orbit(self, state: State) -> Iterator[OrbitCurve]:
         """Yield ever more complete curves, of one model each; between two a request may be answered."""
 
@@ -114,7 +117,9 @@ class Runner:
         self._orbit_over = True
         self._activity: tuple[str, float] | None = None
         self._announced = False
-        # This belongs to the worker alone: the generator of the orbit and the round it was made for.
+        # This belongs to the worker alone: what is still missing of the frame shown, the generator of the orbit
+        # and the round it was made for.
+        self._rest: Iterator[Frame] | None = None
         self._curves: tuple[int, Iterator[OrbitCurve]] | None = None
 
     # called by the window ---------------------------------------------------------------------------------
@@ -208,6 +213,7 @@ class Runner:
             self._say(NoEngine(failure_of(error, self._latest or State())))
         finally:
             self._drop_curves()
+            self._rest = None
             for job in self._jobs:
                 if job.steps is not None:
                     job.steps.close()
@@ -217,12 +223,20 @@ class Runner:
         """Do the most urgent thing there is; return False when it is time to stop."""
         with self._change:
             self._change.wait_for(
-                lambda: self._closing or self._pending is not None or bool(self._jobs) or not self._orbit_over
+                lambda: (
+                    self._closing
+                    or self._pending is not None
+                    or bool(self._jobs)
+                    or self._rest is not None
+                    or not self._orbit_over
+                )
             )
             if self._closing:
                 return False
             # a cancellation is for what ran when it was called; a task between two parts has not heard of it
             given_up, self._cancel = self._cancel, False
+            if given_up:
+                self._rest = None
             job = self._jobs[0] if self._jobs else None
             if given_up and job is not None and job.begun:
                 self._end(job, job.cancelled(self._latest or State()))
@@ -235,6 +249,8 @@ class Runner:
             self._answer(engine, state)
         elif job is not None:
             self._step(engine, job)
+        elif self._rest is not None:
+            self._refine()
         elif wanted is not None:
             self._advance(engine, wanted, turn)
         return True
@@ -242,6 +258,7 @@ class Runner:
     def _answer(self, engine: Engine, state: State) -> None:
         self._enter(COMPUTING)
         answer: object = None
+        self._rest = None  # of a frame that is about to be replaced
 
         def cancelled() -> bool:
             self.check_busy()
@@ -250,6 +267,7 @@ class Runner:
         try:
             frame = engine.answer(state, cancelled)
             answer = frame if frame.state == state else replace(frame, state=state)
+            self._rest = engine.refine(answer)
         except Cancelled:
             pass
         except (Exception, SystemExit) as error:
@@ -259,6 +277,22 @@ class Runner:
             if answer is not None and self._latest is not None and self._latest.epoch == state.epoch:
                 self._say(answer)
             self._leave()
+
+    def _refine(self) -> None:
+        """Measure a little more of the frame that is shown."""
+        assert self._rest is not None
+        try:
+            frame = next(self._rest)
+        except StopIteration:
+            self._rest = None
+            return
+        except (Exception, SystemExit) as error:
+            self._rest = None
+            self._say(failure_of(error, self._latest or State()))
+            return
+        with self._change:
+            if self._latest == frame.state:
+                self._say(frame)
 
     def _step(self, engine: Engine, job: _Job) -> None:
         """Do a task, or the next part of one that is a generator."""
@@ -346,15 +380,19 @@ class Runner:
 
 
 def orbit_key(state: State) -> object:
-    """Return what the orbit depends on: all but the watched layer and the parameter that runs."""
+    """Return what the orbit depends on: the epoch, and what its transform holds fixed while one parameter runs.
+
+    The other steps of the chain have no part in it, so that a drag does not start it again.
+    """
     running = transforms().get(state.orbit)
     if running is None or running.orbit is None:
-        return (state.epoch, state.orbit, state.steps)
+        return (state.epoch, state.orbit)
     step = state.step(state.orbit)
-    values = list(step.values if step is not None else running.defaults)
-    values[running.orbit] = running.params[running.orbit].default
-    # with the step set, a state that has it and one that has not run through the same elements
-    return (state.epoch, state.orbit, state.with_step(state.orbit, tuple(values)).steps)
+    held = list(step.values if step is not None else running.defaults)
+    held[running.orbit] = running.params[running.orbit].default
+    if running.name == "translate":
+        held[1] = 0.0  # explorer.orbits runs along one axis
+    return (state.epoch, state.orbit, tuple(held))
 
 
 def failure_of(error: BaseException, state: State) -> Failure:

@@ -57,9 +57,7 @@ def save_session(path: str | Path, state: State, extras: Mapping[str, str] | Non
         raise ValueError(f"a session has no {unknown[0]!r}; it may have {', '.join(TEXTS)}")
     text = {name: extras[name] for name in TEXTS if extras.get(name)}
     whole = {"equiscope": VERSION, **text, "state": state_to_json(state)}
-    write_beside(
-        Path(path), (json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
-    )
+    write_beside(Path(path), (json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
 
 
 def load_session(path: str | Path) -> Session:
@@ -100,9 +98,7 @@ def read_session(data: bytes) -> Session:
     if type(version) is not int or version < 1:
         raise SessionError(f'its version, "equiscope", must be a whole number, not {_show(version)}')
     if version > VERSION:
-        raise SessionError(
-            f"it was written by a newer Equiscope (session version {version}, this one reads {VERSION})"
-        )
+        raise SessionError(f"it was written by a newer Equiscope (session version {version}, this one reads {VERSION})")
     if unknown := sorted(set(whole) - {"equiscope", "state", *TEXTS}):
         raise SessionError(f"unknown field {_show(unknown[0])}")
     texts = {name: _text(whole.get(name, ""), name) for name in TEXTS}
@@ -204,9 +200,7 @@ def _steps(value: Any, name: str) -> tuple[Step, ...]:
 def _step(key: str, values: Any, name: str) -> Step:
     known = transforms()
     if key not in known:
-        raise SessionError(
-            f'"{name}" has the unknown transform {_show(key)}; known are {", ".join(sorted(known))}'
-        )
+        raise SessionError(f'"{name}" has the unknown transform {_show(key)}; known are {", ".join(sorted(known))}')
     wanted = len(known[key].params)
     if not isinstance(values, list) or len(values) != wanted:
         raise SessionError(f'"{name}": {key} takes a list of {wanted} value(s), not {_show(values)}')

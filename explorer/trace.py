@@ -26,6 +26,7 @@ _KEEPS_REP = (
     nn.AvgPool2d, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d, nn.Upsample, nn.ZeroPad2d, nn.CircularPad2d,
     nn.ReflectionPad2d, nn.ReplicationPad2d, nn.ConstantPad2d, nn.BatchNorm1d, nn.Softmax, nn.LogSoftmax, nn.LPPool2d,
 )  # fmt: skip
+_WHOLE_IMAGE = (nn.GroupNorm, nn.LayerNorm, nn.InstanceNorm2d)  # each value depends on all places, through the mean
 
 
 class LayerError(RuntimeError):
@@ -43,13 +44,15 @@ class Layer:
     Attributes:
         name: as in named_modules(); a module called again is "name#2", "name#3", ...
         module: name in named_modules() without the call number.
+        kind: the module's class.
         call: 0 for the first call.
+        shape, params: of the output, with its batch axis; number of parameters, its children's included.
         field: of the output, None when the output's shape fits no domain that is known.
         inputs: fields of the positional tensor inputs; None where unknown.
         alone: whether the module can be fed alone (all its inputs are tensors with known fields).
         receptive: radius in input pixels, an upper bound along the trace; inf after a global operation.
         leaf: whether it has no children that were called.
-        kernel_rank: how many weighted layers lie before it, itself included (for tolerances).
+        rank: how many weighted layers lie before it, itself included (for tolerances).
     """
 
     name: str
@@ -72,7 +75,7 @@ class Trace:
 
     layers: tuple[Layer, ...]
     output: str
-    clones: bool  # whether outputs must be copied because some module works in place
+    clones: bool  # whether outputs must be copied because something works in place
     training_modules: tuple[str, ...] = ()
     by_name: Mapping[str, Layer] = field(default_factory=dict)
 
@@ -86,6 +89,23 @@ def first_tensor(value: Any) -> Tensor | None:
         return value
     items = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
     return next((t for item in items if (t := first_tensor(item)) is not None), None)
+
+
+def failing(model: nn.Module, error: BaseException) -> str:
+    """Return the name of the innermost module of `model` in whose forward `error` was raised; "" is the model itself."""
+    names = {id(module): name for name, module in model.named_modules()}
+    found, step = "", error.__traceback__
+    while step is not None:
+        found = names.get(id(step.tb_frame.f_locals.get("self")), found)
+        step = step.tb_next
+    return found
+
+
+def layer_error(model: nn.Module, error: Exception) -> LayerError:
+    """Return `error` as one sentence that names the layer it came from."""
+    where = failing(model, error)
+    named = f"layer {where}" if where else "the network's forward"
+    return LayerError(where, f"{named} raised {type(error).__name__}: {error}")
 
 
 @contextmanager
@@ -119,14 +139,18 @@ def trace(
     """Run `model` on `x` (batch, channel, height, width) once and describe every module call.
 
     Args:
-        overrides: {layer name: field text}, corrections of guessed fields; an unknown layer raises KeyError.
+        overrides: {layer name: field text}, corrections of guessed fields.
         declared: the network's author stands for its fields (a built-in card), so none is marked as a guess.
 
     Raises:
         LayerError: a module raised; `.where` names it.
+        KeyError: there is no layer of an override's name.
+        ValueError: an override is no field type, or does not fit the layer's shape.
     """
     names = {m: n for n, m in model.named_modules()}
-    recorder = _Recorder(names, x, x_field, overrides or {}, declared)
+    fields = {name: parse_field(text) for name, text in (overrides or {}).items()}
+    x = x.clone()  # the first layer may work in place
+    recorder = _Recorder(names, x, x_field, fields, declared)
     handles = []
     try:
         for module in names:
@@ -135,22 +159,25 @@ def trace(
         with torch.no_grad():
             try:
                 result = model(x)
-            except LayerError:
+            except (_Unfit, torch.OutOfMemoryError):
                 raise
             except Exception as error:
-                where = recorder.stack[-1] if recorder.stack else ""
-                raise LayerError(where, f"layer {where or 'forward'} raised {type(error).__name__}: {error}") from error
+                raise layer_error(model, error) from error
     finally:
         for handle in handles:
             handle.remove()
     if first_tensor(result) is None:
         raise LayerError(OUTPUT, f"the network returned {type(result).__name__}, which holds no tensor")
     layers = recorder.finish(result)
-    clones = any(getattr(m, "inplace", False) for m in names)
-    unknown = set(overrides or {}) - {layer.name for layer in layers}
+    clones = recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
+    unknown = set(fields) - {layer.name for layer in layers}
     if unknown:
         raise KeyError(f"no layer is called {sorted(unknown)[0]!r}")
     return Trace(tuple(layers), layers[-1].name, clones, by_name={layer.name: layer for layer in layers})
+
+
+class _Unfit(ValueError):
+    """An override names a field that the layer's shape cannot hold."""
 
 
 class _Recorder:
@@ -159,7 +186,7 @@ class _Recorder:
         names: Mapping[nn.Module, str],
         x: Tensor,
         x_field: FieldType,
-        overrides: Mapping[str, str],
+        overrides: Mapping[str, FieldType],
         declared: bool,
     ) -> None:
         self.names = names
@@ -168,7 +195,8 @@ class _Recorder:
         self.stack: list[str] = []
         self.layers: list[Layer] = []
         self.calls: dict[str, int] = {}
-        self._keep: list[Tensor] = [x]  # ids are only unique while the tensors live
+        # ids are only unique while the tensors live; a version that has moved on means an overwritten value
+        self._keep: list[tuple[Tensor, int]] = [(x, _version(x))]
         self._known: dict[int, tuple[FieldType, float, int]] = {id(x): (x_field, 0.0, 0)}
         self._recent: list[tuple[tuple[int, ...], FieldType, float, int]] = [(tuple(x.shape), x_field, 0.0, 0)]
         self._produced: dict[int, str] = {}
@@ -181,33 +209,37 @@ class _Recorder:
         self.stack.append(self.names[module])
 
     def leave(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:
-        name = self.stack.pop()
+        name = self.names[module]
+        while self.stack.pop() != name:  # a layer that raised, in a forward that caught it, never left
+            self._inner.pop()
         has_inner = self._inner.pop()
         out = first_tensor(result)
-        if not name or out is None or out.ndim < 1 or not out.is_floating_point():
-            return
         call = self.calls.get(name, 0)
         self.calls[name] = call + 1
+        if not name or out is None or out.ndim < 1 or not out.is_floating_point():
+            return
         tensors = [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
         known = [self._lookup(t) for t in tensors]
         first = known[0] if known else None
         in_field, radius, rank = first if first else (None, math.inf, 0)
         label = name if call == 0 else f"{name}#{call + 1}"
-        shape_in = tuple(tensors[0].shape) if tensors else ()
-        if has_inner and id(out) in self._known:
-            out_field, radius, rank = self._known[id(out)]
+        shape_in, shape = tuple(tensors[0].shape) if tensors else (), tuple(out.shape)
+        out_field: FieldType | None
+        passed = self._known.get(id(out)) if has_inner else None
+        if passed is not None:
+            out_field, radius, rank = passed
             if (rep := getattr(module, "out_rep", None)) is not None:
                 out_field = replace(out_field, rep=rep, guessed=False)
         else:
-            guess = infer(module, in_field, shape_in, tuple(out.shape))
-            weighted = any(True for _ in module.parameters())
             inner = [layer for layer in self.layers if layer.module.startswith(name + ".")] if has_inner else []
+            # functional code after a container's layers (a residual sum) mostly keeps the field of the same shape
+            alike = self._lookup(out) if inner and not _declares(module) else None
+            out_field = alike[0] if alike else infer(module, in_field, shape_in, shape)
+            weighted = any(True for _ in module.parameters())
             rank = max([rank + int(weighted and not inner), *(layer.rank for layer in inner)])
-            radius = max([receptive(module, in_field, shape_in, tuple(out.shape), radius)]
-                         + [layer.receptive for layer in inner])  # fmt: skip
-            out_field = guess
+            radius = max([receptive(module, in_field, shape_in, shape, radius), *(layer.receptive for layer in inner)])
         if label in self.overrides:
-            out_field = parse_field(self.overrides[label])
+            out_field = self._override(label, out)
         elif out_field is not None and self.declared:
             out_field = out_field.declared()
         if out_field is not None and not _fits(out_field, out):
@@ -240,7 +272,7 @@ class _Recorder:
             found = self._lookup(out)
             out_field = found[0] if found else (INVARIANT.guess() if out.ndim == 2 else None)
             if OUTPUT in self.overrides:
-                out_field = parse_field(self.overrides[OUTPUT])
+                out_field = self._override(OUTPUT, out)
             last = self.layers[-1] if self.layers else None
             self.layers.append(
                 Layer(OUTPUT, "", "forward", 0, tuple(out.shape), 0, out_field, (), False, math.inf, True,
@@ -248,8 +280,18 @@ class _Recorder:
             )  # fmt: skip
         return self.layers
 
+    def overwritten(self) -> bool:
+        """Whether functional code changed a layer's output in place after the layer had returned it."""
+        return any(_version(tensor) != version for tensor, version in self._keep)
+
+    def _override(self, label: str, out: Tensor) -> FieldType:
+        field = self.overrides[label]
+        if not _fits(field, out):
+            raise _Unfit(f"layer {label} gives {tuple(out.shape)}, which cannot be a field of type '{field}'")
+        return field
+
     def _remember(self, tensor: Tensor, out_field: FieldType, radius: float, rank: int) -> None:
-        self._keep.append(tensor)
+        self._keep.append((tensor, _version(tensor)))
         self._known[id(tensor)] = (out_field, radius, rank)
         self._recent.append((tuple(tensor.shape), out_field, radius, rank))
 
@@ -268,6 +310,14 @@ class _Recorder:
                 if shape == (n, c):
                     return FieldType(Point(), seen_field.rep, True), math.inf, rank
         return None
+
+
+def _version(tensor: Tensor) -> int:
+    return 0 if tensor.is_inference() else tensor._version
+
+
+def _declares(module: nn.Module) -> bool:
+    return getattr(module, "out_rep", None) is not None or isinstance(getattr(module, "out_field", None), FieldType)
 
 
 def _fits(out_field: FieldType, out: Tensor) -> bool:
@@ -303,7 +353,7 @@ def infer(
             return FieldType(Grid(_spacing(module, in_field, shape_in, shape)), rep, guessed)
         case 2:
             if in_field and isinstance(in_field.domain, Grid) and len(shape_in) == 4:
-                n, c, h, w = shape_in
+                _, c, h, w = shape_in
                 if shape[1] == c * h * w and (h, w) != (1, 1):
                     return FieldType(Grid(in_field.spacing, (h, w)), in_field.rep, in_field.guessed)
                 if shape[1] == c and not any(True for _ in module.parameters()):
@@ -344,11 +394,34 @@ def receptive(
 ) -> float:
     """Return the radius in input pixels that one output value can depend on, given its input's radius."""
     if in_field is None or len(shape) != 4 or len(shape_in) != 4:
-        return math.inf if len(shape) != len(shape_in) else radius
+        pointwise = shape == shape_in and isinstance(module, _KEEPS_REP) and not isinstance(module, _WHOLE_IMAGE)
+        return radius if pointwise or isinstance(module, nn.Flatten) else math.inf
     if shape[-2:] == (1, 1) and shape_in[-2:] != (1, 1):
+        return math.inf
+    if isinstance(module, _WHOLE_IMAGE) and not getattr(module, "track_running_stats", False):
         return math.inf
     kernel = getattr(module, "kernel_size", None)
     if kernel is not None:
         dilation = max(_pair(getattr(module, "dilation", 1)))
-        return radius + (max(_pair(kernel)) - 1) / 2 * dilation * in_field.spacing
-    return radius if shape_in[-2:] == shape[-2:] else radius + in_field.spacing
+        reach = (max(_pair(kernel)) - 1) / 2 * dilation
+        return radius + (reach + _off_centre(module, shape_in, shape)) * in_field.spacing
+    if shape_in[-2:] == shape[-2:]:
+        return radius
+    # a pool without a kernel size, or an interpolation: no further than a step of the coarser of the two grids
+    return radius + max(1.0, *(a / b for a, b in zip(shape_in[-2:], shape[-2:]))) * in_field.spacing
+
+
+def _off_centre(module: nn.Module, shape_in: tuple[int, ...], shape: tuple[int, ...]) -> float:
+    """Return how many steps of the input lie between a strided layer's samples and the places they stand for."""
+    stride, padding = getattr(module, "stride", None), getattr(module, "padding", 0)
+    if stride is None or isinstance(stride, str) or isinstance(padding, str) or max(_pair(stride)) == 1:
+        return 0.0
+    if isinstance(module, nn.ConvTranspose2d):
+        return 0.0
+    kernel, dilation = _pair(getattr(module, "kernel_size", 1)), _pair(getattr(module, "dilation", 1))
+    off = 0.0
+    for axis in range(2):
+        s, p, k, d = (v[axis % len(v)] for v in (_pair(stride), _pair(padding), kernel, dilation))
+        covered = (shape[axis - 2] - 1) * s + (k - 1) * d + 1
+        off = max(off, abs(shape_in[axis - 2] + 2 * p - covered) / 2)
+    return off

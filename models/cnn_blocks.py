@@ -22,6 +22,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from explorer import digits
 from explorer.card import Card, InputSpec
 from explorer.fields import Scalar
 from explorer.params import Param
@@ -30,7 +31,7 @@ from models import training
 POOLINGS = ("max", "average (anti-aliased)", "strided")
 SIZE = 32  # divisible by the total stride of 8, without which a circular shift cannot survive subsampling
 CHANNELS = (1, 12, 24, 32)
-RECIPE = training.Recipe()
+RECIPE = training.Recipe(epochs=100)  # three coarsenings at once take longer to learn than one
 
 
 class Blur(nn.Module):
@@ -135,7 +136,12 @@ def build_flatten(pooling: float = 0) -> BlockCNN:
         return BlockCNN(nn.Sequential(mlp), POOLINGS[int(pooling)])
 
 
-class Framed(nn.Module):
+def resized(images: Tensor) -> Tensor:
+    """Enlarge digits to 32 x 32, as they are when shown to the network; (N, 1, 29, 29) -> (N, 1, 32, 32)."""
+    return F.interpolate(images, size=(SIZE, SIZE), mode="bicubic", align_corners=False).clamp(0.0, 1.0)
+
+
+class Resized(nn.Module):
     """A network of 32 x 32 images fed with digits of 29 x 29, for training; (N, 1, 29, 29) -> (N, 10)."""
 
     def __init__(self, network: nn.Module) -> None:
@@ -143,12 +149,10 @@ class Framed(nn.Module):
         self.network = network
 
     def forward(self, x: Tensor) -> Tensor:
-        missing = SIZE - x.shape[-1]
-        low, high = missing // 2, missing - missing // 2
-        return self.network(F.pad(x, (low, high, low, high)))
+        return self.network(resized(x))
 
 
-class AnyPooling(Framed):
+class AnyPooling(Resized):
     """The same with P drawn anew for each training batch: one set of weights comes to serve all three."""
 
     def __init__(self, network: BlockCNN, seed: int) -> None:
@@ -162,15 +166,28 @@ class AnyPooling(Framed):
         return super().forward(x)
 
 
+def shifted_error(network: nn.Module, shifts: int = 8, seed: int = 0) -> float:
+    """Return the fraction of test digits misread after random circular shifts by whole pixels."""
+    images, labels = (torch.tensor(part) for part in digits.load("test"))
+    images = resized(images)
+    chance = torch.Generator().manual_seed(seed)
+    wrong = []
+    with torch.no_grad():
+        for _ in range(shifts):
+            shift = torch.randint(SIZE, (2,), generator=chance).tolist()
+            wrong.append(network(images.roll(shift, (-2, -1))).argmax(1) != labels)
+    return float(torch.cat(wrong).double().mean())
+
+
 def trainer(build: Callable[[], BlockCNN]) -> Callable[..., tuple[nn.Module, dict[str, float]]]:
     """Return the training function of a card."""
 
     def train(
         epochs: int | None = None, seed: int = 0, progress: training.Progress | None = None
     ) -> tuple[nn.Module, dict[str, float]]:
-        framed, metrics = training.train(lambda: AnyPooling(build(), seed), RECIPE, epochs, seed, progress)
-        assert isinstance(framed, Framed)
-        return framed.network, metrics
+        wrapped, metrics = training.train(lambda: AnyPooling(build(), seed), RECIPE, epochs, seed, progress)
+        assert isinstance(wrapped, AnyPooling)
+        return wrapped.network, {**metrics, "shifted_error": shifted_error(wrapped.network)}
 
     return train
 
@@ -199,6 +216,11 @@ CARD = (
         params=(POOLING,),
         train=trainer(build_global),
         source=(Block, coarsening, Blur, Subsample, GlobalMean),
+        notes=(
+            "test errors: upright 1.8 %, rotated 71.6 %, quarter turn 75.3 %, mirrored 68.0 %",
+            "shifted by any number of pixels: max 5.9 %, average 3.0 %, strided 49.8 %",
+            "one set of weights for all three coarsenings (upright 1.8 %, 2.6 %, 2.2 %)",
+        ),
     ),
     Card(
         name="cnn-flatten",
@@ -218,5 +240,10 @@ CARD = (
         params=(POOLING,),
         train=trainer(build_flatten),
         source=(Block, coarsening, build_flatten),
+        notes=(
+            "test errors: upright 1.4 %, rotated 73.6 %, quarter turn 81.5 %, mirrored 70.4 %",
+            "shifted by any number of pixels: max 83.2 %, average 89.4 %, strided 91.2 %",
+            "one set of weights for all three coarsenings (upright 1.4 %, 1.8 %, 2.2 %)",
+        ),
     ),
 )

@@ -117,9 +117,7 @@ class WeightedSum(nn.Module):
 
     def forward(self, responses: Tensor) -> Tensor:
         alpha = self.coefficients  # (j, c, a, b)
-        responses = responses.unflatten(
-            1, (alpha.shape[2], alpha.shape[3], alpha.shape[1])
-        )  # (n, a, b, c, u, v)
+        responses = responses.unflatten(1, (alpha.shape[2], alpha.shape[3], alpha.shape[1]))  # (n, a, b, c, u, v)
         return torch.einsum("jcab,nabcuv->njuv", alpha, responses)
 
 
@@ -180,9 +178,7 @@ CARD = Card(
     title="A convolution as a sum of generators",
     rows=("G2",),
     groups=("translation",),
-    reference=(
-        'Bronstein, Bruna, Cohen, Veličković, "Geometric Deep Learning", 2021, section 5.1, eq. (26)-(28)'
-    ),
+    reference=('Bronstein, Bruna, Cohen, Veličković, "Geometric Deep Learning", 2021, section 5.1, eq. (26)-(28)'),
     equation=(
         "F(x) = Σ_vw α_vw C(θ_vw) x   (26)\n"
         "F(x)_uv = Σ_ab α_ab x_{u+a, v+b}   (27)\n"

@@ -130,9 +130,7 @@ class SharedLayer(DenseLayer):
         return spread(self.weight, self.index).flatten(2).flatten(0, 1)
 
 
-def dense_weights(
-    channels: int, height: int, width: int, boundary: str, seed: int = 0
-) -> tuple[Tensor, Tensor]:
+def dense_weights(channels: int, height: int, width: int, boundary: str, seed: int = 0) -> tuple[Tensor, Tensor]:
     """Return W (D, places, 1, places) and U (D, height, width) as an unconstrained layer might end up.
 
     Every place has an edge detector (the same for one d, each d in another direction) under independent

@@ -25,13 +25,13 @@ from explorer.card import Card, InputSpec
 from explorer.fields import Scalar
 from explorer.params import Param
 from models import training
-from models.cnn_blocks import SIZE, Framed, GlobalMean
+from models.cnn_blocks import SIZE, GlobalMean, Resized, shifted_error
 
 NORMS = ("batch", "layer", "instance", "group", "none", "layer (per-pixel affine)")
 GROUPS = 4
 EPSILON = 1e-5
 MOMENTUM = 0.1
-RECIPE = training.Recipe()
+RECIPE = training.Recipe(epochs=100)  # five normalisations at once take longer to learn than one
 
 
 def standardise(x: Tensor, axes: tuple[int, ...]) -> Tensor:
@@ -42,16 +42,25 @@ def standardise(x: Tensor, axes: tuple[int, ...]) -> Tensor:
 
 
 class Normalise(nn.Module):
-    """x~ over the axes of one sample; (N, C, h, w) -> the same."""
+    """x~ over the axes that `norm` names, one of NORMS; (N, C, h, w) -> the same."""
 
     out_rep = Scalar()
+    mean: Tensor
+    variance: Tensor
 
-    def __init__(self, norm: str) -> None:
+    def __init__(self, norm: str, channels: int) -> None:
         super().__init__()
         self.norm = norm
+        # Batch normalisation alone reads these; all kinds have them, so that the same weights fit every kind.
+        self.register_buffer("mean", torch.zeros(channels))
+        self.register_buffer("variance", torch.ones(channels))
 
     def forward(self, x: Tensor) -> Tensor:
         match self.norm:
+            case "none":
+                return x
+            case "batch":
+                return self.over_the_batch(x)
             case "instance":
                 return standardise(x, (2, 3))
             case "group":
@@ -60,20 +69,8 @@ class Normalise(nn.Module):
             case _:
                 return standardise(x, (1, 2, 3))
 
-
-class NormaliseBatch(nn.Module):
-    """x~ over the batch while training, and with the running moments afterwards; (N, C, h, w) -> the same."""
-
-    out_rep = Scalar()
-    mean: Tensor
-    variance: Tensor
-
-    def __init__(self, channels: int) -> None:
-        super().__init__()
-        self.register_buffer("mean", torch.zeros(channels))
-        self.register_buffer("variance", torch.ones(channels))
-
-    def forward(self, x: Tensor) -> Tensor:
+    def over_the_batch(self, x: Tensor) -> Tensor:
+        """Use the moments of this batch while training, and afterwards the averages kept of them."""
         if self.training:
             with torch.no_grad():
                 self.mean.lerp_(x.mean((0, 2, 3)), MOMENTUM)
@@ -84,21 +81,25 @@ class NormaliseBatch(nn.Module):
 
 
 class Affine(nn.Module):
-    """gain * x~ + bias; the gain has `shape` (C, 1, 1), one for all places, or (C, h, w), one for each."""
+    """gain * x~ + bias, one gain and bias for all places of a channel; (N, C, h, w) -> the same.
+
+    With `places` (h, w) the gain is multiplied by a fixed random factor between 0.5 and 1.5 for every channel
+    and place: what training makes of a gain per pixel, whose usual start at 1 commutes with shifts by accident.
+    """
 
     out_rep = Scalar()
+    per_place: Tensor | None
 
-    def __init__(self, shape: tuple[int, int, int]) -> None:
+    def __init__(self, channels: int, places: tuple[int, int] | None = None) -> None:
         super().__init__()
-        self.gain = nn.Parameter(torch.ones(shape))
-        self.bias = nn.Parameter(torch.zeros(shape))
-        if shape[1:] != (1, 1):
-            # What training would make of it; the usual start at 1 and 0 commutes with shifts by accident.
-            nn.init.uniform_(self.gain, 0.5, 1.5)
-            nn.init.uniform_(self.bias, -0.2, 0.2)
+        self.gain = nn.Parameter(torch.ones(channels, 1, 1))
+        self.bias = nn.Parameter(torch.zeros(channels, 1, 1))
+        per_place = None if places is None else 0.5 + torch.rand(channels, *places)
+        self.register_buffer("per_place", per_place, persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.gain * x + self.bias
+        gain = self.gain if self.per_place is None else self.gain * self.per_place
+        return gain * x + self.bias
 
 
 class NormalisedCNN(nn.Module):
@@ -108,17 +109,11 @@ class NormalisedCNN(nn.Module):
         super().__init__()
         inputs, size = 1, SIZE
         for k, outputs in enumerate(channels, start=1):
-            places = (size, size) if norm == "layer (per-pixel affine)" else (1, 1)
             conv = nn.Conv2d(inputs, outputs, 3, padding=1, padding_mode="circular")
+            nn.init.kaiming_normal_(conv.weight, nonlinearity="relu")  # signals keep their size without x~ too
             self.add_module(f"conv{k}", conv)
-            match norm:
-                case "none":
-                    self.add_module(f"norm{k}", nn.Identity())
-                case "batch":
-                    self.add_module(f"norm{k}", NormaliseBatch(outputs))
-                case _:
-                    self.add_module(f"norm{k}", Normalise(norm))
-            self.add_module(f"affine{k}", Affine((outputs, *places)))
+            self.add_module(f"norm{k}", Normalise(norm, outputs))
+            self.add_module(f"affine{k}", Affine(outputs, (size, size) if norm == NORMS[-1] else None))
             self.add_module(f"relu{k}", nn.ReLU())
             self.add_module(f"pool{k}", nn.MaxPool2d(2))
             inputs, size = outputs, size // 2
@@ -131,20 +126,35 @@ class NormalisedCNN(nn.Module):
         return x
 
 
-def build(norm: float = 0) -> nn.Module:
+def build(norm: float = 0) -> NormalisedCNN:
     """Build the network with one kind of normalisation."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         return NormalisedCNN(NORMS[int(norm)])
 
 
+class AnyNorm(Resized):
+    """Training with x~ over axes drawn anew for each batch: one set of weights comes to serve all choices."""
+
+    def __init__(self, network: NormalisedCNN, seed: int) -> None:
+        super().__init__(network)
+        self.chance = torch.Generator().manual_seed(seed)
+
+    def forward(self, x: Tensor) -> Tensor:
+        drawn = int(torch.randint(len(NORMS) - 1, (), generator=self.chance)) if self.training else 0
+        for module in self.network.modules():
+            if isinstance(module, Normalise):
+                module.norm = NORMS[drawn]
+        return super().forward(x)
+
+
 def train(
     epochs: int | None = None, seed: int = 0, progress: training.Progress | None = None
 ) -> tuple[nn.Module, dict[str, float]]:
-    """Train the network with batch normalisation on upright digits."""
-    framed, metrics = training.train(lambda: Framed(build()), RECIPE, epochs, seed, progress)
-    assert isinstance(framed, Framed)
-    return framed.network, metrics
+    """Train on upright digits; return the network with batch normalisation."""
+    wrapped, metrics = training.train(lambda: AnyNorm(build(), seed), RECIPE, epochs, seed, progress)
+    assert isinstance(wrapped, AnyNorm)
+    return wrapped.network, {**metrics, "shifted_error": shifted_error(wrapped.network)}
 
 
 CARD = Card(
@@ -173,5 +183,9 @@ CARD = Card(
     labels=training.DIGITS,
     params=(Param("norm", "Normalisation", 0, 0, len(NORMS) - 1, choices=NORMS),),
     train=train,
-    source=(standardise, Normalise, NormaliseBatch, Affine),
+    source=(standardise, Normalise, Affine),
+    notes=(
+        "test errors with batch: upright 0.8 %, rotated 70.3 %, quarter turn 77.7 %, mirrored 67.6 %",
+        "upright, the same weights: batch 0.8 %, layer 0.6 %, instance 1.0 %, group 1.0 %, none 0.8 %",
+    ),
 )

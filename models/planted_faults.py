@@ -25,8 +25,9 @@ FAULTS = {"fault-filter": "conv2", "fault-stride": "conv3", "fault-padding": "pa
 
 def symmetrise(weight: Tensor) -> Tensor:
     """Return the mean of the eight turned and mirrored copies of each filter; (..., k, k) -> the same."""
-    turned = [torch.rot90(weight, r, (-2, -1)) for r in range(4)]
-    return torch.stack([*turned, *(copy.flip(-1) for copy in turned)]).mean(0)
+    # In double precision, so that the copies of a float32 filter agree to the last bit once rounded back.
+    turned = [torch.rot90(weight.double(), r, (-2, -1)) for r in range(4)]
+    return torch.stack([*turned, *(copy.flip(-1) for copy in turned)]).mean(0).to(weight.dtype)
 
 
 class SymmetricCNN(nn.Module):
@@ -38,9 +39,7 @@ class SymmetricCNN(nn.Module):
     Shapes: (N, 1, h, w) -> (N, 10); invariant under D4 for odd h = w and the defaults.
     """
 
-    def __init__(
-        self, padding: tuple[int, int, int, int] = (1, 1, 1, 1), asymmetric_filter: bool = False
-    ) -> None:
+    def __init__(self, padding: tuple[int, int, int, int] = (1, 1, 1, 1), asymmetric_filter: bool = False) -> None:
         super().__init__()
         self.conv1 = nn.Conv2d(1, CHANNELS, 5, padding=2)
         self.relu1 = nn.ReLU()
@@ -148,7 +147,8 @@ CARD = (
         "fault-padding",
         "Planted fault: padding",
         "All zeros are added on the right and below. Inside the image nothing seems wrong: everything is "
-        "shifted by one pixel, which turning does not forgive.",
+        "shifted by one pixel, which turning does not forgive, though the mean over all places hardly "
+        "notices.",
         f"planted fault: layer {FAULTS['fault-padding']}",
         build_padding,
     ),

@@ -210,9 +210,7 @@ CARD = (
             Param("kind", "Layers", 0, 0, 1, choices=KINDS),
         ),
         source=(Euler, Layer, ResidualODE),
-        notes=(
-            "Weights are fixed and random; every step has the same F, so depth and step change no weight.",
-        ),
+        notes=("Weights are fixed and random; every step has the same F, so depth and step change no weight.",),
     ),
     Card(
         name="resnet18",

@@ -49,7 +49,7 @@ RULES = {
     "explorer": Rule(forbidden=("widgets", "models", "main", "tests", *TOOLKITS)),
     "models": Rule(
         allowed=(
-            *("explorer.card", "explorer.fields", "explorer.groups", "explorer.params"),
+            *("explorer.card", "explorer.digits", "explorer.fields", "explorer.groups", "explorer.params"),
             *("models", "numpy", "sklearn", "torch"),
             *sys.stdlib_module_names,
         )

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
-from PySide6.QtCore import QObject, QSettings, QTimer
+from PySide6.QtCore import QEvent, QObject, QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 
 from explorer.runner import Engine
@@ -100,6 +100,8 @@ def run_window(
     finally:
         sys.excepthook = previous
         window.close()
+        window.deleteLater()
+        app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         collector.stop()
     if not all(ended):
         # Foreign code that will not stop: with torch's threads alive, an orderly exit would hang or abort.
@@ -117,11 +119,7 @@ def _reporter(
     def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         sys.__excepthook__(kind, error, trace)
         if not issubclass(kind, KeyboardInterrupt):
-            window.controller.log.emit(
-                "detail", "".join(traceback.format_exception(kind, error, trace)).rstrip()
-            )
-            window.infobar.say(
-                "error", f"This should not have happened: {kind.__name__}: {error}", has_details=True
-            )
+            window.controller.log.emit("detail", "".join(traceback.format_exception(kind, error, trace)).rstrip())
+            window.infobar.say("error", f"This should not have happened: {kind.__name__}: {error}", has_details=True)
 
     return report

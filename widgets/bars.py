@@ -60,9 +60,7 @@ class Bars:
             if chosen:
                 painter.fillRect(row, colour("raised"))
             share = 0.0 if math.isnan(value) else min(max(value / self.scale, -1.0), 1.0)
-            r, g, b, _ = (
-                int(v) for v in table[round((0.5 + 0.5 * np.sign(share) * (0.4 + 0.6 * abs(share))) * 511)]
-            )
+            r, g, b, _ = (int(v) for v in table[round((0.5 + 0.5 * np.sign(share) * (0.4 + 0.6 * abs(share))) * 511)])
             bar = QRectF(middle, row.top() + 0.12 * self.step, share * half, 0.76 * self.step).normalized()
             painter.fillRect(bar, QColor(r, g, b))
             if not self.written:

@@ -62,37 +62,37 @@ class Cards(QListWidget):
     def can_compare(self, info: Any) -> bool:
         return isinstance(info, ModelInfo) and bool(self.current) and info.name != self.current
 
-    def mousePressEvent(self, event: Any) -> None:  # noqa: N802
+    def mousePressEvent(self, event: Any) -> None:
         self._pressed = self.itemAt(event.position().toPoint())
         super().mousePressEvent(event)
 
-    def mouseReleaseEvent(self, event: Any) -> None:  # noqa: N802
+    def mouseReleaseEvent(self, event: Any) -> None:
         super().mouseReleaseEvent(event)
         at: QPoint = event.position().toPoint()
         item, self._pressed = self.itemAt(at), None if self.itemAt(at) is not self._pressed else self._pressed
         info = self.info(item) if self._pressed is not None else None
         if event.button() != Qt.MouseButton.LeftButton or info is None:
             return
-        if self.can_compare(info) and self.compare_rect(self.visualItemRect(item)).contains(at):
+        if item is not None and self.can_compare(info) and self.compare_rect(self.visualItemRect(item)).contains(at):
             self.compared.emit("" if info.name == self.second else info.name)
         else:
             self.chosen.emit(info.name)
 
-    def keyPressEvent(self, event: Any) -> None:  # noqa: N802
+    def keyPressEvent(self, event: Any) -> None:
         info = self.info(self.currentItem())
         if info is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.chosen.emit(info.name)
             return
         super().keyPressEvent(event)
 
-    def resizeEvent(self, event: Any) -> None:  # noqa: N802
+    def resizeEvent(self, event: Any) -> None:
         """Let thumbnails share the width evenly."""
         if self.viewMode() == QListView.ViewMode.IconMode and self.count():
             cell, width = self.sizeHintForIndex(self.indexFromItem(self.item(0))), self.viewport().width() - 2
             self.setGridSize(QSize(width // max(1, width // cell.width()), cell.height()))
         super().resizeEvent(event)
 
-    def leaveEvent(self, event: Any) -> None:  # noqa: N802
+    def leaveEvent(self, event: Any) -> None:
         super().leaveEvent(event)
         self.viewport().update()
 
@@ -104,12 +104,12 @@ class CardDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._list = parent
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         line = self._list.fontMetrics().height()
         return QSize(120, round(1.9 * line) if index.data(INFO) is None else round(2.9 * line))
 
     def paint(self, p: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        rect: QRect = option.rect  # type: ignore[attr-defined]
+        rect: QRect = option.rect
         info, t = index.data(INFO), theme.current()
         p.save()
         small = QFont(self._list.font())
@@ -121,8 +121,8 @@ class CardDelegate(QStyledItemDelegate):
             p.drawText(QRectF(rect).adjusted(10, 4, -8, -1), LEFT, str(index.data()))
             p.restore()
             return
-        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)  # type: ignore[attr-defined]
-        focused = bool(option.state & QStyle.StateFlag.State_HasFocus)  # type: ignore[attr-defined]
+        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
+        focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
         mine, second = info.name == self._list.current, info.name == self._list.second
         if mine or second:
             colour = t.first if mine else t.second
@@ -195,16 +195,16 @@ class ThumbnailDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._list = parent
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(self.SIDE + 10, self.SIDE + 12 + round(1.9 * self._list.fontMetrics().height()))
 
     def paint(self, p: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        rect, t = QRectF(option.rect), theme.current()  # type: ignore[attr-defined]
+        rect, t = QRectF(option.rect), theme.current()
         info: SampleInfo | None = index.data(INFO)
         if info is None:
             return
         p.save()
-        state = option.state  # type: ignore[attr-defined]
+        state = option.state
         mine = info.name == self._list.current
         if mine or state & (QStyle.StateFlag.State_MouseOver | QStyle.StateFlag.State_HasFocus):
             p.fillRect(rect.adjusted(1, 1, -1, -1), mixed(t.first, t.panel, 0.16) if mine else QColor(t.raised))
@@ -248,7 +248,7 @@ class Loading(QWidget):
         super().__init__(parent)
         self.text = text
 
-    def paintEvent(self, event: Any) -> None:  # noqa: N802
+    def paintEvent(self, event: Any) -> None:
         p, t = QPainter(self), theme.current()
         p.setRenderHint(QPainter.RenderHint.Antialiasing)
         p.fillRect(self.rect(), QColor(t.panel))

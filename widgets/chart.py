@@ -113,20 +113,27 @@ class Chart(QWidget):
         self._press: QPointF | None = None
         self._panned = False
         self._mouse: QPointF | None = None
+        self._small: QFont | None = None
+        self._drawn: QRectF | None = None  # the plot rectangle while painting, asked for at every point
 
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 (Qt's name)
+    def minimumSizeHint(self) -> QSize:
         return QSize(80, 60)
 
-    def sizeHint(self) -> QSize:  # noqa: N802
+    def sizeHint(self) -> QSize:
         return QSize(420, 160)
 
     # geometry -------------------------------------------------------------------------------------------------
     def small(self) -> QFont:
         """Return the font of labels."""
-        font = QFont(self.font())
-        if font.pointSizeF() > 0:
-            font.setPointSizeF(max(6.5, font.pointSizeF() * 0.88))
-        return font
+        if self._small is None:
+            self._small = QFont(self.font())
+            if self._small.pointSizeF() > 0:
+                self._small.setPointSizeF(max(6.5, self._small.pointSizeF() * 0.88))
+        return QFont(self._small)
+
+    def changeEvent(self, event: Any) -> None:  # noqa: N802
+        self._small = None
+        super().changeEvent(event)
 
     def line(self) -> float:
         return QFontMetricsF(self.small()).height()
@@ -142,16 +149,16 @@ class Chart(QWidget):
         if (low, high) != self._whole:
             self._whole = self._range = (low, high)
 
-    def x(self, value: float) -> float:
-        plot, (low, high) = self.plot(), self._range
+    def x_of(self, value: float) -> float:
+        plot, (low, high) = self._drawn or self.plot(), self._range
         return plot.left() + (value - low) / (high - low) * plot.width()
 
     def value_at(self, x: float) -> float:
         plot, (low, high) = self.plot(), self._range
         return low + (x - plot.left()) / max(1.0, plot.width()) * (high - low)
 
-    def y(self, value: float) -> float:
-        plot = self.plot()
+    def y_of(self, value: float) -> float:
+        plot = self._drawn or self.plot()
         return plot.bottom() - self.scale.fraction(value) * plot.height()
 
     @property
@@ -159,7 +166,7 @@ class Chart(QWidget):
         return self._range != self._whole
 
     # painting -------------------------------------------------------------------------------------------------
-    def paintEvent(self, event: Any) -> None:  # noqa: N802
+    def paintEvent(self, event: Any) -> None:
         p = QPainter(self)
         p.setRenderHint(QPainter.RenderHint.Antialiasing)
         p.setFont(self.small())
@@ -168,8 +175,12 @@ class Chart(QWidget):
             p.setPen(QColor(t.muted))
             rect = QRectF(self.rect()).adjusted(12, 4, -12, -4)
             p.drawText(rect, CENTRE | Qt.TextFlag.TextWordWrap, self.message)
-        elif self.plot().width() > 8 and self.plot().height() > 8:
-            self.paint(p, t)
+        elif (plot := self.plot()).width() > 8 and plot.height() > 8:
+            self._drawn = plot
+            try:
+                self.paint(p, t)
+            finally:
+                self._drawn = None
         p.end()
 
     def paint(self, p: QPainter, t: Theme) -> None:
@@ -180,7 +191,7 @@ class Chart(QWidget):
         plot = self.plot()
         p.fillRect(plot, QColor(t.plot))
         for tick in self.scale.ticks(plot.height(), self.line()):
-            y = self.y(tick)
+            y = self.y_of(tick)
             p.setPen(QPen(faded(t.line, 150), 1))
             p.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
             if self.axis:
@@ -247,7 +258,7 @@ class Chart(QWidget):
 
     _holding = False
 
-    def wheelEvent(self, event: Any) -> None:  # noqa: N802
+    def wheelEvent(self, event: Any) -> None:
         turns = event.angleDelta().y() / 120
         if self.message or not turns:
             event.ignore()
@@ -269,12 +280,12 @@ class Chart(QWidget):
         self._range = (low + shift, high + shift)
         self.update()
 
-    def mousePressEvent(self, event: Any) -> None:  # noqa: N802
+    def mousePressEvent(self, event: Any) -> None:
         if event.button() == Qt.MouseButton.LeftButton and not self.message:
             self._press, self._panned = event.position(), False
             self._holding = self.grabbed(self._press)
 
-    def mouseMoveEvent(self, event: Any) -> None:  # noqa: N802
+    def mouseMoveEvent(self, event: Any) -> None:
         at = self._mouse = event.position()
         if self._holding:
             self.dragged(at, False)
@@ -293,7 +304,7 @@ class Chart(QWidget):
             QToolTip.hideText()
         self.update()
 
-    def mouseReleaseEvent(self, event: Any) -> None:  # noqa: N802
+    def mouseReleaseEvent(self, event: Any) -> None:
         if event.button() != Qt.MouseButton.LeftButton or self._press is None:
             return
         held, self._holding, self._press = self._holding, False, None
@@ -302,11 +313,11 @@ class Chart(QWidget):
         elif not self._panned:
             self.clicked_at(event.position())
 
-    def mouseDoubleClickEvent(self, event: Any) -> None:  # noqa: N802
+    def mouseDoubleClickEvent(self, event: Any) -> None:
         self._range = self._whole
         self.update()
 
-    def leaveEvent(self, event: Any) -> None:  # noqa: N802
+    def leaveEvent(self, event: Any) -> None:
         self._mouse = None
         self.hovered.emit("")
         self.update()
@@ -356,7 +367,7 @@ class Adaptive(QBoxLayout):
         if turned is not None:
             turned(True)
 
-    def setGeometry(self, rect: QRect) -> None:  # noqa: N802
+    def setGeometry(self, rect: QRect) -> None:
         flat = rect.width() >= self._wide * rect.height()
         direction = QBoxLayout.Direction.LeftToRight if flat else QBoxLayout.Direction.TopToBottom
         if direction != self.direction():

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
+import widgets.singletons  # noqa: F401  # before the first signal
 from explorer.card import ModelInfo
 from explorer.catalogue import Busy, Catalogue
 from explorer.chance import random_steps
@@ -36,7 +37,7 @@ class Controller(QObject):
     engine_lost = Signal(object)  # Failure: there will be no frame any more
     failed = Signal(object)  # Failure
     busy = Signal(object)  # Busy
-    played = Signal(bool)  # whether the orbit is playing
+    played = Signal(object)  # whether the orbit is playing
     session_opened = Signal(object, str)  # Session, path
     log = Signal(str, str)  # "info", "warning" or "error"; a line
 

@@ -167,9 +167,7 @@ class Arrow(QGraphicsItem):
         along = QPointF((tip.x() - last.x()) / length, (tip.y() - last.y()) / length)
         base = tip - along * 8
         side = QPointF(-along.y(), along.x()) * 4
-        painter.setPen(
-            QPen(ink, 1.5, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap, Qt.PenJoinStyle.RoundJoin)
-        )
+        painter.setPen(QPen(ink, 1.5, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap, Qt.PenJoinStyle.RoundJoin))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         line = QPainterPath(self._points[0])
         for point in (*self._points[1:-1], base):
@@ -230,9 +228,7 @@ class ColourBar(QGraphicsItem):
                 self._box.right() - bar.right() - 6,
                 metrics.height(),
             )
-            painter.drawText(
-                row, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), figure(value)
-            )
+            painter.drawText(row, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), figure(value))
 
 
 class ReadOut(QGraphicsItem):
@@ -251,9 +247,7 @@ class ReadOut(QGraphicsItem):
         self.prepareGeometryChange()
         self._box = box
 
-    def show_measure(
-        self, value: float | None, local: float | None, floor: float | None, verdict: str
-    ) -> None:
+    def show_measure(self, value: float | None, local: float | None, floor: float | None, verdict: str) -> None:
         new = (value, local, floor, verdict)
         if new != (self.value, self.local, self.floor, self.verdict):
             self.value, self.local, self.floor, self.verdict = new
@@ -290,8 +284,9 @@ class ReadOut(QGraphicsItem):
             painter.drawEllipse(QPointF(left + 4.5, heading.center().y()), 4.5, 4.5)
         else:
             line("relative error", 11, "muted")
+        size = 17.0 if compact else min(max(26.0, self._box.height() / 9), 44.0)
         role = {"holds": "good", "broken": "bad"}.get(self.verdict, "text")
-        number = line(figure(self.value), 17 if compact else 26, role, bold=True)
+        number = line(figure(self.value), size, role, bold=True)
         badge_font = font(11, bold=True)
         text = f"{SIGNS.get(self.verdict, '')} {self.verdict}"
         badge = QRectF(0, 0, QFontMetricsF(badge_font).horizontalAdvance(text) + 14, 18)

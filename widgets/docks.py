@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QMenu,
     QTabBar,
     QToolButton,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -41,10 +42,7 @@ class Docks(QObject):
         options = QMainWindow.DockOption
         # grouped dragging is what lets a tab be pulled out of its group
         window.setDockOptions(
-            options.AnimatedDocks
-            | options.AllowNestedDocks
-            | options.AllowTabbedDocks
-            | options.GroupedDragging
+            options.AnimatedDocks | options.AllowNestedDocks | options.AllowTabbedDocks | options.GroupedDragging
         )
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, window.tabPosition(AREAS["left"]).North)
         window.setDocumentMode(True)
@@ -53,9 +51,11 @@ class Docks(QObject):
         for spec, view in views:
             dock = QDockWidget(spec.title, window)
             dock.setObjectName(spec.name)
-            dock.setWidget(view)
+            dock.setWidget(_Place(view))
             dock.setWhatsThis(spec.summary)
             dock.setTitleBarWidget(_TitleBar(dock))
+            # A panel behind another tab is moved out of sight but stays "visible": hidden, it waits with drawing.
+            dock.visibilityChanged.connect(view.setVisible)
             for signal in (dock.visibilityChanged, dock.topLevelChanged, dock.dockLocationChanged):
                 signal.connect(self._mend.start)
             self.docks[spec.name] = dock
@@ -93,15 +93,11 @@ class Docks(QObject):
         width, height = self._window.width(), self._window.height()
         sides = {"left": max(230, min(width // 6, 380)), "right": max(270, min(width // 5, 430))}
         wide = [name for name in sides if name in firsts]
-        self._window.resizeDocks(
-            [firsts[n] for n in wide], [sides[n] for n in wide], Qt.Orientation.Horizontal
-        )
+        self._window.resizeDocks([firsts[n] for n in wide], [sides[n] for n in wide], Qt.Orientation.Horizontal)
         if columns:
             tall = max(190, min(int(height * 0.3), 420))
             self._window.resizeDocks(columns, [tall] * len(columns), Qt.Orientation.Vertical)
-            self._window.resizeDocks(
-                columns, [width // len(columns)] * len(columns), Qt.Orientation.Horizontal
-            )
+            self._window.resizeDocks(columns, [width // len(columns)] * len(columns), Qt.Orientation.Horizontal)
 
     @property
     def version(self) -> int:
@@ -160,6 +156,19 @@ class Docks(QObject):
         menu.addAction(icon("float"), "Float", lambda: dock.setFloating(True))
         menu.addAction(icon("close"), "Close", dock.close)
         menu.popup(tabs.mapToGlobal(at))
+
+
+class _Place(QWidget):
+    """Holds a view and its room, so that the view can be hidden without the panels being laid out anew."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__()
+        policy = view.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        view.setSizePolicy(policy)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(view)
 
 
 class _TitleBar(QWidget):

@@ -43,9 +43,7 @@ class Files(QObject):
 
     def ask_save(self, title: str, name: str, filters: str) -> str:
         """Return the path to write to, with the extension of the chosen filter when none was typed."""
-        path, chosen = QFileDialog.getSaveFileName(
-            self._window, title, str(Path(self._folder(), name)), filters
-        )
+        path, chosen = QFileDialog.getSaveFileName(self._window, title, str(Path(self._folder(), name)), filters)
         if path and not Path(path).suffix and "*." in chosen:
             path += "." + chosen.split("*.", 1)[1].split(")")[0].split(" ")[0]
         return path
@@ -164,9 +162,7 @@ class Files(QObject):
     def export_captures(self) -> None:
         """Save what every layer answered, on the worker thread: the tensors never come here."""
         state = self._controller.state
-        path = self.ask_save(
-            "Export captures", f"{state.model}-captures.safetensors", "Safetensors (*.safetensors)"
-        )
+        path = self.ask_save("Export captures", f"{state.model}-captures.safetensors", "Safetensors (*.safetensors)")
         if not path:
             return
 

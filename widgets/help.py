@@ -45,8 +45,11 @@ class LessonPanel(QDockWidget):
 
 def keys_dialog(parent: QWidget, actions: Sequence[tuple[str, QAction]]) -> QDialog:
     """Return a window with every action that has a key, by menu."""
-    rows, menu = [], ""
+    rows, menu, seen = [], "", set()
     for path, action in actions:
+        if action in seen:
+            continue
+        seen.add(action)
         keys = [k.toString(QKeySequence.SequenceFormat.NativeText) for k in action.shortcuts()]
         if not keys:
             continue
@@ -68,9 +71,7 @@ def keys_dialog(parent: QWidget, actions: Sequence[tuple[str, QAction]]) -> QDia
 
 def about_dialog(parent: QWidget, catalogue: Catalogue | None) -> QDialog:
     """Return a window that says what this is and which versions it runs on."""
-    versions = "<br>".join(
-        f"{html.escape(n)} {html.escape(v)}" for n, v in (catalogue.versions if catalogue else ())
-    )
+    versions = "<br>".join(f"{html.escape(n)} {html.escape(v)}" for n, v in (catalogue.versions if catalogue else ()))
     text = (
         "<h2>Equiscope</h2><p>See what a neural network does to a symmetry, layer by layer: is "
         "F(ρ(g) x) equal to ρ′(g) F(x), and if not, where and by how much?</p>"

@@ -36,8 +36,9 @@ def python_as_html(source: str) -> str:
         made.append(html.escape(source[at : match.start()]))
         at = match.end()
         if kind == "word":
-            # what is defined is the one name worth finding; a keyword is one in Python only
-            kind = "keyword" if keyword.iskeyword(text) or text == "self" else "name" if before in ("def", "class") else ""
+            # of the names, the one being defined is the one worth finding
+            defined = "name" if before in ("def", "class") else ""
+            kind = "keyword" if keyword.iskeyword(text) or text == "self" else defined
             before = text
         ink = inks.get(kind)
         shown = html.escape(text)

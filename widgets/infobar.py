@@ -27,7 +27,10 @@ class InfoBar(QFrame):
         self.text.setWordWrap(True)
         self.text.setTextFormat(Qt.TextFormat.PlainText)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        # a long sentence wraps; it never makes the window wider
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.text.setSizePolicy(policy)
         self.details_button = QToolButton(autoRaise=True)
         self.details_button.setText("Details")
         self.details_button.setToolTip("Show the whole story in the log")
@@ -70,6 +73,4 @@ class InfoBar(QFrame):
         colour = {"error": t.bad, "warning": t.second, "info": t.accent}[self._level]
         self._icon.setPixmap(icon(self._level, colour).pixmap(16, 16))
         self.close_button.setIcon(icon("close"))
-        self.setStyleSheet(
-            f"#infobar {{ background: {t.raised}; border: none; border-left: 3px solid {colour}; }}"
-        )
+        self.setStyleSheet(f"#infobar {{ background: {t.raised}; border: none; border-left: 3px solid {colour}; }}")

@@ -25,7 +25,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
     QMainWindow,
-    QMenu,
     QStackedWidget,
     QTabWidget,
     QToolBar,
@@ -70,7 +69,7 @@ class MainWindow(QMainWindow):
     """Everything on screen. It knows views by their base class only, and the engine not at all."""
 
     on_screen = Signal()  # painted for the first time: now there is time to start the engine
-    closed = Signal(bool)  # whether the worker ended
+    closed = Signal(object)  # whether the worker ended
 
     def __init__(
         self,
@@ -194,6 +193,7 @@ class MainWindow(QMainWindow):
     def _show_state(self, old: State, new: State) -> None:
         self.menus.show_state(new)
         self.quick.show_state(new)
+        self._each(lambda view: view.set_state(new))
         self.setWindowTitle(self._title(new))
 
     def _title(self, state: State) -> str:
@@ -226,9 +226,10 @@ class MainWindow(QMainWindow):
         self._show_state(self.controller.state, self.controller.state)
 
     def _show_busy(self, busy: Busy) -> None:
-        self.status.show_busy(busy)
-        if busy.text and self.controller.catalogue is None:
-            self.loading.say(busy.text)
+        if self.controller.catalogue is None and busy.text:
+            self.loading.say(busy.text)  # said in the middle of the window, once is enough
+        else:
+            self.status.show_busy(busy)
 
     def _engine_lost(self, failure: Failure) -> None:
         self.status.show_busy(Busy(""))
@@ -299,7 +300,7 @@ class MainWindow(QMainWindow):
             f"background: {t.panel}; color: {t.accent}; border: 2px dashed {t.accent}; border-radius: 8px;"
             "font-size: 14pt;"
         )
-        self._each(View.apply_theme)
+        self._each(lambda view: view.apply_theme())
 
     def reset_layout(self) -> None:
         self.docks.reset()
@@ -320,15 +321,14 @@ class MainWindow(QMainWindow):
         self.controller.cancel()
 
     def open_palette(self) -> None:
-        menus = [a.menu() for a in self.menuBar().actions()]
-        self.palette_box.open(list(actions_of([m for m in menus if isinstance(m, QMenu)])))
+        self.palette_box.open(list(actions_of(list(self.menus.menus.values()))))
 
     def what_is_this(self) -> None:
         QWhatsThis.enterWhatsThisMode()
 
     def show_keys(self) -> None:
-        menus = [a.menu() for a in self.menuBar().actions()]
-        help_pages.keys_dialog(self, list(actions_of([m for m in menus if isinstance(m, QMenu)]))).show()
+        every = actions_of(list(self.menus.menus.values()), usable=False)
+        help_pages.keys_dialog(self, list(every)).show()
 
     def show_about(self) -> None:
         help_pages.about_dialog(self, self.controller.catalogue).show()

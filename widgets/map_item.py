@@ -222,9 +222,7 @@ class MapItem(QGraphicsObject):
             channel = 0 if len(self._shown) == 1 else channel
         target, pixel, cell = self._target(), self.pixel(), self._cell_pixel()
         x, y = self.tiling.origin(channel)
-        return QRectF(
-            target.left() + x * cell + column * pixel, target.top() + y * cell + row * pixel, pixel, pixel
-        )
+        return QRectF(target.left() + x * cell + column * pixel, target.top() + y * cell + row * pixel, pixel, pixel)
 
     def value_at(self, place: Place) -> float | None:
         """Return the value at (channel, row, column), or None outside of the array."""
@@ -261,13 +259,10 @@ class MapItem(QGraphicsObject):
         target, pixel = self._target(), self._cell_pixel()
         image, raster = self._image, painter.paintEngine().type() == QPaintEngine.Type.Raster
         ratio = painter.device().devicePixelRatio() if raster else 1.0
-        if raster and pixel * ratio < 1 and target.width() * ratio >= 1 and target.height() * ratio >= 1:
-            # smaller than the screen's pixels: averages, or whole rows of values would be left out
-            size = (round(target.width() * ratio), round(target.height() * ratio))
+        size = (round(target.width() * ratio), round(target.height() * ratio))
+        if raster and min(size) > 0 and _averaged(pixel * ratio, size):
             if self._scaled is None or self._scaled[0] != size:
-                smooth = Qt.TransformationMode.SmoothTransformation
-                aspect = Qt.AspectRatioMode.IgnoreAspectRatio
-                self._scaled = (size, image.scaled(*size, aspect, smooth))
+                self._scaled = (size, _average(image, pixel * ratio, size))
             painter.drawImage(target, self._scaled[1])
             return
         if self.camera.zoom > 1:
@@ -277,9 +272,7 @@ class MapItem(QGraphicsObject):
             part = seen.toAlignedRect() if raster else _inner(seen)
             part = part.intersected(QRect(0, 0, image.width(), image.height()))
             image = image.copy(part)
-            target = QRectF(
-                target.topLeft() + part.topLeft().toPointF() * pixel, part.size().toSizeF() * pixel
-            )
+            target = QRectF(target.topLeft() + part.topLeft().toPointF() * pixel, part.size().toSizeF() * pixel)
         painter.drawImage(target, image)
 
     def _paint_heat(self, painter: QPainter) -> None:
@@ -322,10 +315,7 @@ class MapItem(QGraphicsObject):
         self.hovered.emit(None)
 
     def mousePressEvent(self, event: QGraphicsSceneMouseEvent) -> None:
-        if (
-            event.button() not in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton)
-            or self.tiling is None
-        ):
+        if event.button() not in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton) or self.tiling is None:
             event.ignore()
             return
         self._pressed, self._moved = event.pos(), False
@@ -380,3 +370,20 @@ def _inner(seen: QRectF) -> QRect:
     left, top = int(np.ceil(seen.left() - 1e-6)), int(np.ceil(seen.top() - 1e-6))
     right, bottom = int(np.floor(seen.right() + 1e-6)), int(np.floor(seen.bottom() + 1e-6))
     return QRect(left, top, max(1, right - left), max(1, bottom - top))
+
+
+def _averaged(pixel: float, size: tuple[int, int]) -> bool:
+    """Say whether a picture is drawn through averages of values that share a pixel of the screen.
+
+    Below one pixel a value whole rows would be left out otherwise; somewhat above, some rows and some gaps
+    between tiles would be drawn twice as thick as others.
+    """
+    return pixel < 1 or (pixel < 4 and size[0] * size[1] < 1_000_000)
+
+
+def _average(image: QImage, pixel: float, size: tuple[int, int]) -> QImage:
+    aspect, enlarged = Qt.AspectRatioMode.IgnoreAspectRatio, int(np.ceil(pixel))
+    if enlarged > 1:
+        fast = Qt.TransformationMode.FastTransformation
+        image = image.scaled(image.width() * enlarged, image.height() * enlarged, aspect, fast)
+    return image.scaled(*size, aspect, Qt.TransformationMode.SmoothTransformation)

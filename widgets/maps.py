@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QResizeEvent, QWheelEvent
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QWidget
 
 from widgets.camera import Camera
@@ -21,6 +21,7 @@ class Canvas(QGraphicsView):
 
     turned = Signal(float)  # notches of the wheel with Ctrl
     resized = Signal()
+    moved = Signal()  # the mouse, over the scene
 
     def __init__(self, scene: QGraphicsScene, parent: QWidget | None = None) -> None:
         super().__init__(scene, parent)
@@ -40,6 +41,10 @@ class Canvas(QGraphicsView):
             event.accept()
         else:
             super().wheelEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        self.moved.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -33,9 +33,7 @@ class _Choices:
     menu: QMenu
     group: QActionGroup
 
-    def fill(
-        self, items: Sequence[tuple[str, str]], chosen: Callable[[str], None], clear: bool = True
-    ) -> None:
+    def fill(self, items: Sequence[tuple[str, str]], chosen: Callable[[str], None], clear: bool = True) -> None:
         """Put (value, text) items in place of what was there."""
         if clear:
             self.menu.clear()
@@ -116,9 +114,7 @@ class Menus(QObject):
 
     def _fill_file(self, menu: QMenu) -> None:
         files = self._window.files
-        self.add(
-            menu, "open", "&Open data…", files.open_data, "Ctrl+O", "open", tip="Open an image or a field"
-        )
+        self.add(menu, "open", "&Open data…", files.open_data, "Ctrl+O", "open", tip="Open an image or a field")
         self.recent = menu.addMenu("Open &recent")
         self.recent.aboutToShow.connect(lambda: files.fill_recent(self.recent))
         files.fill_recent(self.recent)
@@ -163,9 +159,7 @@ class Menus(QObject):
             "invert",
             tip="Apply g⁻¹ instead of g",
         )
-        self.add(
-            menu, "reset", "Reset element", controller.reset, "Ctrl+0", "reset", tip="Back to the identity"
-        )
+        self.add(menu, "reset", "Reset element", controller.reset, "Ctrl+0", "reset", tip="Back to the identity")
         menu.addSeparator()
         self.add(
             menu, "untransform", "&Untransform", controller.toggle_untransform, "U", "untransform", True,
@@ -213,6 +207,7 @@ class Menus(QObject):
     def _fill_view(self, menu: QMenu) -> None:
         window = self._window
         show, panels = menu.addMenu("&Show"), QMenu("&Panels", menu)
+        panels.setProperty("twice", True)  # no part of the palette, which has "Show"
         for spec, _ in window.views:
             action = self.add(
                 show,
@@ -307,9 +302,7 @@ class Menus(QObject):
     def _fill_data(self, catalogue: Catalogue | None) -> None:
         menu, controller = self.menus["Data"], self._window.controller
         samples = catalogue.samples if catalogue else ()
-        self._samples.fill(
-            [(s.name, s.title) for s in samples], lambda name: controller.change({"sample": name})
-        )
+        self._samples.fill([(s.name, s.title) for s in samples], lambda name: controller.change({"sample": name}))
         menu.addSeparator()
         menu.addAction(self.actions["open"])
 

@@ -122,9 +122,7 @@ def indices(values: NDArray[Any], low: float, high: float) -> tuple[NDArray[Any]
     return levels, missing
 
 
-def compose(
-    values: NDArray[Any], layout: Tiling, low: float, high: float, out: NDArray[np.uint8]
-) -> NDArray[np.uint8]:
+def compose(values: NDArray[Any], layout: Tiling, low: float, high: float, out: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Write the colour indices of `values` (channels, height, width) into the mosaic `out` and return it."""
     levels, _ = indices(values, low, high)
     stride, cell = out.strides[0], layout.cell

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEventLoop, QSettings, QTimer
+from PySide6.QtCore import QEvent, QEventLoop, QSettings, QTimer
 from PySide6.QtGui import QPixmap
 
 from explorer.frame import Failure, Frame, OrbitCurve
@@ -43,31 +43,70 @@ def grab_window(
     Raises:
         NoPicture: the engine could not start or answer, or `timeout` seconds have passed.
     """
-    application(())
+
+    def ready(window: MainWindow) -> None:
+        if prepare is not None:
+            prepare(window)
+
+    visit_window(
+        start_engine, state, [state], None, size=size, theme_name=theme_name, path=path, orbit=orbit, ready=ready,
+        timeout=timeout,
+    )  # fmt: skip
+    return Path(path)
+
+
+def visit_window(
+    start_engine: Callable[[], Engine],
+    state: State,
+    states: Sequence[State],
+    visit: Callable[[MainWindow], None] | None,
+    *,
+    size: tuple[int, int] = (1280, 800),
+    theme_name: str = "light",
+    path: str | Path | None = None,
+    orbit: bool = True,
+    ready: Callable[[MainWindow], None] | None = None,
+    timeout: float = TIMEOUT_S,
+) -> None:
+    """Open one window, go through `states`, and call `visit` at each when its frame and curves are complete.
+
+    With `path` the window is saved there at the last state. The person's settings are neither read nor written.
+
+    Raises:
+        NoPicture: the engine could not start or answer, or `timeout` seconds have passed at one state.
+    """
+    app = application(())
     collector = Collector()
     before = theme.current().name
     with tempfile.TemporaryDirectory() as folder:
         settings = QSettings(str(Path(folder, "settings.ini")), QSettings.Format.IniFormat)
         settings.setValue("theme", theme_name)
         window = MainWindow(start_engine, state, settings)
+        picture: QPixmap | None = None
         try:
             window.resize(*size)
             window.docks.reset()
-            if prepare is not None:
-                prepare(window)
+            if ready is not None:
+                ready(window)
             window.show()
-            _wait(window, orbit, timeout)
-            picture = window.grab()
+            for k, wanted in enumerate(states):
+                _wait(window, wanted if k else None, orbit, timeout)
+                if visit is not None:
+                    visit(window)
+            if path is not None:
+                picture = window.grab()
         finally:
             window.close()
             window.deleteLater()
+            app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
             collector.stop()
             theme.use(before)
-    return _save(picture, Path(path))
+    if picture is not None and path is not None:
+        _save(picture, Path(path))
 
 
-def _wait(window: MainWindow, orbit: bool, timeout: float) -> None:
-    """Run the event loop until there is nothing left to wait for."""
+def _wait(window: MainWindow, state: State | None, orbit: bool, timeout: float) -> None:
+    """Run the event loop until there is nothing left to wait for; `state` None is the one it was opened with."""
     loop = QEventLoop()
     trouble: list[str] = []
     complete: set[str] = set()
@@ -75,7 +114,8 @@ def _wait(window: MainWindow, orbit: bool, timeout: float) -> None:
 
     def check() -> None:
         wanted = {square.model for square in shown[-1].squares} if shown else {""}
-        if shown and not window.controller.waiting and (not orbit or wanted <= complete):
+        measured = shown and all(len(s.measures) == len(s.layers) for s in shown[-1].squares)
+        if measured and not window.controller.waiting and (not orbit or wanted <= complete):
             loop.quit()
 
     def frame_came(frame: Frame) -> None:
@@ -100,16 +140,25 @@ def _wait(window: MainWindow, orbit: bool, timeout: float) -> None:
         loop.quit()
 
     controller = window.controller
-    controller.frame_ready.connect(frame_came)
-    controller.orbit_ready.connect(orbit_came)
-    controller.failed.connect(failed)
-    controller.engine_lost.connect(failed)
+    heard = (
+        (controller.frame_ready, frame_came),
+        (controller.orbit_ready, orbit_came),
+        (controller.failed, failed),
+        (controller.engine_lost, failed),
+    )
+    for signal, slot in heard:
+        signal.connect(slot)
     limit = QTimer(singleShot=True, interval=round(timeout * 1000))
     limit.timeout.connect(too_late)
     limit.start()
-    controller.begin()
+    if state is None:
+        controller.begin()
+    else:
+        controller.open_state(state)
     loop.exec()
     limit.stop()
+    for signal, slot in heard:
+        signal.disconnect(slot)
     if trouble:
         raise NoPicture(trouble[0])
     QTimer.singleShot(0, loop.quit)  # one more round, in which the views lay themselves out

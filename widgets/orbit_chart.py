@@ -105,7 +105,7 @@ class ElementChart(Chart):
         top, height = plot.bottom() + 3, self.height() - plot.bottom() - 3
         unit = self.param.unit if self.param.unit in ("°", "×") else ""
         for tick in self._ticks(max(1, int(plot.width() / 56))):
-            x, text = self.x(self._u(tick)), f"{tick:g}{unit}".replace("-", "−")
+            x, text = self.x_of(self._u(tick)), f"{tick:g}{unit}".replace("-", "−")
             half = metrics.horizontalAdvance(text) / 2 + 2
             p.setPen(QPen(faded(t.line, 150), 1))
             p.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom() + 3))
@@ -127,7 +127,7 @@ class ElementChart(Chart):
         """Draw the current element as a line with a handle, and its value at the top."""
         if self.param is None:
             return
-        plot, x = self.plot(), self.x(self._u(self.value))
+        plot, x = self.plot(), self.x_of(self._u(self.value))
         if not plot.left() - 1 <= x <= plot.right() + 1:
             return
         p.setPen(QPen(QColor(t.accent), 1.6))
@@ -147,7 +147,7 @@ class ElementChart(Chart):
 
     # the drag -------------------------------------------------------------------------------------------------
     def grabbed(self, at: QPointF) -> bool:
-        near = abs(at.x() - self.x(self._u(self.value))) <= 7
+        near = abs(at.x() - self.x_of(self._u(self.value))) <= 7
         # the whole plot answers when it is not zoomed: a press anywhere puts the line there
         return self.param is not None and self.plot().adjusted(-6, -8, 6, 0).contains(at) and (near or not self.zoomed)
 
@@ -155,7 +155,7 @@ class ElementChart(Chart):
         if self.param is None:
             return
         value = self._v(self.value_at(at.x()))
-        exact = [v for v in self.exact_values() if abs(self.x(self._u(v)) - at.x()) <= SNAP]
+        exact = [v for v in self.exact_values() if abs(self.x_of(self._u(v)) - at.x()) <= SNAP]
         if exact:
             value = min(exact, key=lambda v: abs(v - value))
         elif self.param.step > 0:
@@ -184,7 +184,7 @@ class CurveChart(ElementChart):
             if math.isnan(v):
                 stretches.append([])
             else:
-                stretches[-1].append(QPointF(self.x(u), self.y(v)))
+                stretches[-1].append(QPointF(self.x_of(u), self.y_of(v)))
         return [s for s in stretches if s]
 
     def paint(self, p: QPainter, t: Theme) -> None:
@@ -225,7 +225,7 @@ class CurveChart(ElementChart):
         bottom = self.plot().bottom()
         for value, error, exact in zip(trace.curve.values, values, trace.curve.exact):
             if exact and not math.isnan(error):
-                at = QPointF(self.x(self._u(float(value))), min(self.y(error), bottom - 4))
+                at = QPointF(self.x_of(self._u(float(value))), min(self.y_of(error), bottom - 4))
                 draw_mark(p, "down" if self.scale.outside(error) < 0 else "dot", at, colour, 3.4)
 
     def _paint_header(self, p: QPainter, t: Theme) -> None:
@@ -279,10 +279,10 @@ class HeatChart(ElementChart):
 
     def changed(self) -> None:
         """Make the picture: one row a layer, colours on the error axis; not computed yet is the plot's ground."""
-        if not self.traces:
+        curve = self.traces[0].curve if self.traces else None
+        if curve is None or not curve.errors or not len(curve.values):
             self.names, self._image, self._key = [], QImage(), None
             return
-        curve = self.traces[0].curve
         key = (id(curve), curve.done, theme.current().name, self.scale, self._whole)
         if key == self._key:
             return
@@ -358,7 +358,7 @@ class HeatChart(ElementChart):
         return self.names[index] if 0 <= index < len(self.names) else None
 
     def grabbed(self, at: QPointF) -> bool:
-        return abs(at.x() - self.x(self._u(self.value))) <= 7 and super().grabbed(at)
+        return abs(at.x() - self.x_of(self._u(self.value))) <= 7 and super().grabbed(at)
 
     def clicked_at(self, at: QPointF) -> None:
         if (name := self.row_at(at)) is not None:

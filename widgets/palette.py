@@ -31,9 +31,7 @@ def score(query: str, text: str) -> float | None:
 def _best(word: str, text: str) -> float | None:
     """Return the best of: the word as it stands (better at a word's start), its letters here and there."""
     at = text.find(word)
-    starts = [
-        i for i in range(len(text)) if text.startswith(word, i) and (i == 0 or not text[i - 1].isalnum())
-    ]
+    starts = [i for i in range(len(text)) if text.startswith(word, i) and (i == 0 or not text[i - 1].isalnum())]
     if starts:
         return 4.0 * len(word) + 2.0
     if at >= 0:
@@ -50,17 +48,19 @@ def _best(word: str, text: str) -> float | None:
     return total
 
 
-def actions_of(menus: Sequence[QMenu]) -> Iterator[tuple[str, QAction]]:
-    """Yield every action under the menus that can be triggered, with its path such as "Edit › Undo"."""
+def actions_of(menus: Sequence[QMenu], usable: bool = True) -> Iterator[tuple[str, QAction]]:
+    """Yield every action under the menus, with its path such as "Edit › Undo"; the `usable` ones or all."""
     for menu in menus:
+        if menu.property("twice"):  # what is in another menu too
+            continue
         menu.aboutToShow.emit()  # menus that are filled when opened
         title = _plain(menu.title())
         for action in menu.actions():
             inner = action.menu()
             if isinstance(inner, QMenu):
-                for path, one in actions_of([inner]):
+                for path, one in actions_of([inner], usable):
                     yield f"{title} › {path}", one
-            elif not action.isSeparator() and action.isEnabled() and action.text():
+            elif not action.isSeparator() and action.text() and (action.isEnabled() or not usable):
                 yield f"{title} › {_plain(action.text())}", action
 
 
@@ -111,7 +111,7 @@ class Palette(QFrame):
         width = min(WIDTH, self._window.width() - 32)
         self.list.setColumnWidth(1, 130)
         self.list.setColumnWidth(0, width - 16 - 130 - self.list.verticalScrollBar().sizeHint().width())
-        row = max(24, self.list.sizeHintForRow(0))
+        row = max(20, self.list.sizeHintForRow(0))
         self.list.setFixedHeight(row * ROWS + 4)
         self.setFixedWidth(width)
         self.adjustSize()

@@ -79,12 +79,12 @@ class ParamControl(QWidget):
         widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         widget.installEventFilter(self)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.label and event.type() == QEvent.Type.MouseButtonDblClick:
             self.set_value(self.param.default)
             self.changed.emit(self.param.default, True)
             return True
-        if event.type() == QEvent.Type.Wheel and isinstance(watched, QWidget) and not watched.hasFocus():
+        if event.type() == QEvent.Type.Wheel and isinstance(watched, QWidget) and not _has_focus(watched):
             event.ignore()
             return True
         return super().eventFilter(watched, event)
@@ -163,7 +163,8 @@ class ParamControl(QWidget):
             return
         assert self.slider is not None and self.spin is not None
         line = self.spin.lineEdit()
-        if self.slider.isSliderDown() or (self.spin.hasFocus() and line is not None and line.isModified()):
+        typing = _has_focus(self.spin) and line is not None and line.isModified()
+        if self.slider.isSliderDown() or typing:
             return
         if self.spin.value() != value:
             with QSignalBlocker(self.spin):
@@ -184,3 +185,7 @@ class ParamControl(QWidget):
             self.slider.setValue(self._to_slider(value))
         self.changed.emit(value, False)
 
+
+def _has_focus(widget: QWidget) -> bool:
+    """Say whether keys go to the widget, or will when the person comes back to this window."""
+    return widget.window().focusWidget() is widget

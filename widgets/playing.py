@@ -27,7 +27,7 @@ class Player(QObject):
     is one entry of the history. Values are multiples of the parameter's step: exact elements are met.
     """
 
-    changed = Signal(bool)
+    changed = Signal(object)  # whether it plays
 
     def __init__(self, controller: Controller) -> None:
         super().__init__(controller)

@@ -18,7 +18,7 @@ TESTS = Path(__file__).resolve().parents[1] / "tests" / "gui"
 
 
 def preview(make: Callable[[], View], fill: Callable[[Any, SimpleNamespace], None]) -> None:
-    """Show the view filled with made-up frames; `fill(view, samples)` gets make_frame, make_orbit and make_catalogue."""
+    """Show the view filled with made-up frames; `samples` has make_frame, make_orbit and make_catalogue."""
     words = sys.argv[1:]
     app = QApplication(sys.argv[:1])
     theme.use(next((w for w in words if w in ("light", "dark")), "system"))

@@ -156,9 +156,7 @@ class StageRow:
         if self.pooled and square.error_map is not None:
             peak = figure(float(np.nanmax(square.error_map, initial=0.0)))
             self.captions["difference"].set_text(f"|difference| ≤ {peak}")
-        self.captions["difference"].setToolTip(
-            "Click (or E): the difference of each channel, or its size over places"
-        )
+        self.captions["difference"].setToolTip("Click (or E): the difference of each channel, or its size over places")
         self.heading.set_text(f"{square.title}  ·  {square.layer.name}")
         for label in self.down_labels:
             label.set_text(f"F to {square.layer.name}" if models == 1 else "F")

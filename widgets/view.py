@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from explorer.catalogue import Catalogue
 from explorer.frame import Frame, OrbitCurve
+from explorer.state import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,9 @@ class View(QWidget):
     def show_orbit(self, curves: tuple[OrbitCurve, ...]) -> None:
         """Draw the (partial) curves along the orbit, one per model."""
 
+    def set_state(self, state: State) -> None:
+        """Follow what the person has chosen at once: the frame that answers it comes later."""
+
     def show_catalogue(self, catalogue: Catalogue) -> None:
         """Take note of what there is to choose from."""
 
@@ -84,7 +88,7 @@ class View(QWidget):
         for show in waiting.values():
             show()
 
-    def showEvent(self, event: Any) -> None:  # noqa: N802 (Qt's name)
+    def showEvent(self, event: Any) -> None:
         super().showEvent(event)
         self._flush()
 

@@ -50,7 +50,7 @@ def _make(index: int, name: str, title: str) -> Sample:
 
 def _spec(index: int) -> SampleSpec:
     digit, copy = divmod(index, _PER_CLASS)
-    name, title = f"digit-{digit}{'b' if copy else ''}", f"Digit {digit}{', a second one' if copy else ''}"
+    name, title = f"digit-{digit}{'b' if copy else ''}", f"Digit {digit}{' b' if copy else ''}"
     return SampleSpec(
         name=name,
         title=title,

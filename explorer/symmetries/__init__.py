@@ -18,7 +18,10 @@ from explorer.transforms import Element
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the elements may depend on: the grid's size, the coarsest spacing in the network, the boundary."""
+    """What the elements may depend on: the input's (height, width), the step that all its layers share, the boundary.
+
+    `spacing` is the least number of input pixels that is a whole number of steps on every grid in the network.
+    """
 
     size: tuple[int, int]
     spacing: int

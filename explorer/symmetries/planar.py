@@ -21,15 +21,13 @@ def _shifts(name: str, situation: Situation) -> list[tuple[str, Element]]:
     s = situation.spacing
     # on a circle of n places a shift is exact at every layer only when each coarser grid divides it
     limit = max(1, min(situation.size) // (2 * s))
-    shifts = [(s, 0), (0, s), (-s, s)]
-    rng = situation.rng
-    while len(shifts) < max(3, situation.count):
-        right, down = (int(v) * s for v in rng.integers(-limit, limit + 1, 2))
-        if (right, down) != (0, 0):
-            shifts.append((right, down))
+    candidates = [(s, 0), (0, s), (-s, s)]
+    candidates += [(int(a) * s, int(b) * s) for a, b in situation.rng.integers(-limit, limit + 1, (8 * situation.count, 2))]
+    # none twice, and once round the circle is no shift at all
+    shifts = [(r, d) for r, d in dict.fromkeys(candidates) if r % situation.size[1] or d % situation.size[0]]
     return [
-        (f"{right:+d},{down:+d} px", Affine(shift=(float(right), float(-down)), boundary=situation.boundary))
-        for right, down in shifts
+        (f"{right:+d},{down:+d} px", Affine(shift=(float(right), float(-down) + 0.0), boundary=situation.boundary))
+        for right, down in shifts[: max(3, situation.count)]
     ]
 
 

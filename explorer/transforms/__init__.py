@@ -8,6 +8,7 @@ touches tensors, so that parsing a command or a session costs nothing.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
-from explorer.fields import FieldType
+from explorer.fields import FieldType, Grid
 from explorer.params import Param
 
 if TYPE_CHECKING:
@@ -80,15 +81,24 @@ class Chain(Element):
         return values
 
     def known(self, values: Tensor, field: FieldType) -> Tensor | None:
-        known: Tensor | None = None
+        if not isinstance(field.domain, Grid):
+            return None
+        plain = FieldType(Grid(field.spacing))
+        ones = values.new_ones((1, 1, *(field.domain.flat or values.shape[-2:])))
+        partial = False
         for part in self.parts:
-            here = part.known(values, field)
-            if known is not None:
+            here = part.known(ones, plain)
+            if partial:
                 # what was unknown before this part moves along with it; resampling must not smear it back in
-                moved = part.act(known[None, None].to(values.dtype), FieldType(field.domain))[0, 0]
-                known = (moved > 0.999).to(known.dtype)
-            known = here if known is None else known if here is None else known * here
-        return known
+                ones = (part.act(ones, plain) > 0.999).to(ones.dtype)
+            elif here is not None:
+                ones = ones.new_ones((1, 1, *here.shape))
+            else:
+                ones = part.act(ones, plain)
+            if here is not None:
+                partial = True
+                ones = ones * here
+        return ones[0, 0] if partial else None
 
 
 def chain(elements: object) -> Element:
@@ -99,6 +109,8 @@ def chain(elements: object) -> Element:
             joint = part.merge(merged[-1]) if merged else None
             if joint is None:
                 merged.append(part)
+            elif joint.identity and len(merged) > 1:
+                merged.pop()  # what stands on its two sides can merge now
             else:
                 merged[-1] = joint
     merged = [part for part in merged if not part.identity] or merged[:1]
@@ -147,11 +159,16 @@ class Step:
 
     def __str__(self) -> str:
         params = transforms()[self.name].params
-        texts = [p.text(v) for p, v in zip(params, self.values, strict=True)]
+        # every digit: a copied command must give the very same element
+        texts = [p.text(v) if p.choices else _shortest(v) for p, v in zip(params, self.values, strict=True)]
         # trailing defaults are left out, so that what was typed is what is written
         while len(texts) > 1 and self.values[len(texts) - 1] == params[len(texts) - 1].default:
             texts.pop()
         return f"{self.name}:{','.join(texts)}" if texts else self.name
+
+
+def _shortest(value: float) -> str:
+    return text if float(text := f"{value:.6g}") == value else repr(float(value))
 
 
 @cache
@@ -166,8 +183,9 @@ def transforms() -> dict[str, Transform]:
 def parse_chain(text: str) -> tuple[Step, ...]:
     """Read "rotate:30+translate:4,0" (the first acts first); raise ValueError with one clear sentence."""
     steps = []
-    for part in filter(None, (p.strip() for p in text.replace("+-", "+\0").split("+"))):
-        name, colon, rest = part.replace("\0", "-").partition(":")
+    # a plus joins two transforms only where a name follows: it is also a sign (translate:+4) and an exponent's (1e+03)
+    for part in filter(None, (p.strip() for p in re.split(r"\+(?=\s*[^\W\d])", text))):
+        name, colon, rest = (piece.strip() for piece in part.partition(":"))
         known = transforms()
         if name not in known:
             near = get_close_matches(name, known, 1)

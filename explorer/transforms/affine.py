@@ -7,10 +7,11 @@ Rotations, mirrors, shifts, dilations and brightness are all of this type, so a 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from explorer.fields import FieldType, Grid, Regular, Scalar
 from explorer.groups import MIRROR, FiniteGroup, Matrix
@@ -54,24 +55,27 @@ class Affine(Element):
     def lattice(self) -> bool:
         """Whether A is a signed permutation matrix: quarter turns and mirrors."""
         m = np.abs(self.matrix)
-        return bool(np.abs(m - np.round(m)).max() < _TINY and abs(abs(np.linalg.det(self.matrix)) - 1) < _TINY)
+        # integer entries and determinant 1 are not enough: a shear has them too
+        return bool(np.abs(m - np.round(m)).max() < _TINY and np.abs(m @ m.T - np.eye(2)).max() < 4 * _TINY)
+
+    @property
+    def _edges(self) -> str:
+        """What happens at the grid's edge: "" where nothing crosses it."""
+        return "" if self.lattice and max(map(abs, self.shift)) < _TINY else self.boundary
 
     def inverse(self) -> Affine:
         inverse = np.linalg.inv(self.matrix)
         if self.lattice:
             inverse = np.round(inverse)
-        shift = -inverse @ np.array(self.shift)
-        return Affine(_linear(inverse), (shift[0], shift[1]), 1 / self.gain, -self.offset / self.gain, self.boundary)
+        right, up = (float(v) + 0.0 for v in -inverse @ np.array(self.shift))
+        return Affine(_linear(inverse), (right, up), 1 / self.gain, -self.offset / self.gain + 0.0, self.boundary)
 
     def merge(self, first: Element) -> Affine | None:
         if not isinstance(first, Affine):
             return None
-        moving = [e for e in (self, first) if not replace(e, gain=1.0, offset=0.0).identity]
-        boundaries = {e.boundary for e in moving}
-        # a wrapped-round shift followed by a true rotation is not one affine map: what wrapped would be cut off
-        if len(boundaries) == 2 and not all(e.lattice for e in moving):
-            return None
-        if boundaries == {"circular"} and not all(e.lattice for e in moving):
+        boundaries = {self._edges, first._edges} - {""}
+        # what a circular shift wrapped round would be cut off by a merged map with zeros outside
+        if len(boundaries) == 2 or (boundaries == {"circular"} and not (self.lattice and first.lattice)):
             return None
         matrix = self.matrix @ first.matrix
         if np.abs(matrix - np.round(matrix)).max() < _TINY:
@@ -103,13 +107,15 @@ class Affine(Element):
     def act(self, values: Tensor, field: FieldType) -> Tensor:
         from explorer import grid_action  # torch is imported only when tensors are there
 
+        flat = field.domain.flat if isinstance(field.domain, Grid) else None
+        if flat:
+            values = values.unflatten(1, (-1, *flat))
         if isinstance(field.rep, Regular):
             values = _fibre(values, field.rep.group, self.orthogonal)
         if isinstance(field.domain, Grid):
-            flat = field.domain.flat
-            grid = values.unflatten(-1, (-1, *flat)) if flat else values
-            moved = grid_action.move(grid, self.matrix, self.shift, field.domain.spacing, self.boundary)
-            values = moved.flatten(-3) if flat else moved
+            values = grid_action.move(values, self.matrix, self.shift, field.domain.spacing, self.boundary)
+        if flat:
+            values = values.flatten(1)
         if isinstance(field.rep, Scalar) and field.rep.intensity and (self.gain != 1.0 or self.offset != 0.0):
             values = values * self.gain + self.offset
         return values
@@ -117,9 +123,10 @@ class Affine(Element):
     def known(self, values: Tensor, field: FieldType) -> Tensor | None:
         from explorer import grid_action
 
-        if not isinstance(field.domain, Grid):
+        # one place that stands for the whole image is neither moved nor cut off
+        if not isinstance(field.domain, Grid) or math.isinf(field.domain.spacing):
             return None
-        if self.lattice and (self.boundary == "circular" or self.shift == (0.0, 0.0)):
+        if self.lattice and (self.boundary == "circular" or not self._edges):
             return None
         size = field.domain.flat or (values.shape[-2], values.shape[-1])
         return grid_action.known(size, self.matrix, self.shift, field.domain.spacing, self.boundary, values)
@@ -128,7 +135,7 @@ class Affine(Element):
 IDENTITY = Affine()
 
 
-def _linear(matrix: Matrix) -> Linear:
+def _linear(matrix: NDArray[np.floating]) -> Linear:
     a, b, c, d = (float(v) + 0.0 for v in matrix.ravel())
     return (a, b, c, d)
 
@@ -144,7 +151,7 @@ def fibre_matrix(group: FiniteGroup, h: Matrix) -> Matrix:
     """
     index = group.find(h)
     if index is not None:
-        return np.eye(group.order)[group.regular_permutation(index)]
+        return np.eye(group.order, dtype=np.float64)[group.regular_permutation(index)]
     if np.linalg.det(h) < 0:
         if group.find(MIRROR) is None:
             raise NoAction(f"a regular({group.name}) field has no mirrored orientations, so a reflection has no action")
@@ -155,10 +162,10 @@ def fibre_matrix(group: FiniteGroup, h: Matrix) -> Matrix:
     phase = np.exp(-2j * np.pi * frequency * angle / turns)
     if turns % 2 == 0:
         phase[turns // 2] = math.cos(math.pi * angle)
-    kernel = np.fft.ifft(phase).real
+    kernel: Matrix = np.fft.ifft(phase).real
     circulant = np.stack([np.roll(kernel, k) for k in range(turns)], axis=1)
-    mix: Matrix = np.kron(np.eye(group.order // turns), circulant)
-    return mix
+    mix = np.kron(np.eye(group.order // turns), circulant)
+    return mix.astype(np.float64)
 
 
 def _fibre(values: Tensor, group: FiniteGroup, h: Matrix) -> Tensor:
@@ -168,9 +175,10 @@ def _fibre(values: Tensor, group: FiniteGroup, h: Matrix) -> Tensor:
     index = group.find(h)
     if index == 0:
         return values
-    blocks = values.unflatten(1, (-1, group.order))
+    blocks: Tensor = values.unflatten(1, (-1, group.order))
     if index is not None:
         order = torch.as_tensor(group.regular_permutation(index), device=values.device)
         return blocks.index_select(2, order).flatten(1, 2)
     mix = torch.as_tensor(fibre_matrix(group, h), dtype=values.dtype, device=values.device)
-    return torch.einsum("rs,bfs...->bfr...", mix, blocks).flatten(1, 2)
+    turned: Tensor = torch.einsum("rs,bfs...->bfr...", mix, blocks)
+    return turned.flatten(1, 2)

@@ -24,9 +24,7 @@ WIDTH = Param("width", "Width", 16, 4, 64)
 
 
 def model(name: str, domain: str = "grid", params: tuple[Param, ...] = ()) -> ModelInfo:
-    return ModelInfo(
-        name, name, domain, (), (), "", "", "", (), params, "digit-3", (), (1, None, None), True, False
-    )
+    return ModelInfo(name, name, domain, (), (), "", "", "", (), params, "digit-3", (), (1, None, None), True, False)
 
 
 CATALOGUE = Catalogue(
@@ -131,9 +129,7 @@ states = st.builds(
     device=st.text(max_size=4),
     dtype=st.text(max_size=4),
     seed=st.integers(),
-    overrides=st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["invariant", "?"])), max_size=4).map(
-        tuple
-    ),
+    overrides=st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["invariant", "?"])), max_size=4).map(tuple),
 )
 
 
@@ -165,9 +161,7 @@ def test_random_exact_elements_are_exact_and_never_nothing(size: tuple[int, int]
 
 def test_random_elements_of_any_angle() -> None:
     rng = np.random.default_rng(0)
-    angles = {
-        s.values[0] for _ in range(50) for s in random_steps(rng, (29, 29), exact=False) if s.name == "rotate"
-    }
+    angles = {s.values[0] for _ in range(50) for s in random_steps(rng, (29, 29), exact=False) if s.name == "rotate"}
     assert len(angles) > 40 and any(angle % 90 for angle in angles)
 
 

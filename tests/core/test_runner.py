@@ -28,9 +28,7 @@ def turned(angle: float, sample: str = "a") -> State:
 
 def curve(state: State, done: int) -> OrbitCurve:
     nothing = np.zeros(3)
-    return OrbitCurve(
-        state, state.model, "rotate", "angle", "°", nothing, {}, {}, nothing > 1, nothing, (), done
-    )
+    return OrbitCurve(state, state.model, "rotate", "angle", "°", nothing, {}, {}, nothing > 1, nothing, (), done)
 
 
 @dataclass
@@ -66,6 +64,9 @@ class FakeEngine:
             raise self.raises
         self.ended.append((state, "finished"))
         return Frame(state, (), 1.0, 1.0, "cpu")
+
+    def refine(self, frame: Frame) -> Iterator[Frame]:
+        return iter(())
 
     def orbit(self, state: State) -> Iterator[OrbitCurve]:
         self.orbits.append(state)
@@ -103,9 +104,7 @@ class Bench:
         """Return what else was delivered, after everything asked for is done."""
         self.runner.task(lambda engine: None, "barrier")
         found = []
-        while (
-            not isinstance(message := self.messages.get(timeout=WAIT), TaskDone) or message.tag != "barrier"
-        ):
+        while not isinstance(message := self.messages.get(timeout=WAIT), TaskDone) or message.tag != "barrier":
             found.append(message)
         return found
 
@@ -335,6 +334,70 @@ def test_a_slow_request_is_announced_once_and_ends(bench: Bench) -> None:
     assert bench.rest() == []
 
 
+# ---- refining
+
+
+def refining(state: State, parts: int, ended: list[str]) -> Iterator[Frame]:
+    try:
+        for k in range(parts):
+            yield Frame(state, (), float(k), 1.0, "cpu")
+        ended.append("all")
+    finally:
+        ended.append("closed")
+
+
+def test_what_was_not_measured_in_time_follows_before_the_orbit(bench: Bench) -> None:
+    ended: list[str] = []
+    bench.engine.refine = lambda frame: refining(frame.state, 3, ended)
+    bench.runner.want_orbit(START)
+    assert [bench.next().done for _ in range(3)] == [1, 2, 3]
+    bench.engine.gate.clear()
+    bench.runner.submit(START)
+    bench.engine.entered.get(timeout=WAIT)
+    bench.runner.want_orbit(replace(START, orbit="translate"))
+    bench.engine.gate.set()
+    kinds = [bench.next() for _ in range(5)]
+    assert [type(k) for k in kinds] == [Frame, Frame, Frame, Frame, OrbitCurve]
+    assert [k.milliseconds for k in kinds[1:4]] == [0.0, 1.0, 2.0]
+    assert "all" in ended
+
+
+def test_a_newer_request_ends_the_refining(bench: Bench) -> None:
+    ended: list[str] = []
+    inside, go = threading.Event(), threading.Event()
+
+    def refine(frame: Frame) -> Iterator[Frame]:
+        if frame.state != turned(1):
+            return
+        try:
+            inside.set()
+            assert go.wait(WAIT)
+            yield replace(frame, milliseconds=77.0)
+            yield replace(frame, milliseconds=78.0)
+        finally:
+            ended.append("closed")
+
+    bench.engine.refine = refine
+    bench.runner.submit(turned(1))
+    assert inside.wait(WAIT)
+    bench.runner.submit(turned(2))
+    go.set()
+    assert [bench.next(Frame).state, bench.next(Frame).state] == [turned(1), turned(2)]
+    assert bench.rest() == [], "what was measured of the frame before is not shown any more"
+    assert ended == ["closed"]
+
+
+def test_refining_that_fails_is_said_and_the_frame_stays(bench: Bench) -> None:
+    def refine(frame: Frame) -> Iterator[Frame]:
+        yield frame
+        raise ValueError("no floor for this layer")
+
+    bench.engine.refine = refine
+    bench.runner.submit(START)
+    assert [type(bench.next()) for _ in range(3)] == [Frame, Frame, Failure]
+    assert bench.rest() == []
+
+
 # ---- orbit
 
 
@@ -412,20 +475,20 @@ def test_an_orbit_that_fails_is_said_once(bench: Bench) -> None:
             {"steps": parse_chain("translate:3")},
             True,
         ),
-        ({"steps": parse_chain("translate:3")}, {"steps": parse_chain("translate:4")}, False),
-        (
-            {"steps": parse_chain("rotate:10+translate:3")},
-            {"steps": parse_chain("translate:3+rotate:10")},
-            False,
-        ),
+        ({"steps": parse_chain("translate:3")}, {"steps": parse_chain("translate:4+reflect")}, True),
         (
             {"orbit": "translate", "steps": parse_chain("translate:3,1")},
-            {"orbit": "translate", "steps": parse_chain("translate:5,1")},
+            {"orbit": "translate", "steps": parse_chain("translate:5,2")},
             True,
         ),
         (
             {"orbit": "translate", "steps": parse_chain("translate:3,1")},
-            {"orbit": "translate", "steps": parse_chain("translate:3,2")},
+            {"orbit": "translate", "steps": parse_chain("translate:3,1,zero")},
+            False,
+        ),
+        (
+            {"orbit": "brightness", "steps": parse_chain("brightness:2,0.5")},
+            {"orbit": "brightness", "steps": parse_chain("brightness:2,0")},
             False,
         ),
         ({}, {"orbit": "translate"}, False),

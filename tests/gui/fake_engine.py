@@ -77,6 +77,9 @@ class FakeEngine:
             squares += (replace(make_square(state.compare, seed=1), layer=layer),)
         return replace(frame, state=state, squares=squares, sample_title=f"<{state.sample}>")
 
+    def refine(self, frame: Frame) -> Iterator[Frame]:
+        return iter(())
+
     def orbit(self, state: State) -> Iterator[OrbitCurve]:
         for part in range(self.parts):
             for name in filter(None, (state.model, state.compare)):

@@ -17,7 +17,9 @@ LAYERS = (
 )
 
 
-def make_square(model: str = "d4-cnn", channels: int = 64, size: int = 29, broken: bool = True, seed: int = 0) -> Square:
+def make_square(
+    model: str = "d4-cnn", channels: int = 64, size: int = 29, broken: bool = True, seed: int = 0
+) -> Square:
     rng = np.random.default_rng(seed)
 
     def maps(c: int, h: int, w: int) -> np.ndarray:

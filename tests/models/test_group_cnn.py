@@ -69,9 +69,7 @@ def law_error(layer: Layer, x: Tensor, order: int, fields_in: bool, fields_out: 
 
     with torch.no_grad():
         y = layer(x)
-        differences = [
-            (layer(move(x, g, fields_in)) - move(y, g, fields_out)).abs().max() for g in range(order)
-        ]
+        differences = [(layer(move(x, g, fields_in)) - move(y, g, fields_out)).abs().max() for g in range(order)]
     assert y.abs().max() > 1e-3
     return float(max(differences) / y.abs().max())
 

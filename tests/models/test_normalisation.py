@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,16 +10,15 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from explorer import digits
 from models import training
-from models.cnn_blocks import SIZE, Framed
+from models.cnn_blocks import SIZE, Resized
 from models.normalisation import (
     CARD,
     GROUPS,
     NORMS,
     Affine,
     Normalise,
-    NormaliseBatch,
-    NormalisedCNN,
     build,
 )
 
@@ -46,11 +46,11 @@ def x() -> Tensor:
 def test_the_formula_is_torchs(norm: str, torchs: nn.Module, dtype: torch.dtype, x: Tensor) -> None:
     x = x.to(dtype)
     tolerance = 1e-6 if dtype == torch.float32 else 1e-12
-    torch.testing.assert_close(Normalise(norm)(x), torchs(x), rtol=0, atol=2 * tolerance)
+    torch.testing.assert_close(Normalise(norm, C)(x), torchs(x), rtol=0, atol=2 * tolerance)
 
 
 def test_batch_normalisation_is_torchs_while_training_and_after(x: Tensor) -> None:
-    ours, torchs = NormaliseBatch(C).double(), nn.BatchNorm2d(C, affine=False).double()
+    ours, torchs = Normalise("batch", C).double(), nn.BatchNorm2d(C, affine=False).double()
     for step in range(3):
         torch.testing.assert_close(ours(x + step), torchs(x + step), rtol=0, atol=1e-12)
     assert torchs.running_mean is not None and torchs.running_var is not None
@@ -60,17 +60,21 @@ def test_batch_normalisation_is_torchs_while_training_and_after(x: Tensor) -> No
 
 
 def test_the_per_pixel_affine_is_torchs_layer_norm(x: Tensor) -> None:
-    torchs, affine = nn.LayerNorm([C, H, W]).double(), Affine((C, H, W)).double()
-    torchs.weight, torchs.bias = affine.gain, affine.bias
-    torch.testing.assert_close(affine(Normalise("layer")(x)), torchs(x), rtol=0, atol=1e-12)
+    torchs, affine = nn.LayerNorm([C, H, W]).double(), Affine(C, (H, W)).double()
+    with torch.no_grad():
+        affine.gain.normal_()
+        affine.bias.normal_()
+        assert affine.per_place is not None
+        torchs.weight.copy_(affine.gain * affine.per_place)
+        torchs.bias.copy_(affine.bias.expand(C, H, W))
+    torch.testing.assert_close(affine(Normalise("layer", C)(x)), torchs(x), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(
     ("norm", "axes"), [("layer", (1, 2, 3)), ("instance", (2, 3)), ("batch", (0, 2, 3)), ("group", (2, 3, 4))]
 )
 def test_mean_zero_and_variance_one_over_its_axes(norm: str, axes: tuple[int, ...], x: Tensor) -> None:
-    layer: nn.Module = NormaliseBatch(C).double() if norm == "batch" else Normalise(norm)
-    y = layer(x)
+    y = Normalise(norm, C).double()(x)
     if norm == "group":
         y = y.unflatten(1, (GROUPS, -1))
     assert y.mean(axes).abs().max() < 1e-12
@@ -82,13 +86,13 @@ def test_what_each_forgets(x: Tensor) -> None:
     channel_by_channel = x * torch.arange(1.0, C + 1, dtype=x.dtype)[:, None, None]
 
     def forgets(norm: str, change: Tensor) -> bool:
-        return torch.allclose(Normalise(norm)(change), Normalise(norm)(x), atol=1e-4)
+        return torch.allclose(Normalise(norm, C)(change), Normalise(norm, C)(x), atol=1e-4)
 
     assert all(forgets(norm, brighter) for norm in ("layer", "instance", "group"))
     assert forgets("instance", channel_by_channel)
     assert not forgets("layer", channel_by_channel)
     assert not forgets("group", channel_by_channel)
-    batch = NormaliseBatch(C).double().eval()
+    batch = Normalise("batch", C).double().eval()
     assert not torch.allclose(batch(brighter), batch(x), atol=1e-4)
 
 
@@ -130,19 +134,26 @@ def test_before_and_after_are_named() -> None:
         assert names[-2:] == ["global_mean", "classifier"]
 
 
-def test_the_weights_fit_batch_normalisation_alone() -> None:
-    state = load_file(WEIGHTS)
-    build(NORMS.index("batch")).load_state_dict(state)
-    for norm in (1, 2, 3, 4, 5):
-        with pytest.raises(RuntimeError):
-            build(norm).load_state_dict(state)
-
-
-def test_the_trained_network_has_the_error_that_its_card_states() -> None:
-    net = build()
-    assert isinstance(net, NormalisedCNN)
+@pytest.mark.parametrize("norm", LAWFUL)
+def test_one_set_of_weights_serves_every_normalisation(norm: int) -> None:
+    net = build(norm)
     net.load_state_dict(load_file(WEIGHTS))
-    metrics = training.evaluate(Framed(net.eval()), turns=1)
-    assert any(f"upright {100 * metrics['upright_error']:.1f} %" in note for note in CARD.notes)
-    assert metrics["upright_error"] < 0.05
+    metrics = training.evaluate(Resized(net.eval()), turns=1)
+    found = re.search(rf"{NORMS[norm]} ([\d.]+) %", CARD.notes[1])
+    assert found is not None
+    assert metrics["upright_error"] == pytest.approx(float(found[1]) / 100, abs=0.004)
     assert max(local_errors(net.double().eval()).values()) < 1e-12
+
+
+def test_training_draws_the_normalisation(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = {part: tuple(array[:64] for array in digits.load(part)) for part in ("train", "test")}
+    monkeypatch.setattr(digits, "load", few.__getitem__)
+    drawn: list[str] = []
+    forward = Normalise.forward
+    monkeypatch.setattr(Normalise, "forward", lambda self, x: (drawn.append(self.norm), forward(self, x))[1])
+    assert CARD.train is not None
+    net, metrics = CARD.train(epochs=15, seed=3)
+    while_training = drawn[: 3 * 2 * 15]  # three layers, two batches an epoch
+    assert set(while_training) == set(NORMS[:-1]) and set(drawn[len(while_training) :]) == {"batch"}
+    assert list(net.state_dict()) == list(build().state_dict())
+    assert set(metrics) >= {"upright_error", "shifted_error"}

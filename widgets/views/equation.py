@@ -118,7 +118,8 @@ class EquationView(View):
                 return f'<p style="color:{t.muted}">No model is chosen.</p>'
             return (
                 f'<h3>{html.escape(self.name)}</h3><p style="color:{t.muted}">This model does not come with '
-                "Equiscope: there is no card, and so no equation, for it. Its layers and errors are in the other views.</p>"
+                "Equiscope: there is no card, and so no equation, for it. "
+                "Its layers and errors are in the other views.</p>"
             )
         size = self.font().pointSizeF()
         parts = [
@@ -176,7 +177,8 @@ def _facts(info: ModelInfo) -> str:
     shape = " × ".join("any" if n is None else str(n) for n in info.input_shape)
     claims = f"claims {', '.join(info.groups)}" if info.groups else "claims no symmetry"
     trained = "trained" if info.trained else "not trained"
-    return " · ".join(filter(None, [info.name, " ".join(info.rows), claims, f"input {shape}" if shape else "", trained]))
+    words = [info.name, " ".join(info.rows), claims, f"input {shape}" if shape else "", trained]
+    return " · ".join(filter(None, words))
 
 
 def _linked(text: str, colour: str) -> str:

@@ -15,6 +15,8 @@ from PySide6.QtWidgets import QWidget
 from explorer.fields import parse_field
 from explorer.frame import Frame, Measure, Square
 from widgets.chart import CENTRE, LEFT, Adaptive, Chart, draw_mark, faded, scale_for
+from widgets.theme import Theme
+from widgets.view import View, ViewSpec, Wish
 from widgets.words import (
     counterpart,
     figure,
@@ -24,8 +26,6 @@ from widgets.words import (
     verdict_colour_role,
     verdict_sentence,
 )
-from widgets.theme import Theme
-from widgets.view import View, ViewSpec, Wish
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class LayerChart(Chart):
         plot, colour = self.plot(), getattr(t, self.colour_role)
         first = max(0, math.floor(self._range[0] + 0.5))
         shown = range(first, min(len(self.columns), math.ceil(self._range[1] + 0.5)))
-        width = self.x(1) - self.x(0)
+        width = self.x_of(1) - self.x_of(0)
         self._paint_ground(p, t, shown, width)
         p.save()
         p.setClipRect(plot)
@@ -103,8 +103,8 @@ class LayerChart(Chart):
         hovered = self.index_at(self._mouse) if self._mouse is not None else None
         for i in shown:
             column = self.columns[i]
-            left = max(plot.left(), self.x(i - 0.5))
-            box = QRectF(left, plot.top(), min(plot.right(), self.x(i + 0.5)) - left, plot.height())
+            left = max(plot.left(), self.x_of(i - 0.5))
+            box = QRectF(left, plot.top(), min(plot.right(), self.x_of(i + 0.5)) - left, plot.height())
             if column.guilty:
                 p.fillRect(box, faded(t.bad, 34))
             if column.name == self.selected:
@@ -112,7 +112,7 @@ class LayerChart(Chart):
             elif i == hovered:
                 p.fillRect(box, faded(t.muted, 26))
             if column.measure is not None and math.isfinite(column.measure.floor):
-                top = self.y(column.measure.floor)
+                top = self.y_of(column.measure.floor)
                 p.fillRect(QRectF(box.left(), top, box.width(), plot.bottom() - top), faded(t.band, 190))
 
     def _paint_marks(self, p: QPainter, t: Theme, colour: str, shown: range, width: float) -> None:
@@ -121,7 +121,7 @@ class LayerChart(Chart):
         r = min(4.2, max(1.5, 0.16 * width))
         trail: list[QPointF] = []
         for i in shown:
-            x, measure = self.x(i), self.columns[i].measure
+            x, measure = self.x_of(i), self.columns[i].measure
             if measure is None or measure.cumulative is None:
                 self._paint_trail(p, colour, trail)
                 self._paint_gap(p, t, x, width, "not measured" if measure is None else "no law")
@@ -129,20 +129,20 @@ class LayerChart(Chart):
                 self._paint_trail(p, colour, trail)
                 self._paint_gap(p, t, x, width, "NaN", t.bad)
             else:
-                trail.append(QPointF(x - aside, self.y(measure.cumulative)))
+                trail.append(QPointF(x - aside, self.y_of(measure.cumulative)))
             if measure is not None and measure.chance is not None and math.isfinite(measure.chance):
                 p.setPen(QPen(QColor(t.muted), 1.2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
-                half, y = min(14.0, 0.32 * width), self.y(measure.chance)
+                half, y = min(14.0, 0.32 * width), self.y_of(measure.chance)
                 p.drawLine(QPointF(x - half, y), QPointF(x + half, y))
         self._paint_trail(p, colour, trail)
         for i in shown:
-            x, column = self.x(i), self.columns[i]
+            x, column = self.x_of(i), self.columns[i]
             if (measure := column.measure) is None:
                 continue
             for value, dx, mark in ((measure.cumulative, -aside, "dot"), (measure.local, aside, "diamond")):
                 if value is None or math.isnan(value):
                     continue
-                at = QPointF(x + dx, self.y(value))
+                at = QPointF(x + dx, self.y_of(value))
                 outside = self.scale.outside(value)
                 if outside:
                     mark = "down" if outside < 0 else "up"
@@ -180,13 +180,13 @@ class LayerChart(Chart):
             verdict = m.verdict if (m := self.columns[i].measure) is not None else ""
             colour, thick = {"broken": (t.bad, 5.0), "holds": (t.good, 3.0)}.get(verdict, (t.line, 1.5))
             gap = 1.5 if width > 8 else 0.0
-            left, right = max(plot.left(), self.x(i - 0.5) + gap), min(plot.right(), self.x(i + 0.5) - gap)
+            left, right = max(plot.left(), self.x_of(i - 0.5) + gap), min(plot.right(), self.x_of(i + 0.5) - gap)
             if right > left:
                 p.fillRect(QRectF(left, plot.bottom() + 1, right - left, thick), QColor(colour))
 
     def _paint_names(self, p: QPainter, t: Theme, shown: range, width: float) -> None:
         """Name the selected and the guilty layers first, then as many of the others as there is room for."""
-        plot, top = self.plot(), self.plot().bottom() + 6
+        top = self.plot().bottom() + 6
         taken: list[tuple[float, float]] = []
         order = sorted(shown, key=lambda i: (self.columns[i].name != self.selected, not self.columns[i].guilty))
         stride = max(1, math.ceil(52 / max(width, 0.1)))
@@ -201,7 +201,7 @@ class LayerChart(Chart):
             room = max(width * stride - 6, 90.0 if special else 40.0)
             text = metrics.elidedText(column.name, Qt.TextElideMode.ElideMiddle, room)
             half = metrics.horizontalAdvance(text) / 2 + 2
-            x = min(max(self.x(i), half), self.width() - half)
+            x = min(max(self.x_of(i), half), self.width() - half)
             if any(x - half < b and a < x + half for a, b in taken):
                 continue
             taken.append((x - half, x + half))
@@ -219,7 +219,7 @@ class LayerChart(Chart):
         if (index := self.index_at(at)) is not None:
             self.clicked.emit(self.columns[index].name)
 
-    def keyPressEvent(self, event: Any) -> None:  # noqa: N802
+    def keyPressEvent(self, event: Any) -> None:
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(event.key(), 0)
         names = [column.name for column in self.columns]
         if not step or self.selected not in names:
@@ -263,18 +263,18 @@ class ChannelStrip(Chart):
         self.paint_ground(p, t)
         p.save()
         p.setClipRect(plot)
-        width = self.x(1) - self.x(0)
+        width = self.x_of(1) - self.x_of(0)
         if self.block > 1:
             for start in range(self.block, self.values.size, 2 * self.block):
-                right = self.x(start + self.block - 0.5)
-                p.fillRect(QRectF(self.x(start - 0.5), plot.top(), right - self.x(start - 0.5), plot.height()),
+                right = self.x_of(start + self.block - 0.5)
+                p.fillRect(QRectF(self.x_of(start - 0.5), plot.top(), right - self.x_of(start - 0.5), plot.height()),
                            faded(t.muted, 22))  # fmt: skip
         for i, value in enumerate(self.values):
-            left, right = self.x(i - 0.5), self.x(i + 0.5)
+            left, right = self.x_of(i - 0.5), self.x_of(i + 0.5)
             if right < plot.left() or left > plot.right():
                 continue
             gap = 0.12 * width if width > 4 else 0.0
-            top = min(self.y(value), plot.bottom() - 1.5)  # zero keeps a sliver: it was measured
+            top = min(self.y_of(value), plot.bottom() - 1.5)  # zero keeps a sliver: it was measured
             ink = QColor(t.accent) if i == self.channel else QColor(t.bad) if math.isnan(value) else colour
             p.fillRect(QRectF(left + gap, top, max(0.6, right - left - 2 * gap), plot.bottom() - top), ink)
         p.restore()
@@ -311,13 +311,13 @@ class Panel(QWidget):
         self.layers, self.channels = LayerChart(self), ChannelStrip(self)
         self.setSizePolicy(self.layers.sizePolicy())
 
-    def minimumSizeHint(self) -> QSize:  # noqa: N802
+    def minimumSizeHint(self) -> QSize:
         return self.layers.minimumSizeHint()
 
-    def sizeHint(self) -> QSize:  # noqa: N802
+    def sizeHint(self) -> QSize:
         return self.layers.sizeHint()
 
-    def resizeEvent(self, event: Any) -> None:  # noqa: N802
+    def resizeEvent(self, event: Any) -> None:
         # by hand: a layout would only follow the strip's new width on the next turn of the event loop
         width, height = event.size().width(), event.size().height()
         strip = int(min(300, max(120, 0.22 * width))) if width >= 400 else 0
@@ -370,8 +370,8 @@ class ErrorsView(View):
                 values = [getattr(m, key, None) for m in measures]
                 found[before + key] = np.array([np.nan if v is None else v for v in values], dtype=float)
             found[f"{before}verdict"] = np.array([m.verdict if m else "" for m in measures], dtype=np.str_)
-            if (values := self.panels[k].channels.values).size:
-                found[f"{before}channels of {square.layer.name}"] = values
+            if (channels := self.panels[k].channels.values).size:
+                found[f"{before}channels of {square.layer.name}"] = channels
         return found
 
     def caption(self) -> str:

@@ -61,9 +61,7 @@ class FiltersView(View):
             square = squares[i]
             role = ("first", "second")[i] if len(squares) > 1 else ""
             labels = _copies(square)
-            grid.set_values(
-                square.filters, -self._scale, self._scale, "signed", max(1, square.filter_columns), labels
-            )
+            grid.set_values(square.filters, -self._scale, self._scale, "signed", max(1, square.filter_columns), labels)
             title = f"{square.title}, {square.layer.name}" if role else _summary(square)
             if square.filters is None or not square.filters.size:
                 title += ": no filters"
@@ -95,9 +93,7 @@ class FiltersView(View):
     def numbers(self) -> dict[str, NDArray[Any]]:
         prefixed = len(self._squares()) > 1
         return {
-            f"{s.model}/filters" if prefixed else "filters": s.filters
-            for s in self._squares()
-            if s.filters is not None
+            f"{s.model}/filters" if prefixed else "filters": s.filters for s in self._squares() if s.filters is not None
         }
 
     def caption(self) -> str:
@@ -128,9 +124,7 @@ def _sentence(squares: tuple[Square, ...]) -> str:
     return f"{NONE}: {names}.\nConvolutions have some; select one in the layer list."
 
 
-VIEW = ViewSpec(
-    "filters", "Filters", FiltersView, "center", 1, "The layer's filters and their transformed copies."
-)
+VIEW = ViewSpec("filters", "Filters", FiltersView, "center", 1, "The layer's filters and their transformed copies.")
 
 
 if __name__ == "__main__":

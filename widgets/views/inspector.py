@@ -178,11 +178,12 @@ class InspectorView(View):
         beside.addWidget(self.untransform)
         self._column.addLayout(beside)
         self._column.addStretch(1)
-        self.scroll = QScrollArea(self)
-        self.scroll.setWidget(content)
-        self.scroll.setWidgetResizable(True)
-        self.scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._content = content
+        self.area = QScrollArea(self)
+        self.area.setWidget(content)
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         line = QVBoxLayout()
         line.setContentsMargins(8, 4, 8, 4)
         line.setSpacing(2)
@@ -193,7 +194,7 @@ class InspectorView(View):
         column.setSpacing(0)
         column.addLayout(top)
         column.addLayout(line)
-        column.addWidget(self.scroll, 1)
+        column.addWidget(self.area, 1)
         column.addWidget(self.table)
 
     def _section_of(self, transform: Transform) -> Section:
@@ -298,9 +299,9 @@ class InspectorView(View):
     # exports --------------------------------------------------------------------------------------------------
     def figure_size(self) -> QSize:
         """Return the size at which no control is scrolled out of sight, for exported figures."""
-        content = self.scroll.widget().sizeHint().height()
-        rest = self.sizeHint().height() - self.scroll.sizeHint().height()
-        return QSize(max(self.width(), 270), content + rest + 8)
+        content = self._content.sizeHint().height()
+        rest = self.sizeHint().height() - self.area.sizeHint().height()
+        return QSize(max(self.width(), 270), content + rest + 12)
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         state = self._state or (self._frame.state if self._frame is not None else State())

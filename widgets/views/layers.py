@@ -2,46 +2,34 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSignalBlocker, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QPainter
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt
+from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import (
-    QComboBox,
     QHeaderView,
     QLabel,
-    QLineEdit,
     QStackedLayout,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
-from explorer.fields import parse_field
 from explorer.frame import Frame, LayerInfo, Measure, Square
 from widgets import theme
 from widgets.chart import quiet_selection, scale_for
+from widgets.layer_cells import GUILTY, MEASURE, ErrorDelegate, FieldDelegate, Index
 from widgets.view import View, ViewSpec, Wish
-from widgets.words import counterpart, figure, guilty_layers, read_out, subject
+from widgets.words import counterpart, guilty_layers, read_out, subject
 
 NAME, ERROR, FIELD, SHAPE, PARAMS = range(5)
 HEADS = ("Layer", "Error", "Field", "Shape", "Params")
-SUGGESTIONS = ("grid scalar", "grid scalar /2", "grid regular(C4)", "grid regular(D4)", "grid regular(D4) /2",
-               "point scalar", "point regular(C4)", "invariant")  # fmt: skip
-MEASURE = Qt.ItemDataRole.UserRole + 1  # Measure or None
-LAYER = Qt.ItemDataRole.UserRole + 2  # name of the layer, "" on a mere group of names
-ROOT = Qt.ItemDataRole.UserRole + 3  # index of the square
-GUILTY = Qt.ItemDataRole.UserRole + 4
-_REGULAR = re.compile(r"regular\((\w+)\)")
-Index = QModelIndex | QPersistentModelIndex
+LAYER = Qt.ItemDataRole.UserRole + 3  # name of the layer, "" on a mere group of names
+ROOT = Qt.ItemDataRole.UserRole + 4  # index of the square
 
 
 class LayersView(View):
@@ -182,7 +170,7 @@ class LayersView(View):
 
     def _override(self, index: Index, text: str) -> None:
         """Wish for a corrected field type; an empty text takes the correction back."""
-        layer = index.siblingAtColumn(NAME).data(LAYER)
+        layer = index.sibling(index.row(), NAME).data(LAYER)
         if self._frame is None or not layer:
             return
         kept = tuple((name, field) for name, field in self._frame.state.overrides if name != layer)
@@ -198,11 +186,11 @@ class LayersView(View):
         if item.data(NAME, LAYER):
             self.hovered.emit(read_out(item.data(NAME, LAYER), item.data(ERROR, MEASURE)))
 
-    def leaveEvent(self, event: QEvent) -> None:  # noqa: N802
+    def leaveEvent(self, event: QEvent) -> None:
         self.hovered.emit("")
         super().leaveEvent(event)
 
-    def resizeEvent(self, event: Any) -> None:  # noqa: N802
+    def resizeEvent(self, event: Any) -> None:
         """Show as many columns as fit, the most telling first; all are there when the dock is wide."""
         super().resizeEvent(event)
         width = event.size().width() - 8
@@ -254,7 +242,8 @@ class LayersView(View):
         self.empty.setStyleSheet(f"color: {t.muted}; background: {t.panel};")
         self.tree.setPalette(quiet_selection(t))
         for i in range(self.tree.topLevelItemCount()):
-            self._colour_root(self.tree.topLevelItem(i))
+            if (item := self.tree.topLevelItem(i)) is not None:
+                self._colour_root(item)
         self.tree.viewport().update()
 
     def _colour_root(self, item: QTreeWidgetItem) -> None:
@@ -267,132 +256,15 @@ class LayersView(View):
             item.setForeground(NAME, QColor(t.second if item.data(NAME, ROOT) else t.first))
 
 
-class ErrorDelegate(QStyledItemDelegate):
-    """The cumulative error as a number in the verdict's colour, beside a small bar on a logarithmic axis."""
-
-    low = 1e-9
-
-    def paint(self, p: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        blank = QStyleOptionViewItem(option)
-        self.initStyleOption(blank, index)
-        blank.text = ""  # type: ignore[attr-defined]
-        widget = option.widget  # type: ignore[attr-defined]
-        widget.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, blank, p, widget)
-        measure: Measure | None = index.data(MEASURE)
-        if measure is None:
-            return
-        t, rect = theme.current(), QRectF(option.rect).adjusted(4, 0, -6, 0)  # type: ignore[attr-defined]
-        colour = {"holds": t.good, "broken": t.bad}.get(measure.verdict, t.muted)
-        p.save()
-        font = QFont(option.font)  # type: ignore[attr-defined]
-        font.setBold(bool(index.data(GUILTY)))
-        font.setItalic(measure.cumulative is None)
-        p.setFont(font)
-        p.setPen(QColor(t.muted if measure.cumulative is None else colour))
-        p.drawText(rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, figure(measure.cumulative))
-        if measure.cumulative is not None:
-            scale = scale_for("float64" if self.low < 1e-9 else "float32")
-            bar = QRectF(rect.left(), rect.center().y() - 2, max(8.0, rect.width() - 50), 4)
-            p.fillRect(bar, QColor(t.line))
-            p.fillRect(QRectF(bar.left(), bar.top(), bar.width() * scale.fraction(measure.cumulative), bar.height()),
-                       QColor(colour))  # fmt: skip
-        p.restore()
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
-        hint = super().sizeHint(option, index)
-        return QSize(hint.width(), hint.height() + 7)
-
-
-class FieldDelegate(QStyledItemDelegate):
-    """Edits a field type: a combo of suggestions that takes any text `parse_field` reads."""
-
-    def __init__(self, parent: QWidget, say: Callable[[str], None], grant: Callable[[Index, str], None]) -> None:
-        super().__init__(parent)
-        self._say, self._grant = say, grant
-
-    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: N802
-        """Write the field in short where there is no room: "D4 /2" for "grid regular(D4) /2"."""
-        super().initStyleOption(option, index)
-        text, room = option.text, option.rect.width() - 8  # type: ignore[attr-defined]
-        if option.fontMetrics.horizontalAdvance(text) > room:  # type: ignore[attr-defined]
-            text = text.removeprefix("grid ")
-            option.text = _REGULAR.sub(r"\1", text)  # type: ignore[attr-defined]
-
-    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: N802
-        editor = QComboBox(parent)
-        editor.setEditable(True)
-        editor.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        editor.addItems(list(SUGGESTIONS))
-        editor.setMinimumWidth(190)
-        editor.setToolTip("A field type such as “grid regular(D4) /2”; leave it empty to take a correction back")
-        line = editor.lineEdit()
-        assert isinstance(line, QLineEdit)
-        line.textEdited.connect(lambda _text: self._say(""))
-        editor.activated.connect(lambda _i: self.commitData.emit(editor))
-        return editor
-
-    def setEditorData(self, editor: QWidget, index: Index) -> None:  # noqa: N802
-        # called again whenever a frame rewrites the cell: what is being typed is not touched
-        if isinstance(editor, QComboBox) and editor.property("filled") is None:
-            editor.setProperty("filled", True)
-            editor.setEditText(str(index.data()).removesuffix(" ?"))
-            if (line := editor.lineEdit()) is not None:
-                line.selectAll()
-
-    def setModelData(self, editor: QWidget, model: Any, index: Index) -> None:  # noqa: N802
-        if not isinstance(editor, QComboBox):
-            return
-        text = editor.currentText().strip()
-        if text == str(index.data()).removesuffix(" ?"):
-            return
-        if complaint := complaint_about(text):
-            self._say(complaint)
-            return
-        self._say("")
-        self._grant(index, text)
-
-    def eventFilter(self, editor: Any, event: QEvent) -> bool:  # noqa: N802
-        keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if event.type() == QEvent.Type.KeyPress and event.key() in keys and isinstance(editor, QComboBox):  # type: ignore[attr-defined]
-            if complaint := complaint_about(editor.currentText().strip()):
-                self._say(complaint)  # and the editor stays open with what was typed
-                return True
-            self.commitData.emit(editor)
-            self.closeEditor.emit(editor)
-            return True
-        return super().eventFilter(editor, event)
-
-    def updateEditorGeometry(self, editor: QWidget, option: Any, index: Index) -> None:  # noqa: N802
-        rect = QRect(option.rect)
-        parent = editor.parentWidget()
-        width = max(rect.width(), 190)
-        if parent is not None:
-            width = min(width, parent.width())
-            rect.moveLeft(max(0, min(rect.left(), parent.width() - width)))
-        rect.setWidth(width)
-        editor.setGeometry(rect)
-
-
-def complaint_about(text: str) -> str:
-    """Return why `text` is no field type, or "" when it is one (or empty: no correction)."""
-    if not text:
-        return ""
-    try:
-        parse_field(text)
-    except ValueError as error:
-        sentence = str(error)
-        return sentence[0].upper() + sentence[1:] + "."
-    return ""
-
-
 def _key(item: QTreeWidgetItem) -> tuple[int, str]:
     return item.data(NAME, ROOT), item.data(NAME, Qt.ItemDataRole.UserRole)
 
 
 def _walk(item: QTreeWidgetItem) -> Iterator[QTreeWidgetItem]:
     for i in range(item.childCount()):
-        yield item.child(i)
-        yield from _walk(item.child(i))
+        if (child := item.child(i)) is not None:
+            yield child
+            yield from _walk(child)
 
 
 def _tip(layer: LayerInfo, measure: Measure | None, column: int) -> str:

@@ -61,9 +61,7 @@ class Axes(QGraphicsItem):
         painter.setFont(font(10))
         for across, count, length in ((True, columns, self.lengths[0]), (False, rows, self.lengths[1])):
             start, low, high = (
-                (corner.x(), frame.left(), frame.right())
-                if across
-                else (corner.y(), frame.top(), frame.bottom())
+                (corner.x(), frame.left(), frame.right()) if across else (corner.y(), frame.top(), frame.bottom())
             )
             step = length or _round_step(count)
             room = (metrics.horizontalAdvance(str(count)) if across else metrics.height()) + 6
@@ -109,15 +107,11 @@ class Axes(QGraphicsItem):
             painter.drawLine(QPointF(frame.left(), at), QPointF(frame.right(), at))
 
     @staticmethod
-    def _number(
-        painter: QPainter, frame: QRectF, at: float, across: bool, text: str, metrics: QFontMetricsF
-    ) -> None:
+    def _number(painter: QPainter, frame: QRectF, at: float, across: bool, text: str, metrics: QFontMetricsF) -> None:
         painter.setPen(colour("muted"))
         high = metrics.height()
         if across:
-            painter.drawText(
-                QRectF(at - 30, frame.bottom() + 6, 60, high), int(Qt.AlignmentFlag.AlignCenter), text
-            )
+            painter.drawText(QRectF(at - 30, frame.bottom() + 6, 60, high), int(Qt.AlignmentFlag.AlignCenter), text)
         else:
             right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             painter.drawText(QRectF(frame.left() - 38, at - high / 2, 30, high), int(right), text)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 
 from explorer.frame import Frame, OrbitCurve, Square
 from explorer.transforms import transforms
-from widgets.chart import LEFT, RIGHT, Adaptive, Chart, faded, linear_ticks
+from widgets.chart import RIGHT, Adaptive, Chart, faded, linear_ticks
 from widgets.orbit_chart import ElementChart, Trace
 from widgets.theme import Theme
 from widgets.view import View, ViewSpec, Wish
@@ -86,7 +86,7 @@ class BarChart(Chart):
         return [i for i in self.rows if i in best]
 
     def _x(self, value: float) -> float:
-        plot, (low, high) = self.plot(), self._extent
+        plot, (low, high) = self._drawn or self.plot(), self._extent
         return plot.left() + (min(max(value, low), high) - low) / (high - low) * plot.width()
 
     def paint(self, p: QPainter, t: Theme) -> None:
@@ -155,7 +155,7 @@ class BarChart(Chart):
         i = rows[k]
         return f"{self.label(i)}\nF(x) {figure(float(self.before[i]))}\nF(ρ(g) x) {figure(float(self.after[i]))}"
 
-    def wheelEvent(self, event: Any) -> None:  # noqa: N802
+    def wheelEvent(self, event: Any) -> None:
         event.ignore()  # the horizontal axis is the values'
 
 
@@ -188,7 +188,7 @@ class LineChart(ElementChart):
         return QRectF(self.rect()).adjusted(left, self.line() + 7, -8, -(self.line() + 6))
 
     def _y(self, value: float) -> float:
-        plot, (low, high) = self.plot(), self._extent
+        plot, (low, high) = self._drawn or self.plot(), self._extent
         return plot.bottom() - (value - low) / (high - low) * plot.height()
 
     def paint(self, p: QPainter, t: Theme) -> None:
@@ -207,7 +207,7 @@ class LineChart(ElementChart):
         curve = self.traces[0].curve
         us = self.us(curve.values)
         for colour, i in zip(LINES, self.classes):
-            points = [QPointF(self.x(u), self._y(v)) for u, v in zip(us, curve.outputs[:, i]) if math.isfinite(v)]
+            points = [QPointF(self.x_of(u), self._y(v)) for u, v in zip(us, curve.outputs[:, i]) if math.isfinite(v)]
             p.setPen(QPen(QColor(colour), 1.6))
             p.drawPolyline(QPolygonF(points))
         p.restore()
@@ -291,7 +291,7 @@ class OutputView(View):
         flat = self.width() >= 2 * self.height()
         return self.along.isChecked() and (self.width() / models >= 520 if flat else self.height() / models >= 240)
 
-    def resizeEvent(self, event: Any) -> None:  # noqa: N802
+    def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)
         self._refresh()
 

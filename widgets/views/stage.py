@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QEnterEvent, QKeyEvent
+from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QGraphicsScene, QVBoxLayout, QWidget
 
 from explorer.frame import Frame, Square
@@ -25,9 +25,7 @@ from widgets.theme import current
 from widgets.view import View, ViewSpec, Wish
 from widgets.words import figure
 
-HINT = (
-    "Drag the ring: rotate · drag the picture: shift · F mirror · [ ] quarter turns · click a map: enlarge"
-)
+HINT = "Drag the ring: rotate · drag the picture: shift · F mirror · [ ] quarter turns · click a map: enlarge"
 HINT_ENLARGED = "Click a pixel: what it sees of x · wheel: zoom · Esc: all channels again"
 
 
@@ -48,6 +46,7 @@ class Stage(View):
         self.canvas = Canvas(self._scene, self)
         self.canvas.turned.connect(self._dilate)
         self.canvas.resized.connect(self._arrange)
+        self.canvas.moved.connect(self._show_hint)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.canvas)
@@ -56,9 +55,7 @@ class Stage(View):
         self.before, self.after = MapItem(self._inputs), MapItem(self._inputs)
         self.after.draggable = True
         self.after.setCursor(Qt.CursorShape.OpenHandCursor)
-        self.after.setToolTip(
-            "Drag to shift by whole pixels, with Alt by parts of one. Ctrl and wheel: enlarge."
-        )
+        self.after.setToolTip("Drag to shift by whole pixels, with Alt by parts of one. Ctrl and wheel: enlarge.")
         self.ring = Ring()
         self.ring.setZValue(1)
         self._captions = (Label(12, "text", CENTRE), Label(12, "text", CENTRE))
@@ -129,6 +126,7 @@ class Stage(View):
             item.setVisible(frame is not None)
         for item in self._nothing:
             item.setVisible(frame is None)
+        self._hint.setVisible(self._hint.isVisible() and frame is not None)
         back = any(s.back is not None for s in squares)
         for i, row in enumerate(self.rows):
             row.set_visible(i < len(squares), back)
@@ -205,15 +203,13 @@ class Stage(View):
             return
         square = self.frame.squares[0]
         shape = "×".join(map(str, square.layer.shape[1:]))
-        words = [
-            *(square.title, square.layer.name, square.layer.kind, shape),
-            square.layer.field + (" (guessed)" if square.layer.guessed else ""),
-        ]
+        words = [square.title, square.layer.name]
+        if self.state.channel is not None:
+            words.append(channel_text(self.state.channel, square.group))
+        words += [square.layer.kind, shape, square.layer.field + (" (guessed)" if square.layer.guessed else "")]
         total = square.layer.shape[1] if len(square.layer.shape) > 1 else len(square.fx)
         if square.shown and square.shown < total:
             words.append(f"first {square.shown} of {total} channels")
-        if self.state.channel is not None:
-            words.append(channel_text(self.state.channel, square.group))
         missing = int(np.isnan(square.f_gx).sum() + np.isnan(square.fx).sum())
         if missing:
             words.append(f"{missing} values are not numbers (magenta)")
@@ -222,10 +218,9 @@ class Stage(View):
         self._header.set_text("  ·  ".join(words))
         self._hint.set_text(HINT if self.state.channel is None else HINT_ENLARGED)
 
-    def enterEvent(self, event: QEnterEvent) -> None:
-        # only while there is a hand to tell: a hint does not belong into an exported figure
+    def _show_hint(self) -> None:
+        # only while a hand moves here: a hint does not belong into an exported figure
         self._hint.setVisible(self.frame is not None)
-        super().enterEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
         self._hint.setVisible(False)
@@ -247,9 +242,7 @@ class Stage(View):
         self.show_frame(self.frame)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        plain = not event.modifiers() & ~(
-            Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
-        )
+        plain = not event.modifiers() & ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier)
         key = Qt.Key(event.key())
         if self.frame is None or not plain:
             super().keyPressEvent(event)

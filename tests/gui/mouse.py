@@ -1,0 +1,75 @@
+"""A mouse for scenes: real events to the viewport of a graphics view, with modifiers, without waiting."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QApplication, QGraphicsItem, QGraphicsView
+
+LEFT, MIDDLE, NONE = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton, Qt.MouseButton.NoButton
+PLAIN = Qt.KeyboardModifier.NoModifier
+
+
+class Mouse:
+    """Points are in the scene's coordinates, or in an item's where one is given."""
+
+    def __init__(self, view: QGraphicsView) -> None:
+        self.view = view
+        self._down = NONE
+
+    def at(self, item: QGraphicsItem, point: QPointF) -> QPointF:
+        return item.mapToScene(point)
+
+    def _send(self, kind: QEvent.Type, point: QPointF, button: Qt.MouseButton, keys: Qt.KeyboardModifier) -> None:
+        port = self.view.viewport()
+        here = QPointF(self.view.mapFromScene(point))
+        QApplication.sendEvent(port, QMouseEvent(kind, here, QPointF(port.mapToGlobal(here)), button, self._down, keys))
+
+    def press(self, point: QPointF, keys: Qt.KeyboardModifier = PLAIN, button: Qt.MouseButton = LEFT) -> None:
+        self._down = button
+        self._send(QEvent.Type.MouseButtonPress, point, button, keys)
+
+    def move(self, point: QPointF, keys: Qt.KeyboardModifier = PLAIN) -> None:
+        self._send(QEvent.Type.MouseMove, point, NONE, keys)
+
+    def release(self, point: QPointF, keys: Qt.KeyboardModifier = PLAIN) -> None:
+        button, self._down = self._down, NONE
+        self._send(QEvent.Type.MouseButtonRelease, point, button, keys)
+
+    def click(self, point: QPointF) -> None:
+        self.move(point)
+        self.press(point)
+        self.release(point)
+
+    def double_click(self, point: QPointF) -> None:
+        self.click(point)
+        self._send(QEvent.Type.MouseButtonDblClick, point, LEFT, PLAIN)
+        self.release(point)
+
+    def drag(
+        self, start: QPointF, *points: QPointF, keys: Qt.KeyboardModifier = PLAIN, button: Qt.MouseButton = LEFT
+    ) -> None:
+        """Press at `start`, move through the points, release at the last one."""
+        self.move(start, keys)
+        self.press(start, keys, button)
+        for point in points:
+            self.move(point, keys)
+        self.release(points[-1], keys)
+
+    def wheel(self, point: QPointF, notches: float, keys: Qt.KeyboardModifier = PLAIN) -> None:
+        port = self.view.viewport()
+        here = QPointF(self.view.mapFromScene(point))
+        turn = QPoint(0, round(120 * notches))
+        QApplication.sendEvent(
+            port,
+            QWheelEvent(
+                here,
+                QPointF(port.mapToGlobal(here)),
+                QPoint(),
+                turn,
+                NONE,
+                keys,
+                Qt.ScrollPhase.NoScrollPhase,
+                False,
+            ),
+        )

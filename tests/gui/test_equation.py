@@ -1,0 +1,106 @@
+"""The page of a model: everything its card says, and source that reads like source."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from explorer.state import State
+from tests.gui.sample_catalogue import EQUATION, SOURCE, make_catalogue, make_info
+from tests.gui.sample_frames import make_frame
+from tests.gui.view_driving import objects, odd_frames, opened
+from widgets.highlight import python_as_html
+from widgets.views.equation import EquationView
+
+ODD = odd_frames()
+
+
+@pytest.fixture
+def view(qtbot):
+    view = opened(qtbot, EquationView(), 270, 500)
+    view.show_catalogue(make_catalogue())
+    view.set_frame(make_frame())
+    return view
+
+
+def test_a_loading_state_comes_first(qtbot):
+    view = opened(qtbot, EquationView(), 270, 500)
+    assert view.loading.isVisible()
+    view.set_frame(make_frame())
+    assert view.loading.isVisible()
+    view.show_catalogue(make_catalogue())
+    assert view.page.isVisible() and "D4 group CNN" in view.page.toPlainText()
+
+
+def test_the_page_holds_what_the_card_says(view):
+    text, info = view.page.toPlainText(), make_info()
+    for part in (info.title, info.summary, info.reference, *info.notes, *EQUATION.splitlines(), "G7 G8", "trained"):
+        assert part in text
+    for line in SOURCE.strip().splitlines():
+        assert line.strip() in text
+
+
+def test_the_page_follows_the_model(view):
+    view.set_state(State(model="plain-cnn"))
+    assert "Plain CNN" in view.page.toPlainText()
+    view.set_state(State(model="network.py:make"))
+    assert "no card" in view.page.toPlainText()
+
+
+def test_two_models_have_two_pages(view):
+    assert not view.tabs[0].isVisible()
+    view.set_frame(make_frame(compare=True))
+    assert view.tabs[0].isVisible() and view.tabs[1].text() == "Plain CNN"
+    view.tabs[1].click()
+    assert view.page.toPlainText().startswith("Plain CNN")
+    view.set_frame(make_frame(compare=True, seed=1))
+    assert view.page.toPlainText().startswith("Plain CNN")  # a frame does not turn the page
+    view.set_frame(make_frame())
+    assert view.page.toPlainText().startswith("D4 group CNN")
+
+
+def test_the_place_read_to_stays(view):
+    view.resize(270, 120)
+    bar = view.page.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    before, place = objects(view), bar.value()
+    assert place > 0
+    for i in range(50):
+        view.set_frame(make_frame(transform=f"rotate:{i}"))
+    assert bar.value() == place and objects(view) == before
+
+
+def test_odd_cards_are_shown(view):
+    odd = make_info(title="<script>", equation="", reference="see https://example.org/a?b=1&c=2 there", source="",
+                    notes=(), summary="a < b & c", groups=(), rows=(), input_shape=(), trained=False)  # fmt: skip
+    view.show_catalogue(replace(make_catalogue(), models=(odd,)))
+    text = view.page.toPlainText()
+    assert "<script>" in text and "a < b & c" in text and "claims no symmetry" in text
+    assert 'href="https://example.org/a?b=1&amp;c=2"' in view.html()
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_frames_are_shown(view, name):
+    view.set_frame(ODD[name])
+    view.grab()
+    view.numbers(), view.caption(), view.figure_size()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [SOURCE, "", "def", "x = 'never closed\ny = 1", '"""never closed', "@property\ndef f(self): return 1e-3 + 0x1F",
+     "x = a[1:2] # < & >", "ρ = λ\n\tif"],
+)  # fmt: skip
+def test_highlighting_loses_nothing(qtbot, source):
+    from PySide6.QtGui import QTextDocumentFragment
+
+    shown = QTextDocumentFragment.fromHtml(python_as_html(source)).toPlainText()
+    assert shown.replace("\u2028", "\n").strip("\n") == source.strip("\n")
+
+
+def test_highlighting_tells_kinds_apart(qtbot):
+    made = python_as_html("def forward(x):  # a\n    return 'text' + 1")
+    inks = {text: made.split(f">{text}<")[0][-8:-1] for text in ("def", "forward", "return")}
+    assert inks["def"] == inks["return"] != inks["forward"]
+    assert ">x<" not in made

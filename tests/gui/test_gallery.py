@@ -1,0 +1,181 @@
+"""What there is to choose from: clicks ask for it, the search finds it, the marks follow the state."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from explorer.catalogue import Catalogue
+from explorer.state import State
+from tests.gui.sample_catalogue import make_catalogue, make_info
+from tests.gui.sample_frames import make_frame
+from tests.gui.view_driving import click, gather, objects, odd_frames, opened
+from widgets.cards import IMAGE, INFO
+from widgets.views.gallery import GalleryView
+
+ODD = odd_frames()
+
+
+@pytest.fixture
+def view(qtbot):
+    view = opened(qtbot, GalleryView(), 250, 500)
+    view.show_catalogue(make_catalogue(7))
+    view.set_state(State(sample="digit-3"))
+    return view
+
+
+def item(cards, name):
+    rows = (cards.item(i) for i in range(cards.count()))
+    return next(i for i in rows if i.data(INFO) is not None and i.data(INFO).name == name)
+
+
+def press(cards, name):
+    at = cards.visualItemRect(item(cards, name)).center()
+    click(cards.viewport(), at.x() - 40, at.y())
+
+
+def left(cards):
+    return [cards.item(i).text() for i in range(cards.count()) if not cards.item(i).isHidden()]
+
+
+def test_a_loading_state_comes_first(qtbot):
+    view = opened(qtbot, GalleryView(), 250, 400)
+    assert view.loading.isVisible() and "torch" in view.loading.text
+    view.show_catalogue(make_catalogue())
+    assert not view.loading.isVisible() and view.models.isVisible()
+
+
+def test_models_stand_by_domain_and_row(view):
+    names = [getattr(view.models.item(i).data(INFO), "name", "") for i in range(view.models.count())]
+    assert names == ["", "model-2", "plain-cnn", "model-4", "model-6", "d4-cnn", "", "model-3", "model-5"]
+    assert view.models.item(0).text() == "Grids and pictures"
+
+
+def test_a_click_asks_for_the_model(view):
+    wishes = gather(view)
+    press(view.models, "plain-cnn")
+    assert [w.changes for w in wishes] == [{"model": "plain-cnn", "params": (), "layer": ""}]
+    heading = view.models.visualItemRect(view.models.item(0)).center()
+    click(view.models.viewport(), heading.x(), heading.y())
+    assert len(wishes) == 1
+
+
+def test_the_compare_button_asks_for_the_second_model_and_ends_it(view):
+    wishes = gather(view)
+    place = view.models.compare_rect(view.models.visualItemRect(item(view.models, "plain-cnn"))).center()
+    click(view.models.viewport(), place.x(), place.y())
+    assert [w.changes for w in wishes] == [{"compare": "plain-cnn"}]
+    view.set_state(State(compare="plain-cnn"))
+    click(view.models.viewport(), place.x(), place.y())
+    assert wishes[-1].changes == {"compare": ""}
+
+
+def test_the_model_shown_has_no_compare_button(view):
+    wishes = gather(view)
+    place = view.models.compare_rect(view.models.visualItemRect(item(view.models, "d4-cnn"))).center()
+    click(view.models.viewport(), place.x(), place.y())
+    assert [list(w.changes) for w in wishes] == [["model", "params", "layer"]]
+
+
+def test_choosing_the_second_model_ends_the_comparison(view):
+    view.set_state(State(compare="plain-cnn"))
+    wishes = gather(view)
+    press(view.models, "plain-cnn")
+    assert wishes[-1].changes == {"model": "plain-cnn", "params": (), "layer": "", "compare": ""}
+
+
+def test_the_menu_compares(view):
+    wishes = gather(view)
+    menu = view.menu_for(item(view.models, "plain-cnn"))
+    show, compare, stop = menu.actions()
+    assert compare.isEnabled() and not stop.isEnabled()
+    compare.trigger()
+    show.trigger()
+    assert [w.changes.get("compare", w.changes.get("model")) for w in wishes] == ["plain-cnn", "plain-cnn"]
+    assert view.menu_for(view.models.item(0)) is None
+    menu.deleteLater()
+
+
+def test_return_asks_for_the_model_too(view):
+    wishes = gather(view)
+    view.models.setCurrentItem(item(view.models, "model-4"))
+    assert not wishes  # walking through the list asks for nothing
+    QTest.keyClick(view.models, Qt.Key.Key_Return)
+    assert wishes[-1].changes["model"] == "model-4"
+
+
+def test_a_click_asks_for_the_sample(view):
+    view.tabs.setCurrentIndex(1)
+    wishes = gather(view)
+    at = view.data.visualItemRect(item(view.data, "digit-1")).center()
+    click(view.data.viewport(), at.x(), at.y())
+    assert [w.changes for w in wishes] == [{"sample": "digit-1"}]
+
+
+def test_thumbnails_are_the_pixels_of_the_samples(view):
+    sample = make_catalogue().samples[2]
+    image = item(view.data, "digit-2").data(IMAGE)
+    colour = image.pixelColor(3, 7)
+    assert (colour.red(), colour.green(), colour.blue()) == tuple(sample.thumbnail[7, 3])
+    assert item(view.data, "digit-4").data(IMAGE).isNull()
+
+
+@pytest.mark.parametrize(
+    ("words", "models", "data"),
+    [("plain", 1, 0), ("PLAIN cnn", 1, 0), ("g7", 1, 0), ("d4", 1, 0), ("handwritten 3", 0, 1), ("graph", 2, 0),
+     ("zebra", 0, 0), ("  ", 7, 5)],
+)  # fmt: skip
+def test_the_search_filters_both(view, words, models, data):
+    view.search.setText(words)
+    assert len([t for t in left(view.models) if t not in ("Graphs", "Grids and pictures")]) == models
+    assert len(left(view.data)) == data
+    assert view.nothing.isVisible() == (models == 0)
+    if words == "handwritten 3":
+        assert "among the data" in view.nothing.text()
+    if words == "graph":
+        assert left(view.models)[0] == "Graphs"  # a heading with nothing under it is gone
+    view.search.clear()
+    assert len(left(view.models)) == 9 and view.models.isVisible()
+
+
+def test_the_marks_follow_the_state_without_an_answer(view):
+    wishes = gather(view)
+    view.set_frame(make_frame(compare=True))
+    assert (view.models.current, view.models.second, view.data.current) == ("d4-cnn", "plain-cnn", "digit-3")
+    view.set_state(State(model="plain-cnn", sample=""))
+    assert (view.models.current, view.data.current) == ("plain-cnn", "digit-3")  # the model's own sample
+    assert not wishes
+
+
+def test_an_empty_catalogue_is_said(view):
+    view.show_catalogue(Catalogue((), (), (), (), ()))
+    assert view.nothing.isVisible()
+    view.grab()
+
+
+def test_long_and_odd_cards_are_drawn(view):
+    groups = tuple(f"C{k}" for k in range(2, 40))
+    odd = [make_info("a" * 90, title="T" * 300, groups=groups, rows=tuple(f"G{k}" for k in range(60))),
+           make_info("b", title="", groups=(), rows=(), domain="knot", summary="<b>&"), make_info("c")]  # fmt: skip
+    view.show_catalogue(Catalogue(tuple(odd), make_catalogue().samples, (), (), ()))
+    for width in (120, 250, 700):
+        view.resize(width, 300)
+        for tab in (0, 1):
+            view.tabs.setCurrentIndex(tab)
+            view.grab()
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_frames_are_drawn(view, name):
+    view.set_frame(ODD[name])
+    view.grab()
+    view.numbers(), view.caption(), view.figure_size()
+
+
+def test_nothing_is_made_anew_on_a_frame(view):
+    before = objects(view)
+    for i in range(50):
+        view.set_frame(make_frame(compare=bool(i % 2)))
+        view.grab()
+    assert objects(view) == before

@@ -1,0 +1,219 @@
+"""The error along the orbit: the line is the element, the curve is the error, and partial curves grow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF
+
+from explorer.transforms import parse_chain, transforms
+from tests.gui.sample_frames import LAYERS, make_frame, make_orbit
+from tests.gui.view_driving import click, drag, gather, objects, odd_frames, opened
+from widgets.views.orbit import OrbitView
+
+ODD = odd_frames()
+
+
+@pytest.fixture
+def view(qtbot):
+    return opened(qtbot, OrbitView())
+
+
+def filled(view, **kwargs):
+    view.set_frame(make_frame(**kwargs))
+    view.set_orbit((make_orbit(),))
+    return view
+
+
+def at(chart, value):
+    return QPointF(chart.x_of(chart._u(value)), chart.plot().center().y())
+
+
+def test_the_line_stands_at_the_current_element(view):
+    filled(view, transform="rotate:40")
+    assert view.curve.value == 40
+    view.set_state(replace(make_frame().state, steps=parse_chain("rotate:-120")))
+    assert view.curve.value == -120
+    view.set_state(replace(make_frame().state, steps=()))
+    assert view.curve.value == 0
+
+
+def test_dragging_the_line_wishes_for_elements_until_it_is_released(view):
+    filled(view, transform="rotate:40")
+    wishes = gather(view)
+    chart = view.curve
+    drag(chart, at(chart, 40), at(chart, 50), at(chart, 61), at(chart, 33))
+    assert [w.step[0] for w in wishes] == ["rotate"] * len(wishes)
+    assert [round(w.step[1][0]) for w in wishes][-1] == 33
+    assert {50, 61} <= {round(w.step[1][0]) for w in wishes}
+    assert [w.done for w in wishes] == [False] * (len(wishes) - 1) + [True]
+    assert {w.tag for w in wishes} == {"orbit"}
+
+
+def test_a_drag_falls_on_exact_elements_nearby(view):
+    filled(view, transform="rotate:40")
+    wishes = gather(view)
+    near = at(view.curve, 90) + QPointF(3, 0)
+    drag(view.curve, at(view.curve, 40), near)
+    assert wishes[-1].step == ("rotate", (90.0,))
+
+
+def test_frames_that_lag_behind_do_not_pull_the_line_back(view):
+    filled(view, transform="rotate:40")
+    values = []
+    view.wished.connect(lambda wish: (values.append(wish.step[1][0]), view.set_frame(make_frame(transform="rotate:0"))))
+    drag(view.curve, at(view.curve, 40), at(view.curve, 70), at(view.curve, 80))
+    assert values[-1] == 80
+
+
+def test_a_drag_keeps_the_other_parameters(view):
+    frame = make_frame(transform="translate:2,5,zero")
+    view.set_frame(replace(frame, state=replace(frame.state, orbit="translate")))
+    shifts = np.arange(-8.0, 9.0)
+    curve = replace(make_orbit(n=17), transform="translate", parameter="right", values=shifts,
+                    exact=np.ones(17, dtype=bool))  # fmt: skip
+    view.set_orbit((curve,))
+    wishes = gather(view)
+    drag(view.curve, at(view.curve, 2), at(view.curve, 6))
+    assert wishes[-1].step == ("translate", (6.0, 5.0, 1.0))
+
+
+def test_the_curve_is_drawn_at_the_errors(view):
+    filled(view)
+    chart, trace = view.curve, view.curve.traces[0]
+    errors = make_orbit().errors[LAYERS[0].name]
+    points = chart.points(trace, trace.errors(trace.layer))[0]
+    plot = chart.plot()
+    heights = [(plot.bottom() - p.y()) / plot.height() for p in points]
+    assert np.allclose(heights[:72], np.log10(errors / 1e-9) / 10)
+    assert heights[72] == pytest.approx(heights[0])  # the circle is closed
+    assert points[72].x() == pytest.approx(plot.right())
+
+
+def test_a_partial_curve_grows(view):
+    view.set_frame(make_frame())
+    for done in (0, 1, 20, 72):
+        full = make_orbit(done=done)
+        errors = {k: np.where(np.arange(72) < done, v, np.nan) for k, v in full.errors.items()}
+        view.set_orbit((replace(full, errors=errors),))
+        trace = view.curve.traces[0]
+        drawn = sum(len(s) for s in view.curve.points(trace, trace.errors(trace.layer)))
+        assert drawn == done + (done > 0)  # the last point closes the circle
+        view.grab()
+
+
+def test_both_models_are_drawn_each_with_its_own_layer(view):
+    view.set_frame(make_frame(compare=True))
+    view.set_orbit((make_orbit(), make_orbit("plain-cnn")))
+    assert [(t.curve.model, t.layer, t.output, t.role) for t in view.curve.traces] == [
+        ("d4-cnn", "lift", "head", "first"),
+        ("plain-cnn", "lift", "head", "second"),
+    ]
+
+
+def test_the_selected_layer_is_the_one_drawn(view):
+    frame = make_frame()
+    square = replace(frame.squares[0], layer=LAYERS[3])
+    view.set_frame(replace(frame, squares=(square,)))
+    view.set_orbit((make_orbit(),))
+    assert view.curve.traces[0].layer == "group_pool"
+
+
+def test_the_combo_offers_transforms_with_an_orbit_and_follows_the_state(view):
+    names = {view.combo.itemData(i) for i in range(view.combo.count())}
+    assert names == {name for name, t in transforms().items() if t.orbit is not None}
+    wishes = gather(view)
+    view.set_state(replace(make_frame().state, orbit="dilate"))
+    assert view.combo.currentData() == "dilate"
+    assert not wishes
+    view.combo.activated.emit(view.combo.findData("translate"))
+    assert [w.changes for w in wishes] == [{"orbit": "translate"}]
+
+
+def test_play_speaks_of_clicks_only(view):
+    said = []
+    view.play_toggled.connect(said.append)
+    view.set_playing(True)
+    assert view.play.isChecked() and not said
+    view.play.click()
+    view.play.click()
+    assert said == [False, True]
+
+
+def test_all_layers_as_a_heat_map(view):
+    filled(view)
+    view.all_layers.click()
+    heat = view.heat[0]
+    assert heat.isVisible() and not view.curve.isVisible()
+    assert heat.names == [layer.name for layer in LAYERS]
+    wishes = gather(view)
+    plot = heat.plot()
+    click(heat, plot.left() + 0.1 * plot.width(), plot.top() + 2.5 / 5 * plot.height())
+    assert wishes[-1].changes == {"layer": "block.conv"}
+    drag(heat, at(heat, 90), at(heat, 45))
+    assert wishes[-1].step == ("rotate", (45.0,)) and wishes[-1].done
+    view.all_layers.click()
+    assert view.curve.isVisible() and not heat.isVisible()
+
+
+def test_the_heat_map_is_darker_where_the_error_is_larger(view):
+    filled(view)
+    view.all_layers.click()
+    image = view.heat[0]._image
+    column = {v: round((v + 180) / 360 * image.width()) for v in (0, 45)}
+    assert image.pixelColor(column[0], 0).lightness() > image.pixelColor(column[45], 0).lightness()
+    assert image.pixelColor(column[45], 0) != image.pixelColor(column[45], 4)
+
+
+def test_a_factor_has_a_logarithmic_axis(view):
+    frame = make_frame()
+    view.set_frame(replace(frame, state=replace(frame.state, orbit="dilate")))
+    factors = np.geomspace(0.5, 2.0, 9)
+    view.set_orbit((replace(make_orbit(n=9), transform="dilate", values=factors, unit="×"),))
+    chart = view.curve
+    assert chart.x_of(chart._u(1.0)) == pytest.approx(chart.plot().center().x())
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("heat", [False, True])
+def test_odd_frames_are_drawn(view, name, heat):
+    view.all_layers.setChecked(heat)
+    view.set_frame(ODD[name])
+    view.set_orbit((make_orbit(),))
+    view.grab()
+    view.numbers(), view.caption()
+
+
+def test_odd_curves_are_drawn(view):
+    view.set_frame(make_frame())
+    errors = {"lift": np.array([0.0, np.nan, np.inf, 1e-30, 50.0])}
+    odd = replace(make_orbit(n=5), errors=errors, floor={}, outputs=np.zeros((5, 0)))
+    none = replace(make_orbit(n=1), errors={}, floor={}, done=0)
+    for curves in ((odd,), (none,), (), (odd, none), (make_orbit(),)):
+        for heat in (False, True):
+            view.all_layers.setChecked(heat)
+            view.set_orbit(curves)
+            view.grab()
+            view.curve.read(view.curve.plot().center())
+
+
+def test_nothing_is_made_anew_on_a_frame(view):
+    view.set_frame(make_frame(compare=True))
+    view.set_orbit((make_orbit(), make_orbit("plain-cnn")))
+    before = objects(view)
+    for i in range(50):
+        view.set_frame(make_frame(compare=True, transform=f"rotate:{i}"))
+        view.set_orbit((make_orbit(done=i), make_orbit("plain-cnn", done=i)))
+        view.grab()
+    assert objects(view) == before
+
+
+def test_numbers_are_those_of_the_curve(view):
+    filled(view)
+    numbers, curve = view.numbers(), make_orbit()
+    assert np.array_equal(numbers["angle"], curve.values)
+    assert np.array_equal(numbers["error"][2], curve.errors["block.conv"])
+    assert list(numbers["layer"]) == list(curve.errors)
+    assert "rotate" in view.caption()

@@ -1,0 +1,105 @@
+"""Pictures of the views, made by the program itself: for `run`, for `gallery` and for the documentation."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from explorer.runner import Engine
+from explorer.state import State
+from explorer.transforms import parse_chain
+from widgets.export import ExportError, export_view
+from widgets.main_window import MainWindow
+from widgets.offscreen import NoPicture, visit_window
+
+# views that list what there is rather than show what a network does
+_LISTS = ("gallery", "log", "inspector")
+_SHOWCASE = "rotate:90"
+
+
+def view_pictures(start: Callable[[], Engine], state: State, folder: Path) -> list[Path]:
+    """Save the window and every view of `state` as PNG in `folder`; return the paths."""
+    made: list[Path] = []
+
+    def visit(window: MainWindow) -> None:
+        made.extend(_save_views(window, folder))
+
+    visit_window(start, state, [state], visit, path=folder / "window.png")
+    return [folder / "window.png", *made]
+
+
+def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
+    """Save every card x view, the window light and dark at two sizes, and an index; return the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made: list[Path] = []
+    steps = parse_chain(_SHOWCASE)
+    first = State(steps=steps)
+    pair = replace(first, model="plain-cnn", compare="d4-cnn", sample="digit-3")
+    for theme in ("light", "dark"):
+        for size, state, name in (
+            ((1280, 800), replace(first, sample="digit-3"), "window"),
+            ((1280, 800), pair, "compare"),
+            ((2560, 1440), pair, "large"),
+        ):
+            path = folder / f"{name}-{theme}.png"
+            visit_window(start, state, [state], None, size=size, theme_name=theme, path=path)
+            made.append(path)
+            print(path, file=sys.stderr, flush=True)
+    states = [replace(first, model=name) for name in _models(start)]
+
+    def visit(window: MainWindow) -> None:
+        model = window.controller.state.model
+        target = folder / model
+        target.mkdir(exist_ok=True)
+        made.extend(_save_views(window, target))
+        print(target, file=sys.stderr, flush=True)
+
+    visit_window(start, states[0], states, visit, path=None)
+    index = folder / "README.md"
+    index.write_text(_index(made, folder), encoding="utf-8")
+    return [*made, index]
+
+
+def _models(start: Callable[[], Engine]) -> list[str]:
+    engine = start()
+    try:
+        return [m.name for m in engine.catalogue().models]
+    finally:
+        engine.close()
+
+
+def _save_views(window: MainWindow, folder: Path) -> list[Path]:
+    made = []
+    for spec, view in window.views:
+        if spec.name in _LISTS:
+            continue
+        # a hidden view has not drawn the frame yet; bringing it to the front makes it do so
+        window.show_view(spec.name)
+        path = folder / f"{spec.name}.png"
+        try:
+            export_view(view, path)
+        except ExportError as error:
+            raise NoPicture(str(error)) from error
+        made.append(path)
+    window.show_view("stage")
+    return made
+
+
+def _index(made: list[Path], folder: Path) -> str:
+    lines = [
+        "# Gallery",
+        "",
+        "Every picture here was made by the program: `python main.py gallery --out docs/gallery`.",
+        "",
+    ]
+    for path in made:
+        name = path.relative_to(folder)
+        if len(name.parts) == 1:
+            lines += [f"![{name.stem}]({name})", ""]
+    for model in dict.fromkeys(p.relative_to(folder).parts[0] for p in made if p.parent != folder):
+        lines += [f"## {model}", ""]
+        lines += [f"![{p.stem}]({p.relative_to(folder)})" for p in made if p.parent == folder / model]
+        lines.append("")
+    return "\n".join(lines)
