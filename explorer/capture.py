@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.runner import Cancelled
-from explorer.trace import OUTPUT, LayerError, Trace, first_tensor
+from explorer.trace import FORWARD, OUTPUT, LayerError, Trace, first_tensor, layer_error
 
 Reduce = Callable[[str, Tensor], Any]
 
@@ -29,7 +29,7 @@ def capture(
     Args:
         layers: names as in `Trace` ("conv1", "conv1#2", "output").
         reduce: what to keep of a layer's output, computed on the device inside the hook; default: the tensor itself.
-        clone: copy what is kept, because some module overwrites its input in place.
+        clone: let the network go on with a copy of what is kept, because something in it works in place.
         inputs: also keep each watched module's tensor inputs.
         cancelled: asked between modules; True raises Cancelled there.
 
@@ -43,8 +43,8 @@ def capture(
         by_module.setdefault(base, set()).add(int(number or 1) - 1)
     outputs: dict[str, Any] = {}
     fed: dict[str, tuple[Tensor, ...]] = {}
-    entered: list[str] = []
     handles = []
+    modules = dict(model.named_modules())
 
     def watch(module: nn.Module, base: str, calls: set[int]) -> None:
         count = 0
@@ -55,46 +55,48 @@ def capture(
                 tensors = tuple(a for a in args if isinstance(a, Tensor))
                 fed[name] = tuple(t.clone() for t in tensors) if clone else tensors
 
-        def after(_: nn.Module, args: tuple[Any, ...], result: Any) -> None:
+        def after(_: nn.Module, args: tuple[Any, ...], result: Any) -> Tensor | None:
             nonlocal count
-            if count in calls and (tensor := first_tensor(result)) is not None:
-                name = base if count == 0 else f"{base}#{count + 1}"
-                outputs[name] = reduce(name, tensor) if reduce else tensor.clone() if clone else tensor
             count += 1
+            if count - 1 not in calls or (tensor := first_tensor(result)) is None:
+                return None
+            name = base if count == 1 else f"{base}#{count}"
+            if reduce:
+                outputs[name] = reduce(name, tensor)
+            elif clone and tensor is result:
+                # the network goes on with the copy: what is kept stays in the graph, and gradients reach it
+                outputs[name] = tensor
+                passed_on: Tensor = tensor.clone()
+                return passed_on
+            else:
+                outputs[name] = tensor.clone() if clone else tensor
+            return None
 
         if inputs:
             handles.append(module.register_forward_pre_hook(before))
         handles.append(module.register_forward_hook(after))
 
-    def step(name: str) -> Callable[[nn.Module, Any], None]:
-        def hook(_: nn.Module, __: Any) -> None:
-            entered.append(name)
-            if cancelled is not None and cancelled():
-                raise Cancelled
-
-        return hook
+    def step(_: nn.Module, __: Any) -> None:
+        if cancelled is not None and cancelled():
+            raise Cancelled
 
     try:
-        for base, module in model.named_modules():
+        for base, module in modules.items():
             if cancelled is not None:
-                handles.append(module.register_forward_pre_hook(step(base)))
+                handles.append(module.register_forward_pre_hook(step))
             if base in by_module and base:
                 watch(module, base, by_module[base])
         try:
-            result = model(x)
-        except Cancelled:
-            raise
-        except torch.OutOfMemoryError:
+            result = model(x.clone() if clone else x)
+        except (Cancelled, torch.OutOfMemoryError):
             raise
         except Exception as error:
-            where = entered[-1] if entered else ""
-            named = f"layer {where}" if where else "the network's forward"
-            raise LayerError(where, f"{named} raised {type(error).__name__}: {error}") from error
-        if OUTPUT in wanted and OUTPUT not in outputs:
+            raise layer_error(model, error) from error
+        for name in {OUTPUT, FORWARD} & wanted - modules.keys():
             tensor = first_tensor(result)
             if tensor is None:
-                raise LayerError(OUTPUT, f"the network returned {type(result).__name__}, which holds no tensor")
-            outputs[OUTPUT] = reduce(OUTPUT, tensor) if reduce else tensor
+                raise LayerError(name, f"the network returned {type(result).__name__}, which holds no tensor")
+            outputs[name] = reduce(name, tensor) if reduce else tensor.clone() if clone else tensor
     finally:
         for handle in handles:
             handle.remove()
@@ -109,7 +111,9 @@ def feed(model: nn.Module, trace: Trace, name: str, tensors: tuple[Tensor, ...])
     """Run one layer alone on `tensors` and return its (first) output tensor."""
     module = model.get_submodule(trace[name].module)
     try:
-        result = first_tensor(module(*tensors))
+        result = first_tensor(module(*(t.clone() for t in tensors) if trace.clones else tensors))
+    except torch.OutOfMemoryError:
+        raise
     except Exception as error:
         raise LayerError(name, f"layer {name} raised {type(error).__name__}: {error}") from error
     assert result is not None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import lru_cache
 from threading import Lock
 from typing import Any
 
@@ -28,6 +29,7 @@ Shift = tuple[float, float]
 
 _PAD = 12  # pixels round the grid, so that the spline's periodic prefilter does not wrap round
 _TINY = 1e-9
+_LARGEST_MATRIX = 512  # side of a grid up to which filtering by a matrix is the faster way
 _CACHE_BYTES = 256 * 2**20  # of resampling matrices; one of 512 x 512 places takes 32 MiB
 
 # torch says once per process that CSR is in beta; what is used here (build and multiply) is checked by the tests
@@ -110,13 +112,35 @@ def spectral_shift(values: Tensor, down: float | Tensor, right: float | Tensor) 
 
 
 def spline_coefficients(values: Tensor) -> Tensor:
-    """Return cubic B-spline coefficients of `values` continued beyond their edges, (..., H + 2 pad, W + 2 pad)."""
-    padded = _continued(_continued(values.to(real(values)), -1), -2)
-    h, w = padded.shape[-2:]
-    fy = torch.fft.fftfreq(h, dtype=padded.dtype, device=values.device) * (2 * torch.pi)
-    fx = torch.fft.rfftfreq(w, dtype=padded.dtype, device=values.device) * (2 * torch.pi)
-    response = ((2 + fy.cos()) / 3)[:, None] * ((2 + fx.cos()) / 3)  # B3 sampled at the integers
-    coefficients: Tensor = torch.fft.irfft2(torch.fft.rfft2(padded) / response, s=(h, w))
+    """Return cubic B-spline coefficients of `values` continued beyond their edges, (..., H + 2 pad, W + 2 pad).
+
+    Continuing and filtering are linear along each axis, so on grids of ordinary size they are one small matrix per
+    axis: many times faster than a Fourier transform of an awkward length for every layer.
+    """
+    given = values.to(real(values))
+    h, w = given.shape[-2:]
+    if max(h, w) > _LARGEST_MATRIX:
+        return _filtered(_filtered(_continued(_continued(given, -1), -2), -1), -2)
+    device = str(given.device)
+    coefficients: Tensor = _prefilter(h, given.dtype, device) @ given @ _prefilter(w, given.dtype, device).t()
+    return coefficients
+
+
+@lru_cache(maxsize=128)
+def _prefilter(n: int, dtype: torch.dtype, device: str) -> Tensor:
+    """Return the matrix (n + 2 pad, n) from n values to the coefficients of their continuation."""
+    # made outside of inference mode, so that a later call may differentiate through it
+    with torch.inference_mode(False):
+        return _filtered(_continued(torch.eye(n, dtype=torch.float64), -1), -1).t().contiguous().to(device, dtype)
+
+
+def _filtered(values: Tensor, axis: int) -> Tensor:
+    """Return B-spline coefficients along `axis`, by dividing by the B3 spline sampled at the integers."""
+    n = values.shape[axis]
+    frequency = torch.fft.rfftfreq(n, dtype=values.dtype, device=values.device) * (2 * torch.pi)
+    response = (2 + frequency.cos()) / 3
+    response = response if axis == -1 else response[:, None]
+    coefficients: Tensor = torch.fft.irfft(torch.fft.rfft(values, dim=axis) / response, n=n, dim=axis)
     return coefficients
 
 
@@ -161,12 +185,43 @@ def _apply(operator: Tensor, coefficients: Tensor, h: int, w: int) -> Tensor:
 
 def _taps(h: int, w: int, linear: Linear, shift: Shift) -> tuple[Array, Array]:
     """Return (indices, weights), both (h * w, 16), into the padded coefficient grid."""
-    inverse = np.linalg.inv(np.array(linear).reshape(2, 2))
-    cy, cx = (h - 1) / 2, (w - 1) / 2
     rows, columns = np.mgrid[0:h, 0:w]
-    x, y = columns.ravel() - cx - shift[0], cy - rows.ravel() - shift[1]
+    return _footprint(h, w, *_source(h, w, rows.ravel(), columns.ravel(), np.array(linear).reshape(2, 2), shift))
+
+
+def resampling_at(
+    places: Array, size: tuple[int, int], matrices: Sequence[Matrix], shifts: Sequence[Shift], device: str,
+    dtype: torch.dtype,
+) -> Tensor:  # fmt: skip
+    """Return CSR (elements * places, padded grid): the moved values at chosen places alone.
+
+    Args:
+        places: (elements, places), flat indices into the grid of `size`.
+        shifts: in steps of this grid, right and up.
+    """
+    h, w = size
+    sources = [
+        _source(h, w, *np.divmod(row, w), matrix, shift)
+        for row, matrix, shift in zip(places, matrices, shifts, strict=True)
+    ]
+    source_x, source_y = (np.concatenate([s[k] for s in sources]) for k in (0, 1))
+    indices, weights = _footprint(h, w, source_x, source_y)
+    with torch.inference_mode(False):
+        return _csr(indices, weights, (w + 2 * _PAD) * (h + 2 * _PAD), device, dtype)
+
+
+def _source(h: int, w: int, rows: Array, columns: Array, matrix: Matrix, shift: Shift) -> tuple[Array, Array]:
+    """Return where in the padded grid the values at (rows, columns) come from, (x, y)."""
+    inverse = np.linalg.inv(matrix)
+    cy, cx = (h - 1) / 2, (w - 1) / 2
+    x, y = columns - cx - shift[0], cy - rows - shift[1]
     source_x = inverse[0, 0] * x + inverse[0, 1] * y + cx + _PAD
     source_y = cy - (inverse[1, 0] * x + inverse[1, 1] * y) + _PAD
+    return source_x, source_y
+
+
+def _footprint(h: int, w: int, source_x: Array, source_y: Array) -> tuple[Array, Array]:
+    """Return the 16 coefficients that each value is made of, and their weights, both (values, 16)."""
     ix, iy = np.floor(source_x).astype(np.int64), np.floor(source_y).astype(np.int64)
 
     def cubic(t: Array) -> Array:
@@ -186,7 +241,7 @@ def _taps(h: int, w: int, linear: Linear, shift: Shift) -> tuple[Array, Array]:
     # a place outside the grid has no value; a pixel reaches half a step beyond its centre
     inside = (source_x > _PAD - 0.5) & (source_x < _PAD + w - 0.5)
     inside &= (source_y > _PAD - 0.5) & (source_y < _PAD + h - 0.5)
-    return indices.reshape(h * w, 16), (weights * inside[:, None, None]).reshape(h * w, 16)
+    return indices.reshape(-1, 16), (weights * inside[:, None, None]).reshape(-1, 16)
 
 
 class _Operators:
@@ -268,14 +323,8 @@ class Orbit:
         h, w = size
         self.size = size
         self.count = len(matrices)
-        taps = [_orbit_taps(h, w, m) for m in matrices]
-        self._matrix = _csr(
-            np.concatenate([t[0] for t in taps]),
-            np.concatenate([t[1] for t in taps]),
-            (w + 2 * _PAD) * (h + 2 * _PAD),
-            device,
-            dtype,
-        )
+        places = np.tile(np.arange(h * w), (self.count, 1))
+        self._matrix = resampling_at(places, size, matrices, [(0.0, 0.0)] * self.count, device, dtype)
         # quarter turns must stay bit-exact: they gather from the values, not from the spline coefficients
         self._exact = [(k, index) for k, m in enumerate(matrices) if (index := lattice_index(m)) is not None]
 
@@ -289,7 +338,3 @@ class Orbit:
         for k, (turns, mirrored) in self._exact:
             result[k] = torch.rot90(values.flip(-1) if mirrored else values, turns, (-2, -1))
         return result
-
-
-def _orbit_taps(h: int, w: int, matrix: Matrix) -> tuple[Array, Array]:
-    return _taps(h, w, _key(matrix), (0.0, 0.0))

@@ -10,20 +10,23 @@ Neither torch nor Qt is imported here: a function given from outside makes the e
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from explorer.catalogue import Busy, Catalogue
+from explorer.failing import failure_of as failure_of
+from explorer.failing import sentence as sentence
 from explorer.frame import Failure, Frame, OrbitCurve
 from explorer.state import State
 from explorer.transforms import transforms
 
 BUSY_AFTER = 0.15  # seconds; what is quicker than this needs no word
+QUIET = 0.2  # seconds without a request before the orbit goes on: between two frames of a drag it must not begin
 LOADING = "Loading PyTorch…"
 COMPUTING = "Computing…"
 
@@ -98,10 +101,13 @@ class Runner:
         start: Callable[[], Engine],
         deliver: Callable[[object], None],
         clock: Callable[[], float] = time.monotonic,
+        quiet: float = QUIET,
     ) -> None:
         self._start = start
         self._deliver = deliver
         self._clock = clock
+        self._quiet = quiet
+        self._asked = -math.inf  # when the last request came
         self._thread: threading.Thread | None = None
         # Guards everything below. It is held while delivering, so that nothing is delivered after close() and
         # no Busy comes after the word that all is done.
@@ -132,6 +138,7 @@ class Runner:
     def submit(self, state: State) -> None:
         """Ask for the frame of `state`, in place of whatever was asked for before and not begun."""
         with self._change:
+            self._asked = self._clock()
             self._latest = self._pending = state
             self._change.notify()
 
@@ -222,15 +229,7 @@ class Runner:
     def _turn(self, engine: Engine) -> bool:
         """Do the most urgent thing there is; return False when it is time to stop."""
         with self._change:
-            self._change.wait_for(
-                lambda: (
-                    self._closing
-                    or self._pending is not None
-                    or bool(self._jobs)
-                    or self._rest is not None
-                    or not self._orbit_over
-                )
-            )
+            self._wait()
             if self._closing:
                 return False
             # a cancellation is for what ran when it was called; a task between two parts has not heard of it
@@ -254,6 +253,14 @@ class Runner:
         elif wanted is not None:
             self._advance(engine, wanted, turn)
         return True
+
+    def _wait(self) -> None:
+        """Wait until there is something to do; the lock is held."""
+        while not (self._closing or self._pending is not None or self._jobs or self._rest is not None):
+            left = self._asked + self._quiet - self._clock()
+            if not self._orbit_over and left <= 0:
+                return
+            self._change.wait(None if self._orbit_over else left)
 
     def _answer(self, engine: Engine, state: State) -> None:
         self._enter(COMPUTING)
@@ -393,37 +400,3 @@ def orbit_key(state: State) -> object:
     if running.name == "translate":
         held[1] = 0.0  # explorer.orbits runs along one axis
     return (state.epoch, state.orbit, tuple(held))
-
-
-def failure_of(error: BaseException, state: State) -> Failure:
-    """Return what is said of an exception: a sentence, where it was if it knows, a traceback for the log."""
-    return Failure(
-        state,
-        sentence(error),
-        str(getattr(error, "where", "") or ""),
-        "".join(traceback.format_exception(error)),
-    )
-
-
-def sentence(error: BaseException) -> str:
-    """Return one sentence for a person to read; a MemoryError and its kin say what to do."""
-    kind = type(error).__name__
-    text = " ".join(str(error).split())
-    # torch is not imported here, so its exceptions are known by name and by what they say
-    memory = isinstance(error, MemoryError) or kind == "OutOfMemoryError" or "not enough memory" in text
-    if memory or ("out of memory" in text.lower() and isinstance(error, RuntimeError)):
-        gpu = "cuda" in text.lower() or kind == "OutOfMemoryError"
-        where = "on the GPU: choose the CPU, " if gpu else "for this: choose "
-        return f"There is not enough memory {where}a smaller sample or a smaller model."
-    if isinstance(error, OSError) and error.strerror:
-        name = f": {error.filename}" if error.filename is not None else ""
-        return f"{error.strerror}{name}."
-    if isinstance(error, KeyError) and error.args:
-        text = f"{error.args[0]!r} is missing"
-    if isinstance(error, SystemExit):
-        text = "the code asked the program to exit"
-    if not text:
-        return f"{kind} was raised without a message."
-    text = text if len(text) <= 300 else text[:297] + "…"
-    # a ValueError is written for a person here; other kinds say more when they are named
-    return text if isinstance(error, ValueError | OSError) else f"{kind}: {text}"

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from explorer.fields import INVARIANT, FieldType, Grid, Point, Regular, Scalar, parse_field
 
 OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
+FORWARD = "forward"  # the same in a network that has a layer called "output"; no layer can be called this
 
 _KEEPS_REP = (
     nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Hardtanh,
@@ -53,6 +54,7 @@ class Layer:
         receptive: radius in input pixels, an upper bound along the trace; inf after a global operation.
         leaf: whether it has no children that were called.
         rank: how many weighted layers lie before it, itself included (for tolerances).
+        shape_in: of its first tensor input.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Layer:
     receptive: float
     leaf: bool
     rank: int
+    shape_in: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ def first_tensor(value: Any) -> Tensor | None:
 
 
 def failing(model: nn.Module, error: BaseException) -> str:
-    """Return the name of the innermost module of `model` in whose forward `error` was raised; "" is the model itself."""
+    """Return the name of the innermost module in whose forward `error` was raised; "" is `model` itself."""
     names = {id(module): name for name, module in model.named_modules()}
     found, step = "", error.__traceback__
     while step is not None:
@@ -244,6 +247,7 @@ class _Recorder:
             out_field = out_field.declared()
         if out_field is not None and not _fits(out_field, out):
             out_field = None
+        self._keep.append((out, _version(out)))
         if out_field is not None:
             self._remember(out, out_field, radius, rank)
         self.layers.append(
@@ -260,6 +264,7 @@ class _Recorder:
                 receptive=radius,
                 leaf=not has_inner,
                 rank=rank,
+                shape_in=shape_in,
             )
         )
         self._produced[id(out)] = label
@@ -271,11 +276,12 @@ class _Recorder:
         if id(out) not in self._produced or self._produced[id(out)] != self.layers[-1].name:
             found = self._lookup(out)
             out_field = found[0] if found else (INVARIANT.guess() if out.ndim == 2 else None)
-            if OUTPUT in self.overrides:
-                out_field = self._override(OUTPUT, out)
+            label = FORWARD if OUTPUT in self.names.values() else OUTPUT
+            if label in self.overrides:
+                out_field = self._override(label, out)
             last = self.layers[-1] if self.layers else None
             self.layers.append(
-                Layer(OUTPUT, "", "forward", 0, tuple(out.shape), 0, out_field, (), False, math.inf, True,
+                Layer(label, "", "forward", 0, tuple(out.shape), 0, out_field, (), False, math.inf, True,
                       last.rank if last else 0)
             )  # fmt: skip
         return self.layers
@@ -291,7 +297,6 @@ class _Recorder:
         return field
 
     def _remember(self, tensor: Tensor, out_field: FieldType, radius: float, rank: int) -> None:
-        self._keep.append((tensor, _version(tensor)))
         self._known[id(tensor)] = (out_field, radius, rank)
         self._recent.append((tuple(tensor.shape), out_field, radius, rank))
 
@@ -369,9 +374,7 @@ def _pair(value: Any) -> tuple[float, ...]:
     return tuple(map(float, value)) if isinstance(value, Sequence) else (float(value),)
 
 
-def _spacing(
-    module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
-) -> float:
+def _spacing(module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]) -> float:
     before = in_field.spacing if in_field else 1.0
     if shape[-2:] == (1, 1) and shape_in[-2:] != (1, 1):
         return math.inf  # one place for the whole image: nothing moves it

@@ -174,8 +174,8 @@ CARD = Card(
     summary=(
         "Compare conv1 (before) with norm1 (after) and change what is averaged over. Brightness and "
         "contrast of the image survive batch normalisation and vanish under instance normalisation. All "
-        "four keep the law of translations; the layer norm with a gain for every pixel breaks it, at "
-        "affine1."
+        "four keep the law of translations; a layer norm with a gain for every pixel breaks it, at affine1, "
+        "affine2 and affine3."
     ),
     build=build,
     input=InputSpec(shape=(1, SIZE, SIZE)),

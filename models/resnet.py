@@ -199,8 +199,8 @@ CARD = (
         ),
         summary=(
             "One convolution F, applied `depth` times with step τ. Halve the step and double the depth: the "
-            "last state hardly changes, because both follow the same differential equation. Choose plain, "
-            "and the image is gone after a few layers where the residual network still carries it."
+            "last state hardly changes, because both follow the same differential equation. Choose plain: with "
+            "the same weights the image is gone after a few layers, where the residual network still carries it."
         ),
         build=build_ode,
         input=InputSpec(shape=(1, SIZE, SIZE)),

@@ -8,7 +8,8 @@ A network is judged on the test digits upright, turned by any angle, by exact qu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,13 +45,13 @@ def train(
 ) -> tuple[nn.Module, dict[str, float]]:
     """Build a network, train it on the (first `subset`) training digits and return it with its test errors.
 
-    The same seed gives the same parameters on the same machine; the global random state is left alone.
+    The same seed gives the same parameters on the same kind of machine; the global random state is left alone.
     Parameters are rounded to half precision at the end, so that a small file holds exactly what was judged.
     `progress(epoch, epochs, text)` is called after every epoch; what it raises ends the training.
     """
     epochs = recipe.epochs if epochs is None else epochs
     # the caller may be looking at another network without gradients
-    with torch.inference_mode(False), torch.enable_grad():
+    with torch.inference_mode(False), torch.enable_grad(), one_thread():
         images, labels = _split("train", subset)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -79,6 +80,21 @@ def train(
                     tensor.copy_(tensor.half())
         network.eval()
         return network, evaluate(network)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute on one thread, so that sums have one order whatever the number of cores.
+
+    Another order is another rounding, and after a few epochs another network. On networks this small a second
+    thread gains little, and loses much where the cores are busy.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def turned(images: Tensor, angles: Tensor, mirrored: Tensor | None = None) -> Tensor:

@@ -131,7 +131,7 @@ class Chart(QWidget):
                 self._small.setPointSizeF(max(6.5, self._small.pointSizeF() * 0.88))
         return QFont(self._small)
 
-    def changeEvent(self, event: Any) -> None:  # noqa: N802
+    def changeEvent(self, event: Any) -> None:
         self._small = None
         super().changeEvent(event)
 
@@ -193,7 +193,7 @@ class Chart(QWidget):
         for tick in self.scale.ticks(plot.height(), self.line()):
             y = self.y_of(tick)
             p.setPen(QPen(faded(t.line, 150), 1))
-            p.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
+            draw_hair(p, QPointF(plot.left(), y), QPointF(plot.right(), y))
             if self.axis:
                 p.setPen(QColor(t.muted))
                 p.drawText(QRectF(0, y - 10, plot.left() - 5, 20), RIGHT, power(tick))
@@ -249,6 +249,10 @@ class Chart(QWidget):
     def clicked_at(self, at: QPointF) -> None:
         """Answer a click."""
 
+    def under(self, at: QPointF | None) -> object:
+        """Return what is highlighted under the mouse, None for nothing; the chart is redrawn when it changes."""
+        return None
+
     def grabbed(self, at: QPointF) -> bool:
         """Return whether a press begins a drag of something in the chart; then `dragged` follows."""
         return False
@@ -286,7 +290,8 @@ class Chart(QWidget):
             self._holding = self.grabbed(self._press)
 
     def mouseMoveEvent(self, event: Any) -> None:
-        at = self._mouse = event.position()
+        at = event.position()
+        before, self._mouse = self.under(self._mouse), at
         if self._holding:
             self.dragged(at, False)
         elif self._press is not None:
@@ -302,7 +307,8 @@ class Chart(QWidget):
             QToolTip.showText(event.globalPosition().toPoint(), text, self)
         else:
             QToolTip.hideText()
-        self.update()
+        if self.under(at) != before:
+            self.update()
 
     def mouseReleaseEvent(self, event: Any) -> None:
         if event.button() != Qt.MouseButton.LeftButton or self._press is None:
@@ -321,6 +327,13 @@ class Chart(QWidget):
         self._mouse = None
         self.hovered.emit("")
         self.update()
+
+
+def draw_hair(p: QPainter, start: QPointF, end: QPointF) -> None:
+    """Draw a grid line: level or upright, and so sharper (and ten times faster) without smoothing."""
+    p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    p.drawLine(start, end)
+    p.setRenderHint(QPainter.RenderHint.Antialiasing, True)
 
 
 def draw_mark(p: QPainter, mark: str, at: QPointF, colour: str, r: float) -> None:

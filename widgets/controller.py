@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-import widgets.singletons  # noqa: F401  # before the first signal
 from explorer.card import ModelInfo
 from explorer.catalogue import Busy, Catalogue
 from explorer.chance import random_steps
+from explorer.failing import failure_of
 from explorer.frame import Failure, Frame, LayerInfo, OrbitCurve
 from explorer.resolve import resolve
-from explorer.runner import Engine, NoEngine, Runner, Task, TaskDone, failure_of, orbit_key
+from explorer.runner import Engine, NoEngine, Runner, Task, TaskDone, orbit_key
 from explorer.session import SessionError, load_session
 from explorer.state import History, State
 from explorer.transforms import Step, transforms

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsSceneMous
 from widgets.theme import current, error_map, grey_map, signed_map
 from widgets.words import figure
 
-SIGNS = {"holds": "✓", "broken": "✗", "no law": "–"}
+SIGNS = {"holds": "✓", "broken": "✗", "broken earlier": "✗", "no law": "–"}
 
 
 def font(size: float, bold: bool = False, fixed: bool = False) -> QFont:
@@ -285,7 +285,7 @@ class ReadOut(QGraphicsItem):
         else:
             line("relative error", 11, "muted")
         size = 17.0 if compact else min(max(26.0, self._box.height() / 9), 44.0)
-        role = {"holds": "good", "broken": "bad"}.get(self.verdict, "text")
+        role = {"holds": "good", "broken": "bad", "broken earlier": "bad"}.get(self.verdict, "text")
         number = line(figure(self.value), size, role, bold=True)
         badge_font = font(11, bold=True)
         text = f"{SIGNS.get(self.verdict, '')} {self.verdict}"

@@ -10,8 +10,8 @@ from PySide6.QtCore import QByteArray, QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu
 
+from explorer.failing import failure_of
 from explorer.frame import Failure
-from explorer.runner import failure_of
 from explorer.session import Session, save_session
 from widgets import theme
 from widgets.recording import Recorder

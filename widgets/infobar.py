@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from explorer.frame import Failure
 from widgets import theme
 from widgets.icons import icon
+
+GONE_MS = 8000
 
 
 class InfoBar(QFrame):
@@ -46,6 +48,8 @@ class InfoBar(QFrame):
         row.addWidget(self.text, 1)
         row.addWidget(self.details_button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
+        self._gone = QTimer(self, singleShot=True, interval=GONE_MS)
+        self._gone.timeout.connect(self.hide)
         self.hide()
         self.apply_theme()
 
@@ -62,6 +66,8 @@ class InfoBar(QFrame):
         self.details_button.setVisible(has_details)
         self.apply_theme()
         self.show()
+        # what went well needs no answer; what went wrong stays until it is read
+        self._gone.start() if level == "info" else self._gone.stop()
 
     def frame_came(self) -> None:
         """Take back the failure of a request once another one was answered."""

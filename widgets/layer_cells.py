@@ -21,7 +21,7 @@ from explorer.fields import parse_field
 from explorer.frame import Measure
 from widgets import theme
 from widgets.chart import scale_for
-from widgets.words import figure
+from widgets.words import figure, inherited
 
 MEASURE = Qt.ItemDataRole.UserRole + 1  # Measure or None
 GUILTY = Qt.ItemDataRole.UserRole + 2
@@ -55,6 +55,8 @@ class ErrorDelegate(QStyledItemDelegate):
             return
         t, rect = theme.current(), QRectF(option.rect).adjusted(4, 0, -6, 0)
         colour = {"holds": t.good, "broken": t.bad}.get(measure.verdict, t.muted)
+        if inherited(measure):
+            colour = t.text  # neither good nor its fault
         p.save()
         font = QFont(option.font)
         font.setBold(bool(index.data(GUILTY)))
@@ -64,7 +66,10 @@ class ErrorDelegate(QStyledItemDelegate):
         p.drawText(rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, figure(measure.cumulative))
         if measure.cumulative is not None:
             scale = scale_for("float64" if self.low < 1e-9 else "float32")
-            bar = QRectF(rect.left(), rect.center().y() - 2, max(8.0, rect.width() - 50), 4)
+            bar = QRectF(rect.left(), rect.center().y() - 2, rect.width() - 50, 4)
+            if bar.width() < 12:  # the number alone fits
+                p.restore()
+                return
             p.fillRect(bar, QColor(t.line))
             p.fillRect(QRectF(bar.left(), bar.top(), bar.width() * scale.fraction(measure.cumulative), bar.height()),
                        QColor(colour))  # fmt: skip

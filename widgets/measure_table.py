@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from explorer.frame import Frame, Measure, Square
 from widgets import theme
-from widgets.words import figure, guilty_layers
+from widgets.words import figure, guilty_layers, inherited
 
 ROWS = (
     ("cumulative", "cumulative", "‖ρ′(g) h(x) − h(ρ(g) x)‖ / ‖ρ′(g) h(x)‖: where a fault is seen"),
@@ -115,6 +115,8 @@ def _verdict(square: Square | None, measure: Measure | None) -> tuple[str, str]:
         return "–", "muted"
     if square.layer.name in guilty_layers(square):
         return "guilty", "bad"
+    if inherited(measure):
+        return "inherited", "text"
     return measure.verdict, {"holds": "good", "broken": "bad"}.get(measure.verdict, "muted")
 
 

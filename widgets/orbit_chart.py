@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QWidget
 from explorer.frame import OrbitCurve
 from explorer.params import Param
 from widgets import theme
-from widgets.chart import CENTRE, LEFT, RIGHT, Chart, draw_mark, faded, linear_ticks
+from widgets.chart import CENTRE, LEFT, RIGHT, Chart, draw_hair, draw_mark, faded, linear_ticks
 from widgets.theme import Theme
 from widgets.words import figure
 
@@ -108,7 +108,7 @@ class ElementChart(Chart):
             x, text = self.x_of(self._u(tick)), f"{tick:g}{unit}".replace("-", "−")
             half = metrics.horizontalAdvance(text) / 2 + 2
             p.setPen(QPen(faded(t.line, 150), 1))
-            p.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom() + 3))
+            draw_hair(p, QPointF(x, plot.top()), QPointF(x, plot.bottom() + 3))
             p.setPen(QColor(t.muted))
             centre = min(max(x, half), self.width() - half)
             p.drawText(QRectF(centre - half, top, 2 * half, height), CENTRE, text)

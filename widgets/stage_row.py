@@ -13,7 +13,7 @@ from widgets.diagram import Arrow, ColourBar, Label, ReadOut
 from widgets.linking import Link, Place, Places, precise, spacing_of
 from widgets.map_item import MapItem
 from widgets.stage_layout import Boxes, RowBoxes, below
-from widgets.words import figure
+from widgets.words import figure, inherited
 
 CENTRE = Qt.AlignmentFlag.AlignHCenter
 NAMES = {
@@ -165,7 +165,9 @@ class StageRow:
         if measure is None:
             self.readout.show_measure(None, None, None, "no law")
         else:
-            self.readout.show_measure(measure.cumulative, measure.local, measure.floor, measure.verdict)
+            # the square on the stage does not commute, though this layer does nothing wrong
+            verdict = "broken earlier" if inherited(measure) else measure.verdict
+            self.readout.show_measure(measure.cumulative, measure.local, measure.floor, verdict)
 
     def set_channel(self, channel: int | None) -> None:
         for name, panel in self.panels.items():

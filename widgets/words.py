@@ -30,6 +30,13 @@ def guilty(measure: Measure | None) -> bool:
     return math.isnan(measure.local) or measure.local > 10 * max(measure.floor, 1e-15)
 
 
+def inherited(measure: Measure | None) -> bool:
+    """Say whether a layer does no wrong itself but shows the error that earlier ones have made."""
+    if measure is None or measure.verdict != "holds" or measure.cumulative is None:
+        return False
+    return measure.cumulative > 100 * max(measure.floor, 1e-15)
+
+
 def guilty_layers(square: Square) -> list[str]:
     """Return the names of the guilty layers, in execution order.
 
@@ -90,7 +97,8 @@ def read_out(name: str, measure: Measure | None, sep: str = " · ") -> str:
         words.append(f"its effect on the output {figure(measure.attributed)}")
     if measure.kept < 1:
         words.append(f"{measure.kept:.0%} of places compared")
-    words.append("guilty" if guilty(measure) else measure.verdict)
+    verdict = "holds, the error comes from earlier layers" if inherited(measure) else measure.verdict
+    words.append("guilty" if guilty(measure) else verdict)
     return sep.join(words)
 
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from explorer.capture import capture
 from explorer.fields import FieldType, Grid, Regular
-from explorer.trace import Trace, evaluating
+from explorer.trace import Layer, Trace, evaluating
 
 GENERATORS = ("right", "down", "rotation")
 
@@ -36,13 +36,33 @@ def gradient(values: Tensor) -> tuple[Tensor, Tensor]:
     return torch.fft.ifft2(spectrum * 1j * fx).real, torch.fft.ifft2(spectrum * (1j * fy)[:, None]).real
 
 
+INNER = 0.6  # of the disc's radius: where the window is 1, and the windowed flow a true rotation
+
+
 def disc(height: int, width: int, like: Tensor) -> Tensor:
     """Return a smooth window, 1 inside 60 % of the inscribed disc and 0 outside it, (height, width)."""
-    y = torch.linspace(-1, 1, height, dtype=like.dtype, device=like.device)[:, None]
-    x = torch.linspace(-1, 1, width, dtype=like.dtype, device=like.device)
-    r = (x.square() + y.square()).sqrt()
-    t = ((1.0 - r) / 0.4).clamp(0, 1)
+    t = ((1.0 - _radius(height, width, like)) / (1.0 - INNER)).clamp(0, 1)
     return t * t * (3 - 2 * t)
+
+
+def _radius(height: int, width: int, like: Tensor) -> Tensor:
+    """Return each place's distance from the centre, 1 at the middle of every edge, (height, width)."""
+    y, x = (
+        (torch.arange(n, dtype=like.dtype, device=like.device) - (n - 1) / 2) / max((n - 1) / 2, 0.5)
+        for n in (height, width)
+    )
+    return (x.square() + y.square()[:, None]).sqrt()
+
+
+def _compared(layer: Layer, height: int, width: int, like: Tensor) -> Tensor:
+    """Return the places whose whole receptive field lies in the inner disc, else the disc, (height, width)."""
+    field = layer.field
+    if field is not None and math.isfinite(field.spacing) and math.isfinite(layer.receptive):
+        reach = layer.receptive / field.spacing / max((min(height, width) - 1) / 2, 0.5)
+        inner = _radius(height, width, like) + reach <= INNER
+        if inner.any():
+            return inner.to(like.dtype)
+    return disc(height, width, like)
 
 
 def generator(name: str, values: Tensor, field: FieldType) -> Tensor:
@@ -56,7 +76,7 @@ def generator(name: str, values: Tensor, field: FieldType) -> Tensor:
     result = torch.zeros_like(values)
     if isinstance(field.domain, Grid):
         flat = field.domain.flat
-        grid = values.unflatten(1, (-1, *flat)) if flat else values
+        grid: Tensor = values.unflatten(1, (-1, *flat)) if flat else values
         across, along = gradient(grid)
         if name == "right":
             moved = -across / field.domain.spacing
@@ -68,9 +88,12 @@ def generator(name: str, values: Tensor, field: FieldType) -> Tensor:
             y = (h - 1) / 2 - torch.arange(h, dtype=values.dtype, device=values.device)[:, None]  # up
             # f(R^-1 u): d/dt = y d/dx - x d/dy_up, and d/dy_up = -d/drow
             moved = disc(h, w, values) * (y * across + x * along)
+            if isinstance(field.rep, Regular):
+                # the orientations turn as fast as the place does: windowed alike
+                moved = moved + disc(h, w, values) * _turn(grid, field)
         result = moved.flatten(1) if flat else moved
-    if name == "rotation" and isinstance(field.rep, Regular):
-        result = result + _turn(values, field)
+    elif name == "rotation" and isinstance(field.rep, Regular):
+        result = _turn(values, field)
     return result
 
 
@@ -84,8 +107,9 @@ def _turn(values: Tensor, field: FieldType) -> Tensor:
         frequency[turns // 2] = 0
     kernel = torch.fft.ifft(-1j * frequency).real
     mix = torch.stack([torch.roll(kernel, k) for k in range(turns)], dim=1).to(values)
-    blocks = values.unflatten(1, (-1, group.order // turns, turns))
-    return torch.einsum("rs,bfms...->bfmr...", mix, blocks).flatten(1, 3)
+    blocks: Tensor = values.unflatten(1, (-1, group.order // turns, turns))
+    turned: Tensor = torch.einsum("rs,bfms...->bfmr...", mix, blocks)
+    return turned.flatten(1, 3)
 
 
 def lie_derivative(
@@ -98,7 +122,12 @@ def lie_derivative(
 ) -> dict[str, float]:
     """Return {layer: mean square of L_X h_l(x) per dimension}, x is (batch, channel, height, width).
 
+    Rotations are windowed: the mean is over the places that see nothing but the inner disc, where the flow is rigid.
     Source: Gruver et al. 2023, eq. 4; layers whose field is unknown are left out.
+
+    Raises:
+        LayerError: some operation has no forward-mode derivative; `.where` names the layer.
+        ValueError: an unknown generator.
     """
     watched = [layer for layer in trace.layers if layer.field is not None and (layers is None or layer.name in layers)]
     result: dict[str, float] = {}
@@ -108,12 +137,16 @@ def lie_derivative(
         field = trace[name].field
         assert field is not None
         pushed = torch.zeros_like(primal) if tangent is None else tangent
-        defect = pushed - generator(along, primal, field)
-        if along == "rotation" and isinstance(field.domain, Grid) and not field.domain.flat:
-            defect = defect * disc(*primal.shape[-2:], primal)
-        result[name] = float(defect.detach().square().mean())
+        square = (pushed - generator(along, primal, field)).square()
+        if along == "rotation" and isinstance(field.domain, Grid):
+            size = field.domain.flat or (primal.shape[-2], primal.shape[-1])
+            weight = _compared(trace[name], size[0], size[1], primal)
+            places: Tensor = square.unflatten(1, (-1, *size)) if field.domain.flat else square
+            square = places * (weight / weight.mean())
+        result[name] = float(square.mean())
 
-    with evaluating(model), fwd.dual_level():
-        dual = fwd.make_dual(x.detach(), generator(along, x.detach(), x_field))
+    with evaluating(model), torch.no_grad(), fwd.dual_level():
+        start = x.detach().clone()  # the first layer may work in place
+        dual = fwd.make_dual(start, generator(along, x.detach(), x_field))
         capture(model, dual, [layer.name for layer in watched], reduce=reduce)
     return result

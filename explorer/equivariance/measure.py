@@ -1,13 +1,14 @@
 """The commuting square of one layer, in numbers. This is the definition; everything else calls it.
 
-e(g, x) = rho_out(g) F(x) - F(rho_in(g) x), and the headline is ||M e|| / ||M rho_out(g) F(x)|| in the 2-norm, with M the
-places that are determined (a transformed mask of ones, shrunk by the receptive field).
+e(g, x) = rho_out(g) F(x) - F(rho_in(g) x), and the headline is ||M e|| / ||M rho_out(g) F(x)|| in the 2-norm, with M
+the places that are determined (a transformed mask of ones, shrunk by the receptive field).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from torch import Tensor, nn
@@ -15,9 +16,10 @@ from torch import Tensor, nn
 from explorer.capture import feed
 from explorer.fields import FieldType, Grid
 from explorer.trace import Layer, Trace
-from explorer.transforms import Element, NoAction
+from explorer.transforms import SMEARED, Element, NoAction
 
 K = 64.0  # tolerance = K eps sqrt(weighted layers): rounding of well-conditioned layers stays a factor 10 below
+_LARGEST_KEPT = 64 * 64  # places of a mask that is kept for the next layer of the same size
 _MIN_KEPT = 0.05  # below this the shrunk mask says nothing, and the unshrunk one is used instead
 
 
@@ -33,10 +35,14 @@ class Distance:
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Where values are compared: (height, width) in {0, 1}, or None for everywhere."""
+    """Where values are compared: (height, width) in {0, 1}, or None for everywhere; `kept` is their share.
+
+    `sure` is False when so few places are determined that undetermined ones had to be compared as well.
+    """
 
     places: Tensor | None
     kept: float
+    sure: bool = True
 
 
 EVERYWHERE = Mask(None, 1.0)
@@ -48,8 +54,27 @@ def tolerance(dtype: torch.dtype, rank: int, k: float = K) -> float:
 
 
 def mask(element: Element, values: Tensor, field: FieldType, receptive: float = 0.0) -> Mask:
-    """Return where rho(g) values can be compared, shrunk by the receptive radius (input pixels)."""
-    places = element.known(values, field)
+    """Return where rho(g) values can be compared, shrunk by the receptive radius (input pixels).
+
+    Args:
+        values: before the element acts on them; only their shape counts.
+    """
+    shape = tuple(values.shape[1:])
+    if math.prod(shape[-2:]) > _LARGEST_KEPT:
+        return _mask.__wrapped__(element, shape, field, receptive, values.dtype, values.device)
+    return _mask(element, shape, field, receptive, values.dtype, values.device)
+
+
+@lru_cache(maxsize=4096)
+def _mask(
+    element: Element,
+    shape: tuple[int, ...],
+    field: FieldType,
+    receptive: float,
+    dtype: torch.dtype,
+    device: torch.device,
+) -> Mask:
+    places = element.known(torch.empty((), dtype=dtype, device=device).expand(1, *shape), field)
     if places is None:
         return EVERYWHERE
     total = places.numel()
@@ -61,16 +86,33 @@ def mask(element: Element, values: Tensor, field: FieldType, receptive: float = 
             shrunk = 1 - nn.functional.max_pool2d(lost, 2 * radius + 1, 1)[0, 0]
     else:
         shrunk = torch.zeros_like(places)
-    if shrunk.sum() < _MIN_KEPT * total:
+    sure = bool(shrunk.sum() >= _MIN_KEPT * total)
+    if not sure:
         shrunk = places
-    return Mask(shrunk, float(shrunk.sum() / total))
+    return Mask(shrunk, float(shrunk.sum() / total), sure)
 
 
-def _masked(values: Tensor, where: Mask, field: FieldType) -> Tensor:
+def judged(element: Element, x: Tensor, x_field: FieldType, layer: Layer, values: Tensor, where: Mask) -> bool:
+    """Whether a verdict can be given: g permutes places on the input and here, and what is compared is determined.
+
+    Args:
+        x, values: the input and the layer's output, before the element acts on them.
+    """
+    if layer.field is None or not where.sure or where.kept == 0.0:
+        return False
+    if not (element.exact(x_field, tuple(x.shape)) and element.exact(layer.field, tuple(values.shape))):
+        return False
+    # where every value sees the whole image, what was cut off at the edge is missing in all of them
+    return math.isfinite(layer.receptive) or element.known(x, x_field) is None
+
+
+def masked(values: Tensor, where: Mask, field: FieldType) -> Tensor:
+    """Return `values` with zeros where nothing is compared."""
     if where.places is None:
         return values
     if isinstance(field.domain, Grid) and field.domain.flat:
-        return (values.unflatten(1, (-1, *field.domain.flat)) * where.places).flatten(1)
+        grid: Tensor = values.unflatten(1, (-1, *field.domain.flat))
+        return (grid * where.places).flatten(1)
     return values * where.places
 
 
@@ -81,8 +123,8 @@ def distance(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) ->
             f"the square compares {tuple(expected.shape)} with {tuple(answer.shape)}: the transformed input gives "
             "another output size"
         )
-    expected = _masked(expected, where, field).flatten(1)
-    answer = _masked(answer, where, field).flatten(1)
+    expected = masked(expected, where, field).flatten(1)
+    answer = masked(answer, where, field).flatten(1)
     error = expected - answer
     size = expected.norm(dim=1)
     wrong = error.norm(dim=1)
@@ -97,8 +139,8 @@ def distance(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) ->
 
 def channel_errors(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -> Tensor:
     """Return the relative error per channel over the batch, (channels,), against the mean channel norm."""
-    e = _masked(expected - answer, where, field)
-    size = _masked(expected, where, field).flatten(2) if e.ndim > 2 else _masked(expected, where, field)[..., None]
+    e = masked(expected - answer, where, field)
+    size = masked(expected, where, field).flatten(2) if e.ndim > 2 else masked(expected, where, field)[..., None]
     e = e.flatten(2) if e.ndim > 2 else e[..., None]
     norm = size.square().sum(dim=(0, 2)).mean().sqrt().clamp_min(torch.finfo(e.dtype).tiny)
     return e.square().sum(dim=(0, 2)).sqrt() / norm
@@ -114,11 +156,8 @@ def there_and_back(element: Element, values: Tensor, field: FieldType, receptive
     forth = element.known(values, field)
     where = mask(back, moved, field, receptive)
     if forth is not None:
-        plain = FieldType(field.domain)
-        flat = isinstance(field.domain, Grid) and field.domain.flat
-        ones = forth[None, None].to(values.dtype)
-        came = back.act(ones.flatten(1) if flat else ones, plain)
-        came = (came.reshape(forth.shape) > 0.999).to(values.dtype)
+        came = back.act(forth[None, None].to(values.dtype), FieldType(Grid(field.spacing)))[0, 0]
+        came = ((came - 1).abs() < SMEARED).to(values.dtype)
         both = came if where.places is None else came * where.places
         where = Mask(both, float(both.mean())) if both.sum() > 0 else EVERYWHERE
     return distance(values, returned, where, field).relative

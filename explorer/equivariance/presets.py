@@ -44,23 +44,39 @@ PRESETS = {
     p.name: p
     for p in (
         Preset(
-            "escnn", "escnn check_equivariance", "escnn 1.0, EquivariantModule.check_equivariance (atol 1e-6, rtol 1e-5)",
-            _escnn, 1e-6, warning="absolute: passes anything whose outputs are small",
+            "escnn",
+            "escnn check_equivariance",
+            "escnn 1.0, EquivariantModule.check_equivariance (atol 1e-6, rtol 1e-5)",
+            _escnn,
+            1e-6,
+            warning="absolute: passes anything whose outputs are small",
         ),
         Preset(
-            "e3nn", "e3nn equivariance_error", "e3nn 0.6, util.test.equivariance_error (max |e|)", _e3nn, 1e-5,
+            "e3nn",
+            "e3nn equivariance_error",
+            "e3nn 0.6, util.test.equivariance_error (max |e|)",
+            _e3nn,
+            1e-5,
             warning="absolute, one trial by default: scale the function and the verdict changes",
         ),
         Preset(
-            "eq-t", "EQ-T (StyleGAN3)", "Karras et al. 2021, Alias-Free GAN, eq. 3: PSNR in dB, range [-1, 1]",
-            _decibel, None, True,
+            "eq-t",
+            "EQ-T (StyleGAN3)",
+            "Karras et al. 2021, Alias-Free GAN, eq. 3: PSNR in dB, range [-1, 1]",
+            _decibel,
+            None,
+            True,
         ),
         Preset(
-            "eq-r", "EQ-R (StyleGAN3)", "Karras et al. 2021, appendix E.3: PSNR in dB, range [-1, 1], rotations",
-            _decibel, None, True,
+            "eq-r",
+            "EQ-R (StyleGAN3)",
+            "Karras et al. 2021, appendix E.3: PSNR in dB, range [-1, 1], rotations",
+            _decibel,
+            None,
+            True,
         ),
     )
-}  # fmt: skip
+}
 
 
 def preset_figures(expected: Tensor, answer: Tensor) -> dict[str, float]:

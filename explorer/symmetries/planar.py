@@ -21,8 +21,8 @@ def _shifts(name: str, situation: Situation) -> list[tuple[str, Element]]:
     s = situation.spacing
     # on a circle of n places a shift is exact at every layer only when each coarser grid divides it
     limit = max(1, min(situation.size) // (2 * s))
-    candidates = [(s, 0), (0, s), (-s, s)]
-    candidates += [(int(a) * s, int(b) * s) for a, b in situation.rng.integers(-limit, limit + 1, (8 * situation.count, 2))]
+    drawn = situation.rng.integers(-limit, limit + 1, (8 * situation.count, 2)) * s
+    candidates = [(s, 0), (0, s), (-s, s), *((int(right), int(down)) for right, down in drawn)]
     # none twice, and once round the circle is no shift at all
     shifts = [(r, d) for r, d in dict.fromkeys(candidates) if r % situation.size[1] or d % situation.size[0]]
     return [

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+SMEARED = 3e-2  # how much of a value may come from undetermined places; a spline's influence falls by 0.27 a pixel
+
+
 class NoAction(ValueError):
     """This field type has no action of this element (a mirror on a C4 field): no law can be stated."""
 
@@ -90,7 +93,7 @@ class Chain(Element):
             here = part.known(ones, plain)
             if partial:
                 # what was unknown before this part moves along with it; resampling must not smear it back in
-                ones = (part.act(ones, plain) > 0.999).to(ones.dtype)
+                ones = ((part.act(ones, plain) - 1).abs() < SMEARED).to(ones.dtype)
             elif here is not None:
                 ones = ones.new_ones((1, 1, *here.shape))
             else:

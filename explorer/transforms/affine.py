@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,8 +48,7 @@ class Affine(Element):
         return (
             bool(np.abs(self.matrix - np.eye(2)).max() < _TINY)
             and max(map(abs, self.shift)) < _TINY
-            and self.gain == 1.0
-            and self.offset == 0.0
+            and max(abs(self.gain - 1.0), abs(self.offset)) < 1e-12  # a product with the inverse rounds
         )
 
     @property
@@ -149,6 +149,12 @@ def fibre_matrix(group: FiniteGroup, h: Matrix) -> Matrix:
     Raises:
         NoAction: h reflects, and the group has no reflections.
     """
+    return _fibre_matrix(group, _linear(h))
+
+
+@lru_cache(maxsize=4096)  # every layer of a network asks for the same few
+def _fibre_matrix(group: FiniteGroup, linear: Linear) -> Matrix:
+    h = np.array(linear).reshape(2, 2)
     index = group.find(h)
     if index is not None:
         return np.eye(group.order, dtype=np.float64)[group.regular_permutation(index)]

@@ -91,6 +91,7 @@ class Bench:
         self.messages: queue.Queue[object] = queue.Queue()
         self.now = 0.0
         start = kwargs.pop("start", lambda: self.engine)
+        kwargs.setdefault("quiet", 0.0)
         self.runner = Runner(start, self.messages.put, clock=lambda: self.now, **kwargs)
 
     def next(self, *kinds: type) -> Any:
@@ -231,11 +232,19 @@ class Located(ValueError):
     where = "conv2"
 
 
+class Ours(Exception):
+    """Written for a person, as those of explorer are."""
+
+
+Ours.__module__ = "explorer.somewhere"
+
+
 @pytest.mark.parametrize(
     ("error", "said", "where"),
     [
         (ValueError("the image is too small"), "the image is too small", ""),
         (Located("no such channel"), "no such channel", "conv2"),
+        (Ours("the mesh is not closed"), "the mesh is not closed", ""),
         (TypeError("bad operand"), "TypeError: bad operand", ""),
         (MemoryError(), "There is not enough memory for this", ""),
         (type("OutOfMemoryError", (RuntimeError,), {})("CUDA out of memory. Tried"), "memory on the GPU", ""),
@@ -427,6 +436,34 @@ def test_a_request_overtakes_the_orbit_which_then_goes_on(bench: Bench) -> None:
     gate.release()
     assert bench.next().done == 3
     assert len(bench.engine.orbits) == 1, "it went on, it did not start again"
+
+
+def test_between_two_frames_of_a_drag_the_orbit_does_not_begin() -> None:
+    bench = Bench(quiet=100.0)
+    bench.runner.begin()
+    bench.now = 1000.0
+    bench.runner.want_orbit(START)
+    for angle in range(5):
+        bench.runner.submit(turned(angle))
+        assert bench.next(Frame).state == turned(angle)
+        bench.runner.want_orbit(turned(angle))
+    assert bench.rest() == []
+    bench.now = 1101.0
+    bench.runner.task(lambda engine: None, "wake up")  # in place of the time that has passed
+    assert bench.next().tag == "wake up"
+    assert bench.next().done == 1
+    assert bench.runner.close(WAIT)
+
+
+def test_when_it_is_quiet_the_orbit_begins_of_itself() -> None:
+    messages: queue.Queue[object] = queue.Queue()
+    runner = Runner(FakeEngine, messages.put, quiet=0.02)
+    runner.begin()
+    runner.submit(START)
+    runner.want_orbit(START)
+    while not isinstance(messages.get(timeout=WAIT), OrbitCurve):
+        pass
+    assert runner.close(WAIT)
 
 
 def test_another_epoch_starts_the_orbit_again(bench: Bench) -> None:

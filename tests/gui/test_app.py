@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 
 from explorer.state import State
 from tests.gui.fake_engine import FakeEngine
-from widgets import app, offscreen, singletons, theme
+from widgets import app, offscreen, theme
 
 
 @pytest.fixture(autouse=True)
@@ -104,10 +104,3 @@ def test_no_picture_of_what_fails(qapp: QApplication, tmp_path: Path) -> None:
     with pytest.raises(offscreen.NoPicture, match=r"no frame after 0\.05 seconds"):
         offscreen.grab_window(start_slow, State(), path=tmp_path / "a.png", timeout=0.05)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.skipif(sys.version_info >= (3, 12), reason="True and None are immortal")
-def test_true_and_none_survive_a_million_calls_into_qt() -> None:
-    if not singletons.leaks():
-        pytest.skip("this PySide6 counts its references")
-    assert min(sys.getrefcount(True), sys.getrefcount(None)) > singletons.PLENTY // 2

@@ -10,6 +10,7 @@ from explorer.state import State
 from tests.gui.sample_catalogue import EQUATION, SOURCE, make_catalogue, make_info
 from tests.gui.sample_frames import make_frame
 from tests.gui.view_driving import objects, odd_frames, opened
+from widgets import theme
 from widgets.highlight import python_as_html
 from widgets.views.equation import EquationView
 
@@ -68,7 +69,15 @@ def test_the_place_read_to_stays(view):
     assert place > 0
     for i in range(50):
         view.set_frame(make_frame(transform=f"rotate:{i}"))
+    view.show_catalogue(make_catalogue())
+    view.apply_theme()
     assert bar.value() == place and objects(view) == before
+    theme.use("dark")
+    view.apply_theme()
+    theme.use("light")
+    assert bar.value() == place
+    view.set_state(State(model="plain-cnn"))
+    assert bar.value() == 0
 
 
 def test_odd_cards_are_shown(view):
@@ -104,3 +113,10 @@ def test_highlighting_tells_kinds_apart(qtbot):
     inks = {text: made.split(f">{text}<")[0][-8:-1] for text in ("def", "forward", "return")}
     assert inks["def"] == inks["return"] != inks["forward"]
     assert ">x<" not in made
+
+
+def test_indices_and_exponents_are_set_as_such(view):
+    info = make_info(equation="θ_{g⁻¹u} = x_u + y^{2} < a_{i_{1}}\nplain")
+    view.show_catalogue(replace(make_catalogue(), models=(info,)))
+    made = view.html()
+    assert "θ<sub>g⁻¹u</sub> = x<sub>u</sub> + y<sup>2</sup> &lt; a<sub>i<sub>1</sub></sub>" in made

@@ -13,7 +13,7 @@ from tests.gui.sample_frames import LAYERS, make_frame
 from tests.gui.view_driving import click, gather, measure, objects, odd_frames, opened, with_layers
 from widgets.chart import LogScale
 from widgets.views.errors import ErrorsView
-from widgets.words import figure, guilty_layers, verdict_sentence
+from widgets.words import figure, guilty, guilty_layers, inherited, read_out, verdict_sentence
 
 ODD = odd_frames()
 
@@ -191,3 +191,10 @@ def test_every_size_can_be_drawn(qtbot, width, height):
 )  # fmt: skip
 def test_numbers_as_text(value, text):
     assert figure(value) == text
+
+
+def test_an_inherited_error_is_no_fault_and_no_praise():
+    passed_on = measure(cumulative=0.9, local=2e-7)
+    assert inherited(passed_on) and not guilty(passed_on)
+    assert "comes from earlier layers" in read_out("relu", passed_on)
+    assert not inherited(measure()) and not inherited(measure(cumulative=None)) and not inherited(None)

@@ -120,8 +120,8 @@ def test_a_figure_is_light_and_the_window_stays_dark(qtbot, tmp_path, in_light):
     view.apply_theme()
     before, base = view.grab().toImage(), QApplication.palette().color(QPalette.ColorRole.Base)
     sheet, geometry = view.styleSheet(), view.geometry()
-    export_view(view, tmp_path / "light.png")
     export_view(view, tmp_path / "dark.png", theme="dark")
+    export_view(view, tmp_path / "light.png")
     with Image.open(tmp_path / "light.png") as light, Image.open(tmp_path / "dark.png") as dark:
         assert np.asarray(light.convert("L")).mean() > 180 > 80 > np.asarray(dark.convert("L")).mean()
     assert theme.current() is theme.DARK and QApplication.palette().color(QPalette.ColorRole.Base) == base

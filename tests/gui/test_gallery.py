@@ -141,11 +141,20 @@ def test_the_search_filters_both(view, words, models, data):
 
 def test_the_marks_follow_the_state_without_an_answer(view):
     wishes = gather(view)
-    view.set_frame(make_frame(compare=True))
+    view.set_state(make_frame(compare=True).state)
     assert (view.models.current, view.models.second, view.data.current) == ("d4-cnn", "plain-cnn", "digit-3")
+    view.set_frame(make_frame())
+    assert view.models.second == "plain-cnn"  # a frame that comes late says nothing about the choice
     view.set_state(State(model="plain-cnn", sample=""))
     assert (view.models.current, view.data.current) == ("plain-cnn", "digit-3")  # the model's own sample
     assert not wishes
+
+
+def test_alone_it_follows_frames(qtbot):
+    view = opened(qtbot, GalleryView(), 250, 400)
+    view.set_frame(make_frame(compare=True))
+    view.show_catalogue(make_catalogue())
+    assert (view.models.current, view.models.second) == ("d4-cnn", "plain-cnn")
 
 
 def test_an_empty_catalogue_is_said(view):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QMimeData, QPointF, QSettings, QSize, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QSettings, QSize, Qt, QUrl
 from PySide6.QtGui import QAction, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import (
     QApplication,
@@ -359,6 +359,17 @@ def test_a_message_about_a_file_outlives_the_next_frame(bench: Bench) -> None:
     assert window.infobar.isVisible()
 
 
+def test_what_went_well_goes_away_and_what_went_wrong_stays(bench: Bench) -> None:
+    window = bench.window()
+    window.say("info", "Saved x.json")
+    assert window.infobar._gone.isActive()
+    window.infobar._gone.timeout.emit()
+    assert not window.infobar.isVisible()
+    window.say("info", "Saved x.json")
+    window.say_failure(Failure(State(), "no"))
+    assert window.infobar.isVisible() and not window.infobar._gone.isActive()
+
+
 # ---- keys
 
 
@@ -560,12 +571,20 @@ def test_scores() -> None:
 # ---- files
 
 
+def drag_enter(x: int, y: int, mime: QMimeData) -> QDragEnterEvent:
+    copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    try:
+        return QDragEnterEvent(QPointF(x, y), copy, mime, left, none)
+    except TypeError:  # PySide6 up to 6.11
+        return QDragEnterEvent(QPoint(x, y), copy, mime, left, none)
+
+
 def drop(window: MainWindow, *paths: str) -> None:
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile(path) for path in paths])
     where, copy, left = QPointF(300, 300), Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
     none = Qt.KeyboardModifier.NoModifier
-    enter = QDragEnterEvent(where, copy, mime, left, none)
+    enter = drag_enter(300, 300, mime)
     QApplication.sendEvent(window, enter)
     assert enter.isAccepted() and window._drop_hint.isVisible()
     QApplication.sendEvent(window, QDropEvent(where, copy, mime, left, none))
@@ -594,8 +613,7 @@ def test_what_is_no_file_is_not_taken(bench: Bench) -> None:
     window = bench.window()
     mime = QMimeData()
     mime.setText("just words")
-    left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    enter = QDragEnterEvent(QPointF(3, 3), Qt.DropAction.CopyAction, mime, left, none)
+    enter = drag_enter(3, 3, mime)
     enter.ignore()
     QApplication.sendEvent(window, enter)
     assert not window._drop_hint.isVisible()

@@ -99,6 +99,9 @@ def test_the_line_of_the_element_can_be_dragged_here_too(view):
     y = lines.plot().center().y()
     drag(lines, QPointF(lines.x_of(0), y), QPointF(lines.x_of(45), y))
     assert wishes[-1].step == ("rotate", (45.0,)) and wishes[-1].done and wishes[-1].tag == "orbit"
+    view.set_state(make_frame(transform="rotate:45").state)
+    view.set_frame(make_frame(transform="rotate:0"))
+    assert lines.value == 45
 
 
 def test_the_read_out_names_class_and_values(view):

@@ -97,6 +97,18 @@ def test_what_each_forgets(x: Tensor) -> None:
 
 
 @torch.no_grad()
+def test_brightness_and_contrast_vanish_under_instance_normalisation() -> None:
+    image = torch.rand(1, 1, SIZE, SIZE, dtype=torch.float64)
+
+    def change(norm: str) -> float:
+        net = build(NORMS.index(norm)).double().eval()
+        return float((net(0.3 + 0.5 * image) - net(image)).norm() / net(image).norm())
+
+    assert change("instance") < 1e-3  # what is left is epsilon's
+    assert change("batch") > 0.1
+
+
+@torch.no_grad()
 def local_errors(net: nn.Module, shift: int = 8) -> dict[str, float]:
     """Return each layer's own error: fed its moved input, against its moved output."""
     moved_by = {32: shift, 16: shift // 2, 8: shift // 4, 4: shift // 8}

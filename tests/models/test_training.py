@@ -40,11 +40,11 @@ def test_the_same_seed_gives_the_same_network(augment: bool) -> None:
 
 
 def test_training_leaves_the_random_state_and_reports_progress() -> None:
-    before = torch.get_rng_state()
+    before, threads = torch.get_rng_state(), torch.get_num_threads()
     seen: list[tuple[int, int, str]] = []
     with torch.inference_mode():
         network, metrics = train(tiny, Recipe(), epochs=2, subset=40, progress=lambda *args: seen.append(args))
-    assert torch.equal(before, torch.get_rng_state())
+    assert torch.equal(before, torch.get_rng_state()) and threads == torch.get_num_threads()
     assert [(epoch, epochs) for epoch, epochs, _ in seen] == [(1, 2), (2, 2)]
     assert all(text.startswith("loss ") for *_, text in seen)
     assert not network.training and not any(p.is_inference() for p in network.parameters())

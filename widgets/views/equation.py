@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ class EquationView(View):
         self._infos: dict[str, ModelInfo] = {}
         self._loaded = False
         self._names: tuple[str, str] = ("", "")  # the model, and the one it is compared with
-        self._second = False
+        self._second = self._told = False
         self._shown: object = None
         self.page = QTextBrowser(self)
         self.page.setOpenLinks(False)
@@ -71,11 +72,15 @@ class EquationView(View):
         self._refresh()
 
     def show_frame(self, frame: Frame | None) -> None:
-        if frame is not None:
-            self.set_state(frame.state)
+        if frame is not None and not self._told:
+            self._follow(frame.state)
 
     def set_state(self, state: State) -> None:
-        """Turn to the page of the state's model."""
+        """Turn to the page of the state's model; from here on late frames do not."""
+        self._told = True
+        self._follow(state)
+
+    def _follow(self, state: State) -> None:
         if (state.model, state.compare) != self._names:
             self._names, self._second = (state.model, state.compare), False
             self._refresh()
@@ -105,8 +110,11 @@ class EquationView(View):
         shown = (self.name, self.info, theme.current().name, self._loaded)
         if shown == self._shown:
             return  # a frame changes nothing here: the place read to stays
+        same = isinstance(self._shown, tuple) and self._shown[:2] == shown[:2]
+        place = self.page.verticalScrollBar().value() if same else 0
         self._shown = shown
         self.page.setHtml(self.html())
+        self.page.verticalScrollBar().setValue(place)
 
     def html(self) -> str:
         """Return the page."""
@@ -130,9 +138,9 @@ class EquationView(View):
             parts.append(f"<p>{html.escape(info.summary)}</p>")
         if lines := [line for line in info.equation.splitlines() if line.strip()]:
             families = ", ".join(f"'{family}'" for family in (*MATH, "serif"))
-            written = "<br>".join(html.escape(line).replace("  ", "&nbsp; ") for line in lines)
-            style = f"font-family:{families}; font-size:{1.25 * size:.1f}pt; margin:10px 0 10px 14px; line-height:150%"
-            parts.append(f'<p style="{style}">{written}</p>')
+            # a line too long for the dock goes on under itself, to the right of where equations begin
+            style = f"font-family:{families}; font-size:{1.2 * size:.1f}pt; margin:5px 0 5px 30px; text-indent:-18px"
+            parts += [f'<p style="{style}">{_with_indices(html.escape(line))}</p>' for line in lines]
         if info.reference:
             parts.append(f'<p style="color:{t.muted}">{_linked(info.reference, t.accent)}</p>')
         if info.notes:
@@ -179,6 +187,19 @@ def _facts(info: ModelInfo) -> str:
     trained = "trained" if info.trained else "not trained"
     words = [info.name, " ".join(info.rows), claims, f"input {shape}" if shape else "", trained]
     return " · ".join(filter(None, words))
+
+
+def _with_indices(text: str) -> str:
+    """Return an equation with x_{i,j}, x_i and x^{2} set as indices and exponents."""
+    text = text.replace("  ", "&nbsp; ")
+    for _ in range(3):  # the innermost braces first
+        text = re.sub(r"([_^])\{([^{}]*)\}", _index, text)
+    return re.sub(r"([_^])(\w+)", _index, text)
+
+
+def _index(match: re.Match[str]) -> str:
+    tag = "sub" if match[1] == "_" else "sup"
+    return f"<{tag}>{match[2]}</{tag}>"
 
 
 def _linked(text: str, colour: str) -> str:

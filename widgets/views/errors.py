@@ -21,6 +21,7 @@ from widgets.words import (
     counterpart,
     figure,
     guilty_layers,
+    inherited,
     read_out,
     subject,
     verdict_colour_role,
@@ -77,6 +78,9 @@ class LayerChart(Chart):
         inside = plot.left() <= at.x() <= plot.right()
         return index if inside and 0 <= index < len(self.columns) else None
 
+    def under(self, at: QPointF | None) -> object:
+        return self.index_at(at) if at is not None else None
+
     # painting -------------------------------------------------------------------------------------------------
     def paint(self, p: QPainter, t: Theme) -> None:
         plot, colour = self.plot(), getattr(t, self.colour_role)
@@ -100,7 +104,7 @@ class LayerChart(Chart):
     def _paint_ground(self, p: QPainter, t: Theme, shown: range, width: float) -> None:
         plot = self.plot()
         self.paint_ground(p, t)
-        hovered = self.index_at(self._mouse) if self._mouse is not None else None
+        hovered = self.under(self._mouse)
         for i in shown:
             column = self.columns[i]
             left = max(plot.left(), self.x_of(i - 0.5))
@@ -177,7 +181,8 @@ class LayerChart(Chart):
         """A strip under the plot: thick where broken, thin where it holds, so that colour is not all."""
         plot = self.plot()
         for i in shown:
-            verdict = m.verdict if (m := self.columns[i].measure) is not None else ""
+            m = self.columns[i].measure
+            verdict = m.verdict if m is not None and not inherited(m) else ""
             colour, thick = {"broken": (t.bad, 5.0), "holds": (t.good, 3.0)}.get(verdict, (t.line, 1.5))
             gap = 1.5 if width > 8 else 0.0
             left, right = max(plot.left(), self.x_of(i - 0.5) + gap), min(plot.right(), self.x_of(i + 0.5) - gap)

@@ -41,6 +41,7 @@ class GalleryView(View):
         super().__init__(parent)
         self._catalogue: Catalogue | None = None
         self._state: State | None = None
+        self._told = False
         self.tabs, self.search = QTabBar(self), QLineEdit(self)
         for name in ("Models", "Data"):
             self.tabs.addTab(name)
@@ -102,7 +103,7 @@ class GalleryView(View):
             for sample in catalogue.samples:
                 self._add(self.data, sample).setData(IMAGE, image_of(sample))
         if self._state is not None:
-            self.set_state(self._state)
+            self._follow(self._state)
         self._refresh()
 
     def _add(self, cards: Cards, info: ModelInfo | SampleInfo) -> QListWidgetItem:
@@ -113,11 +114,15 @@ class GalleryView(View):
         return item
 
     def show_frame(self, frame: Frame | None) -> None:
-        if frame is not None:
-            self.set_state(frame.state)
+        if frame is not None and not self._told:
+            self._follow(frame.state)
 
     def set_state(self, state: State) -> None:
-        """Mark the model, the one beside it, and the sample."""
+        """Mark the model, the one beside it, and the sample; from here on late frames do not."""
+        self._told = True
+        self._follow(state)
+
+    def _follow(self, state: State) -> None:
         self._state = state
         self.models.mark(state.model, state.compare)
         self.data.mark(state.sample or self._own_sample(state.model), "")

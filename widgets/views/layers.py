@@ -61,6 +61,7 @@ class LayersView(View):
         self.tree.itemCollapsed.connect(lambda item: self._folded.add(_key(item)))
         self.tree.itemExpanded.connect(lambda item: self._folded.discard(_key(item)))
         self.tree.itemEntered.connect(self._entered)
+        self.tree.viewport().installEventFilter(self)
         self.tree.setAccessibleName("Layers")
         self.empty = QLabel("No layers yet. Choose a model; its layers appear here with the error of each.", self)
         self.empty.setWordWrap(True)
@@ -190,16 +191,20 @@ class LayersView(View):
         self.hovered.emit("")
         super().leaveEvent(event)
 
-    def resizeEvent(self, event: Any) -> None:
+    def eventFilter(self, watched: Any, event: QEvent) -> bool:
+        # the viewport, because a scroll bar that comes takes of the width too
+        if watched is self.tree.viewport() and event.type() == QEvent.Type.Resize:
+            self._share_width(self.tree.viewport().width())
+        return super().eventFilter(watched, event)
+
+    def _share_width(self, width: int) -> None:
         """Show as many columns as fit, the most telling first; all are there when the dock is wide."""
-        super().resizeEvent(event)
-        width = event.size().width() - 8
         em = self.fontMetrics().horizontalAdvance("0")
-        wanted = {ERROR: 11 * em, FIELD: 19 * em, SHAPE: 10 * em, PARAMS: 9 * em}
-        left = width - max(10 * em, 0.3 * width)
+        wanted = {ERROR: (11 if width > 36 * em else 8) * em, FIELD: 19 * em, SHAPE: 10 * em, PARAMS: 9 * em}
+        left = width - max(9.5 * em, min(0.42 * width, 24 * em))
         for column in (ERROR, FIELD, SHAPE, PARAMS):
             # the field is worth showing short: it is read by its beginning, and whole in the tool tip
-            least = 8 * em if column == FIELD else wanted[column]
+            least = 7 * em if column == FIELD else wanted[column]
             fits = left >= least
             self.tree.setColumnHidden(column, not fits)
             if fits:

@@ -27,7 +27,7 @@ class OrbitView(View):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._frame: Frame | None = None
-        self._state = State()
+        self._state, self._told = State(), False  # who is told of the state does not take it from late frames
         self._curves: tuple[OrbitCurve, ...] = ()
         self.curve = CurveChart(self)
         self.heat = (HeatChart(self), HeatChart(self))
@@ -70,7 +70,7 @@ class OrbitView(View):
     # what comes in --------------------------------------------------------------------------------------------
     def show_frame(self, frame: Frame | None) -> None:
         self._frame = frame
-        if frame is not None:
+        if frame is not None and not self._told:
             self._state = frame.state
         self._refresh()
 
@@ -80,7 +80,7 @@ class OrbitView(View):
 
     def set_state(self, state: State) -> None:
         """Follow the person's choice before its frame is there."""
-        self._state = state
+        self._state, self._told = state, True
         self._refresh()
 
     def set_playing(self, playing: bool) -> None:

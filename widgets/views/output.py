@@ -12,8 +12,9 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from explorer.frame import Frame, OrbitCurve, Square
+from explorer.state import State
 from explorer.transforms import transforms
-from widgets.chart import RIGHT, Adaptive, Chart, faded, linear_ticks
+from widgets.chart import RIGHT, Adaptive, Chart, draw_hair, faded, linear_ticks
 from widgets.orbit_chart import ElementChart, Trace
 from widgets.theme import Theme
 from widgets.view import View, ViewSpec, Wish
@@ -117,7 +118,7 @@ class BarChart(Chart):
         for tick in linear_ticks(*self._extent, max(2, int(plot.width() / 70))):
             x, text = self._x(tick), f"{tick:g}".replace("-", "−")
             p.setPen(QPen(faded(t.line, 150 if abs(tick) > 1e-12 else 255), 1))
-            p.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom() + 3))
+            draw_hair(p, QPointF(x, plot.top()), QPointF(x, plot.bottom() + 3))
             half = QFontMetricsF(self.small()).horizontalAdvance(text) / 2 + 2
             p.setPen(QColor(t.muted))
             p.drawText(QRectF(x - half, plot.bottom() + 3, 2 * half, self.line()), Qt.AlignmentFlag.AlignCenter, text)
@@ -197,7 +198,7 @@ class LineChart(ElementChart):
         for tick in linear_ticks(*self._extent, max(1, int(plot.height() / (1.6 * self.line())))):
             y = self._y(tick)
             p.setPen(QPen(faded(t.line, 150), 1))
-            p.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
+            draw_hair(p, QPointF(plot.left(), y), QPointF(plot.right(), y))
             p.setPen(QColor(t.muted))
             p.drawText(QRectF(0, y - 10, plot.left() - 5, 20), RIGHT, f"{tick:.3g}".replace("-", "−"))
         self.paint_axis(p, t)
@@ -236,6 +237,7 @@ class OutputView(View):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._frame: Frame | None = None
+        self._state: State | None = None  # the person's choice, which a late frame does not know yet
         self._curves: tuple[OrbitCurve, ...] = ()
         self.bars = (BarChart(self), BarChart(self))
         self.lines = (LineChart(self), LineChart(self))
@@ -263,6 +265,11 @@ class OutputView(View):
         self._frame = frame
         self._refresh()
 
+    def set_state(self, state: State) -> None:
+        """Let the element's line follow at once."""
+        self._state = state
+        self._refresh()
+
     def show_orbit(self, curves: tuple[OrbitCurve, ...]) -> None:
         self._curves = curves
         self._refresh()
@@ -282,7 +289,7 @@ class OutputView(View):
             transform = transforms().get(curve.transform) if curve is not None else None
             if drawn and curve is not None and frame is not None and transform is not None:
                 index = transform.orbit or 0
-                step = frame.state.step(transform.name)
+                step = (self._state or frame.state).step(transform.name)
                 value = (step.values if step is not None else transform.defaults)[index]
                 lines.show_traces([Trace(curve, "", "", role)], transform.params[index], value)
 
@@ -299,7 +306,7 @@ class OutputView(View):
         if self._frame is None or not self._curves:
             return
         transform = transforms()[self._curves[0].transform]
-        step = self._frame.state.step(transform.name)
+        step = (self._state or self._frame.state).step(transform.name)
         values = list(step.values if step is not None else transform.defaults)
         values[transform.orbit or 0] = value
         self.wished.emit(Wish(step=(transform.name, tuple(values)), tag="orbit", done=done))

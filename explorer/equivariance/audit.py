@@ -1,0 +1,260 @@
+"""Collect the squares of every layer, element by element, and say who made the fault."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from explorer.capture import capture
+from explorer.equivariance import measure
+from explorer.equivariance.attribution import attributed
+from explorer.equivariance.hints import hints
+from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
+from explorer.equivariance.presets import preset_figures
+from explorer.equivariance.stimulus import another
+from explorer.fields import FieldType
+from explorer.trace import Layer, Trace
+from explorer.transforms import Element
+
+
+@dataclass
+class _Figures:
+    """What is collected for one layer; `soft_*` where no verdict can be given."""
+
+    cumulative: list[Tensor] = field(default_factory=list)
+    local: list[Tensor] = field(default_factory=list)
+    soft_cumulative: list[Tensor] = field(default_factory=list)
+    soft_local: list[Tensor] = field(default_factory=list)
+    floor: list[Tensor] = field(default_factory=list)
+    chance: list[Tensor] = field(default_factory=list)
+    distances: list[measure.Distance] = field(default_factory=list)
+    kept: list[float] = field(default_factory=list)
+    worst: tuple[float, Tensor] | None = None
+
+
+class Audit:
+    """The measurement of one network (in eval mode, without gradients) on one batch; `add` elements, then `report`."""
+
+    def __init__(
+        self, model: nn.Module, traced: Trace, x: Tensor, x_field: FieldType, seed: int, eps_of: torch.dtype
+    ) -> None:
+        self.model, self.trace, self.x, self.x_field, self.seed = model, traced, x, x_field, seed
+        self.eps_of = eps_of
+        self.names = [layer.name for layer in traced.layers]
+        self.values, self.fed = self._run(x, inputs=True)
+        self.other = another(x, seed + 1)
+        self.figures = {name: _Figures() for name in self.names}
+        self.elements: list[tuple[str, bool]] = []
+        self.table: dict[str, dict[str, tuple[float | None, float | None]]] = {name: {} for name in self.names}
+        self.presets: dict[str, float] = {}
+        self.worst_element: dict[str, Element] = {}
+        self.float_floor = self._float_floor()
+        self.attributed: dict[str, float] = {}
+        again, _ = self._run(x, seed + 1)
+        self.random = [n for n in self.names if not torch.equal(self.values[n], again[n])]
+
+    def _run(
+        self, x: Tensor, seed: int | None = None, inputs: bool = False
+    ) -> tuple[dict[str, Tensor], dict[str, tuple[Tensor, ...]]]:
+        # every run draws the same random numbers, so that noise inside the network is no fault by itself
+        torch.manual_seed(self.seed if seed is None else seed)
+        return capture(self.model, x, self.names, clone=True, inputs=inputs)
+
+    def _float_floor(self) -> dict[str, float]:
+        """Return rounding alone: float32 against a float64 rerun, per layer; in float64 eps sqrt(rank)."""
+        if self.x.dtype != torch.float32:
+            eps = torch.finfo(self.x.dtype).eps
+            return {layer.name: eps * math.sqrt(max(layer.rank, 1)) for layer in self.trace.layers}
+        torch.manual_seed(self.seed)
+        reference, _ = capture(copy.deepcopy(self.model).double(), self.x.double(), self.names, clone=True)
+        return {
+            n: float((self.values[n].double() - reference[n]).norm() / reference[n].norm().clamp_min(1e-300))
+            for n in self.names
+        }
+
+    def add(self, label: str, element: Element) -> None:
+        """Measure every layer under one element."""
+        answers, _ = self._run(element.act(self.x, self.x_field))
+        others, _ = self._run(element.act(self.other, self.x_field))
+        self.elements.append((label, element.exact(self.x_field, tuple(self.x.shape))))
+        for layer in self.trace.layers:
+            value = self.values[layer.name]
+            expected = measure.expected_after(element, layer, value)
+            if expected is None or layer.field is None:
+                continue
+            f, answer, figures = layer.field, answers[layer.name], self.figures[layer.name]
+            where = measure.mask(element, value, f, layer.receptive)
+            if where.kept == 0.0:
+                continue  # nothing here is determined by the input
+            exact = measure.judged(element, self.x, self.x_field, layer, value, where)
+            d = measure.distance(expected, answer, where, f)
+            alone = measure.local_answer(self.model, self.trace, layer, element, self.fed.get(layer.name, ()))
+            local = None if alone is None else measure.distance(expected, alone, where, f).relative
+            (figures.cumulative if exact else figures.soft_cumulative).append(d.relative)
+            if local is not None and alone is not None:
+                (figures.local if exact else figures.soft_local).append(local)
+                if exact and (figures.worst is None or float(local.max()) > figures.worst[0]):
+                    figures.worst = (float(local.max()), measure.masked(alone - expected, where, f))
+                    self.worst_element[layer.name] = element
+            figures.chance.append(measure.distance(expected, others[layer.name], where, f).relative)
+            figures.floor.append(measure.there_and_back(element, value, f, layer.receptive))
+            figures.distances.append(d)
+            figures.kept.append(where.kept)
+            here = None if local is None else float(local.median())
+            self.table[layer.name][label] = (float(d.relative.median()), here)
+            if layer.name == self.trace.output:
+                for key, figure in preset_figures(expected, answer).items():
+                    keep = min if key.startswith("eq-") else max
+                    self.presets[key] = keep(self.presets.get(key, figure), figure)
+
+    def attribute(self) -> None:
+        """Push each layer's worst local error to the output; one batch of probes per element that was worst."""
+        by_element: dict[int, tuple[Element, list[str]]] = {}
+        for name, element in self.worst_element.items():
+            by_element.setdefault(id(element), (element, []))[1].append(name)
+        for element, names in by_element.values():
+            errors = {n: w[1] for n in names if (w := self.figures[n].worst) is not None}
+            gx = element.act(self.x, self.x_field)
+            self.attributed |= attributed(self.model, self.trace, gx, errors, seed=self.seed)
+
+    def report(
+        self,
+        name: str,
+        group: str,
+        tol: float | None,
+        lie: Mapping[str, Mapping[str, float]],
+        training: Sequence[str],
+        notes: Sequence[str] = (),
+    ) -> Report:
+        """Return what was found; `tol` replaces the tolerances that follow from rounding."""
+        rows = [
+            self._row(layer, tol, {along: v[layer.name] for along, v in lie.items() if layer.name in v})
+            for layer in self.trace.layers
+        ]
+        verdict, guilty, said = self._verdict(rows)
+        said += notes
+        if training:
+            said.append(f"{training[0]} was in train mode; it was measured in eval mode")
+        causes = [h for g in guilty for h in hints(self.model, self.trace, g, g in training, group)]
+        if self.random:
+            drawn = f"{self.random[0]} draws random numbers in eval mode; all runs were given the same ones"
+            (causes if verdict == "broken" else said).append(drawn)
+        return Report(
+            name, group, verdict, tuple(guilty), tuple(rows), tuple(e for e, _ in self.elements),
+            tuple(exact for _, exact in self.elements), self.table, tuple(causes), self.presets, len(self.x), self.seed,
+            str(self.x.dtype).removeprefix("torch."), str(self.x.device), model_hash(self.model), versions(),
+            tuple(said),
+        )  # fmt: skip
+
+    def _verdict(self, rows: Sequence[LayerReport]) -> tuple[str, list[str], list[str]]:
+        """Return the network's verdict, the layers that make the fault, and what else should be known."""
+        guilty, notes = self._guilty(rows), []
+        last = rows[-1]
+        by_name = {row.name: row for row in rows}
+        declared = [name for name in guilty if not by_name[name].guessed]
+        if _seen(last) or declared:
+            verdict = "broken"
+        elif last.cumulative is None:
+            verdict = "no law"
+        else:
+            verdict = "holds"
+        guesses = [name for name in guilty if name not in declared]
+        if verdict == "broken" and not guilty:
+            # every layer obeys its law alone: code of a forward, between the layers, does not
+            guilty = [next(row.name for row in rows if _seen(row))]
+            notes.append(
+                f"{guilty[0]} is where the fault first shows, but alone it obeys its law: the fault is made by code "
+                "between it and the layers before it"
+            )
+        elif verdict == "broken" and guesses:
+            notes.append(
+                f"{guesses[0]} is measured against a guessed field type, '{by_name[guesses[0]].field}'; if it is "
+                "wrong, correct that first"
+            )
+        elif guesses:
+            although = " although the output does" if verdict == "holds" else ""
+            notes.append(
+                f"{', '.join(guesses)} does not follow its guessed field type{although}; correct the guess if the "
+                "layer has another representation"
+            )
+            guilty = []
+        if verdict == "holds" and last.chance is not None and last.chance <= last.tolerance:
+            notes.append("the output is the same for another input, so the law holds for nothing")
+        if verdict == "no law" and any(row.cumulative is not None for row in rows):
+            notes.append("the output has no law under this group: no action, or places that left the image count in it")
+        elif verdict == "no law":
+            notes.append("no exact element of this group has an action here, so there is a curve but no verdict")
+        return verdict, guilty, notes
+
+    def _guilty(self, rows: Sequence[LayerReport]) -> list[str]:
+        broken = [row.name for row in rows if row.verdict == "broken"]
+        guilty, seen = [], False
+        for layer, row in zip(self.trace.layers, rows, strict=True):
+            # a container is guilty only of what none of its own layers does
+            inner = any(n.startswith(layer.module + ".") for n in broken) if layer.module else False
+            # what cannot be fed alone inherits a fault that was seen before it
+            if row.name in broken and not inner and (row.local is not None or not seen):
+                guilty.append(row.name)
+            seen = seen or _seen(row)
+        return guilty
+
+    def _row(self, layer: Layer, tol: float | None, lie: Mapping[str, float]) -> LayerReport:
+        f = self.figures[layer.name]
+        # rounding that this very network shows is never called a fault
+        limit = max(measure.tolerance(self.eps_of, layer.rank), 8 * self.float_floor[layer.name])
+        limit = limit if tol is None else tol
+        local, cumulative, chance = _summary(f.local), _summary(f.cumulative), _summary(f.chance)
+        judged = local or cumulative
+        floors = torch.cat(f.floor) if f.floor else torch.zeros(1)
+        lossy = floors[floors > 0]
+        return LayerReport(
+            name=layer.name,
+            kind=layer.kind,
+            field=str(layer.field) if layer.field else "unknown",
+            guessed=bool(layer.field and layer.field.guessed),
+            shape=layer.shape,
+            local=local.median if local else None,
+            local_p95=local.p95 if local else None,
+            local_max=local.most if local else None,
+            cumulative=cumulative.median if cumulative else None,
+            cumulative_p95=cumulative.p95 if cumulative else None,
+            cumulative_max=cumulative.most if cumulative else None,
+            attributed=self.attributed.get(layer.name),
+            floor=max(self.float_floor[layer.name], 0.0 if f.cumulative else float(floors.median())),
+            chance=chance.median if chance else None,
+            tolerance=limit,
+            max_abs=max((float(d.max_abs.max()) for d in f.distances), default=None),
+            mean_abs=float(np.median([float(d.mean_abs.median()) for d in f.distances])) if f.distances else None,
+            decibel=float(np.median([float(d.decibel.median()) for d in f.distances])) if f.distances else None,
+            kept=float(np.mean(f.kept)) if f.kept else 0.0,
+            verdict="no law" if judged is None else "broken" if judged.most > limit else "holds",
+            resampled_cumulative=soft.median if (soft := _summary(f.soft_cumulative)) else None,
+            resampled_local=soft.median if (soft := _summary(f.soft_local)) else None,
+            resampled_floor=float(lossy.median()) if f.soft_cumulative and len(lossy) else None,
+            lie=lie,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    median: float
+    p95: float
+    most: float
+
+
+def _summary(parts: Sequence[Tensor]) -> _Summary | None:
+    """Return the median, 95th percentile and maximum over samples and elements."""
+    if not parts:
+        return None
+    values = torch.cat([p.double().flatten().cpu() for p in parts])
+    return _Summary(float(values.median()), float(values.quantile(0.95)), float(values.max()))
+
+
+def _seen(row: LayerReport) -> bool:
+    return row.cumulative_max is not None and row.cumulative_max > row.tolerance

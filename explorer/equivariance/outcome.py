@@ -1,0 +1,144 @@
+"""What an audit found: one row per layer, one verdict for the network, as values, JSON or text."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import math
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+
+@dataclass(frozen=True, slots=True)
+class LayerReport:
+    """One layer over all samples and exact elements (`resampled_*`: over the elements that are not exact).
+
+    Medians and 95th percentiles are relative errors; None where the layer's field has no action or no exact element.
+    """
+
+    name: str
+    kind: str
+    field: str
+    guessed: bool
+    shape: tuple[int, ...]
+    local: float | None
+    local_p95: float | None
+    local_max: float | None
+    cumulative: float | None
+    cumulative_p95: float | None
+    cumulative_max: float | None
+    attributed: float | None
+    floor: float
+    chance: float | None
+    tolerance: float
+    max_abs: float | None
+    mean_abs: float | None
+    decibel: float | None
+    kept: float
+    verdict: str
+    resampled_cumulative: float | None = None
+    resampled_local: float | None = None
+    resampled_floor: float | None = None
+    lie: Mapping[str, float] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The answer to "does this network respect this group, and if not, where does it fail?".
+
+    `table[layer][element]` is (cumulative, local), medians over samples; `verdict` is "holds", "broken" or "no law".
+    """
+
+    model: str
+    group: str
+    verdict: str
+    guilty: tuple[str, ...]
+    layers: tuple[LayerReport, ...]
+    elements: tuple[str, ...]
+    exact: tuple[bool, ...]
+    table: Mapping[str, Mapping[str, tuple[float | None, float | None]]]
+    hints: tuple[str, ...]
+    presets: Mapping[str, float]
+    samples: int
+    seed: int
+    dtype: str
+    device: str
+    model_hash: str
+    versions: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        return self.verdict == "holds"
+
+    def __getitem__(self, layer: str) -> LayerReport:
+        return next(row for row in self.layers if row.name == layer)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values; infinities and NaN become None."""
+        rows = [{f.name: _plain(getattr(row, f.name)) for f in fields(row)} for row in self.layers]
+        top = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "layers"}
+        return {**{k: top[k] for k in ("model", "group", "verdict", "guilty")}, "layers": rows, **top}
+
+    def text(self) -> str:
+        """Return the table as text for a terminal."""
+        width = max([len(row.name) for row in self.layers] + [5])
+        wide = max([len(row.field) + row.guessed for row in self.layers] + [5])
+        lines = [
+            f"{self.model}  under {self.group}: {len(self.elements)} elements, {self.samples} samples, {self.dtype}",
+            f"{'layer':<{width}}  {'field':<{wide}}  {'local':>8}  {'cumul.':>8}  {'attrib.':>8}  {'floor':>8}  "
+            f"{'chance':>8}  verdict",
+        ]
+        for r in self.layers:
+            curve = r.cumulative is None and r.resampled_cumulative is not None
+            figures = (
+                (r.resampled_local, r.resampled_cumulative, None, r.resampled_floor, r.chance)
+                if curve
+                else (r.local, r.cumulative, r.attributed, r.floor, r.chance)
+            )
+            mark = "?" if r.guessed else ""
+            lines.append(
+                f"{r.name:<{width}}  {r.field + mark:<{wide}}  " + "  ".join(_figure(v) for v in figures)
+                + f"  {r.verdict}{' (resampled)' if curve and r.resampled_floor else ''}"
+            )  # fmt: skip
+        guilty = f"; the fault is made in {', '.join(self.guilty)}" if self.guilty else ""
+        lines += [f"verdict: {self.verdict}{guilty}", *(f"hint: {h}" for h in self.hints)]
+        lines += [f"note: {w}" for w in self.warnings]
+        return "\n".join(lines)
+
+
+def _figure(value: float | None) -> str:
+    return f"{'-':>8}" if value is None else f"{value:8.1e}"
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case np.floating() | np.integer() | np.bool_():
+            return _plain(value.item())
+        case Mapping():
+            return {str(k): _plain(v) for k, v in value.items()}
+        case tuple() | list():
+            return [_plain(v) for v in value]
+        case _:
+            return value
+
+
+def model_hash(model: nn.Module) -> str:
+    """Return a SHA-256 over parameter and buffer names, shapes and bytes (first 16 hex digits)."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(f"{name}{tuple(tensor.shape)}{tensor.dtype}".encode())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def versions() -> dict[str, str]:
+    return {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__}

@@ -1,0 +1,55 @@
+"""What a network is measured on: real data that can show a fault, else band-limited noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+CONTRAST = 1e-3  # a fault shows in proportion to the contrast, and must stay far above the tolerance
+
+
+def noise(shape: Sequence[int], seed: int, dtype: torch.dtype = torch.float64) -> Tensor:
+    """Return unit-variance noise of `shape` (batch, channel, h, w), band-limited to half the Nyquist frequency."""
+    generator = torch.Generator().manual_seed(seed)
+    values = torch.randn(tuple(shape), generator=generator, dtype=torch.float64)
+    h, w = values.shape[-2:]
+    radius = (torch.fft.fftfreq(h)[:, None].square() + torch.fft.fftfreq(w).square()).sqrt()
+    keep = torch.sigmoid((0.25 - radius) * 60)
+    values = torch.fft.ifft2(torch.fft.fft2(values) * keep).real
+    spread = values.flatten(1).std(dim=1).view(-1, 1, 1, 1)
+    scaled: Tensor = values / spread.clamp_min(1e-12)
+    return scaled.to(dtype)
+
+
+def stimulus(inputs: Tensor | Sequence[int], seed: int) -> Tensor:
+    """Return `inputs`, or noise of that shape (two samples at least); raise ValueError when it can show nothing."""
+    if isinstance(inputs, Tensor):
+        x = inputs.detach()
+    elif len(inputs) == 4 and min(inputs) > 0:
+        x = noise((max(2, inputs[0]), *inputs[1:]), seed)
+    else:
+        raise ValueError(f"the shape must be (batch, channel, height, width), all positive, got {tuple(inputs)}")
+    if x.ndim != 4 or x.numel() == 0:
+        raise ValueError(f"the input must be (batch, channel, height, width), not empty, got shape {tuple(x.shape)}")
+    if not torch.isfinite(x).all():
+        raise ValueError("the input holds NaN or infinite values; nothing can be measured on it")
+    flat = x.double().flatten(2)
+    # per channel: an image of one colour is constant too
+    spread = (flat.amax(2) - flat.amin(2)).amax(1)
+    if bool((spread <= CONTRAST * flat.abs().amax((1, 2))).any()):
+        raise ValueError(
+            "the input is (nearly) constant, and a constant image looks the same under every element; "
+            "take other data, or subtract its mean"
+        )
+    return x
+
+
+def another(x: Tensor, seed: int) -> Tensor:
+    """Return a different image for each sample of `x`: the next sample, or noise where that is the same one."""
+    other = x.roll(1, 0)
+    size = x.flatten(1).norm(dim=1)
+    alike = (x - other).flatten(1).norm(dim=1) <= 1e-3 * size
+    fresh = noise(x.shape, seed).to(x) * x.std() + x.mean()
+    return torch.where(alike[:, None, None, None], fresh, other)

@@ -1,0 +1,107 @@
+"""Field types: their text, their axes, and where they come from."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from explorer.fields import INVARIANT, FieldType, Grid, Point, Regular, Scalar, grid, parse_field, regular
+from explorer.groups import group
+
+groups = st.builds(lambda kind, n: group(f"{kind}{n}"), st.sampled_from("CD"), st.integers(1, 64))
+reps = st.one_of(st.builds(Scalar, st.booleans()), st.builds(Regular, groups))
+spacings = st.one_of(
+    st.just(math.inf),
+    st.integers(1, 64).map(float),
+    st.floats(1e-12, 1e12),
+    st.sampled_from([1 / 3, 0.5, 1.5, 1e-5, 1e7]),
+)
+flats = st.one_of(st.none(), st.tuples(st.integers(1, 4096), st.integers(1, 4096)))
+field_types = st.one_of(
+    st.builds(FieldType, st.builds(Grid, spacings, flats), reps), st.builds(FieldType, st.just(Point()), reps)
+)
+
+
+@given(field_types)
+def test_what_is_written_is_read_back(field: FieldType) -> None:
+    assert parse_field(str(field)) == field
+    assert parse_field(f"  {field}\n") == field
+    assert parse_field(str(field.guess())) == field  # a guess is no part of the text
+
+
+def test_the_texts_people_see() -> None:
+    assert str(grid()) == "grid scalar"
+    assert str(grid(Scalar(intensity=True))) == "grid intensity"
+    assert str(regular("D4", 2)) == "grid regular(D4) /2"
+    assert str(grid(spacing=math.inf)) == "grid scalar /inf"
+    assert str(FieldType(Grid(4, (2, 3)))) == "grid scalar /4 flat 2x3"
+    assert str(FieldType(Point(), Regular(group("C4")))) == "point regular(C4)"
+    assert str(INVARIANT) == "invariant" and parse_field("point scalar") == INVARIANT
+    # brightness still acts on a measured value that has lost its place
+    assert str(FieldType(Point(), Scalar(True))) == "point intensity"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "grid", "scalar", "grid  scalar", "grid scalar/2", "grid scalar /", "grid scalar /x", "grid scalar /-2",
+        "grid scalar /nan", "grid scalar flat 2", "grid scalar flat 0x3", "grid scalar flat 2x", "grid regular()",
+        "point scalar /2", "point scalar flat 2x2", "invariant /2", "volume scalar", "grid regular(C4", "Grid scalar",
+        "grid scalar\ngrid scalar", "grid scalar guessed",
+    ],
+)  # fmt: skip
+def test_bad_texts_are_refused_with_an_example_of_good_ones(text: str) -> None:
+    with pytest.raises(
+        ValueError, match=r"^unknown field type '.*write 'invariant', 'grid scalar', 'grid regular\(D4\)'"
+    ):
+        parse_field(text)
+
+
+@pytest.mark.parametrize("text", ["grid scalar /0", "grid scalar /1.2.3", "grid scalar /.", "grid regular(D4) /0.0"])
+def test_a_spacing_that_is_no_positive_number_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="the spacing must be a positive number"):
+        parse_field(text)
+
+
+@pytest.mark.parametrize("name", ["C0", "E4", "C99", "4"])
+def test_an_unknown_group_is_named(name: str) -> None:
+    with pytest.raises(ValueError, match=f"unknown group '{name}'"):
+        parse_field(f"grid regular({name})")
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_a_field_or_one_sentence(text: str) -> None:
+    try:
+        field = parse_field(text)
+    except ValueError as error:
+        assert "\n" not in str(error)
+    else:
+        assert parse_field(str(field)) == field
+
+
+def test_axes_follow_the_domain() -> None:
+    assert grid().axes == ("batch", "channel", "y", "x")
+    assert FieldType(Grid(1, (3, 3))).axes == INVARIANT.axes == ("batch", "channel")
+
+
+def test_only_a_point_of_scalars_is_invariant() -> None:
+    assert INVARIANT.invariant and not grid().invariant
+    assert not FieldType(Point(), Regular(group("C4"))).invariant
+
+
+def test_spacing_and_guesses_are_changed_in_a_copy() -> None:
+    field = regular("C4")
+    assert field.at_spacing(4) == regular("C4", 4) and field.spacing == 1.0
+    assert INVARIANT.at_spacing(4) == INVARIANT and INVARIANT.spacing == 1.0
+    assert field.guess().guessed and field.guess().declared() == field
+
+
+@given(field_types)
+def test_a_field_is_a_value(field: FieldType) -> None:
+    assert pickle.loads(pickle.dumps(field)) == field
+    assert len({field, pickle.loads(pickle.dumps(field))}) == 1
+    assert field.rep.size == (field.rep.group.order if isinstance(field.rep, Regular) else 1)

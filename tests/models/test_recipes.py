@@ -1,0 +1,190 @@
+"""The recipes of docs/recipes.md work: each file is put in its package, found there by the scan, and used."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import explorer.reading
+import explorer.sampling
+import explorer.symmetries
+import explorer.transforms
+from explorer.engine import LocalEngine
+from explorer.equivariance import check_equivariance
+from explorer.fields import Scalar, grid
+from explorer.readers import ReadError
+from explorer.registry import scan
+from explorer.state import State
+from explorer.transforms import chain_element, inverse_steps, parse_chain, transforms
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "recipes.md"
+
+
+def recipes() -> dict[str, str]:
+    """Return {path: file} of the page: the path stands in a heading, the file in the first block after it."""
+    sections = re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    found = {}
+    for section in sections:
+        heading, _, rest = section.partition("\n")
+        path, code = re.search(r"`([^`]+\.py)`", heading), re.search(r"^```python\n(.*?)^```", rest, re.M | re.S)
+        assert path and code, heading
+        found[path[1]] = code[1]
+    return found
+
+
+RECIPES = recipes()
+each_recipe = pytest.mark.parametrize("path", RECIPES)
+
+Install = Callable[[str], ModuleType]
+CACHES: tuple[Any, ...] = (
+    explorer.transforms.transforms,
+    explorer.symmetries.symmetries,
+    explorer.sampling.samples,
+    explorer.reading.readers,
+)
+
+
+@pytest.fixture
+def install(tmp_path: Path) -> Iterator[Install]:
+    """Put a recipe where the scan of its package finds it; take it out again after the test."""
+    undo: list[Callable[[], object]] = []
+
+    def put(path: str) -> ModuleType:
+        package = importlib.import_module(path.rpartition("/")[0].replace("/", "."))
+        name = f"{package.__name__}.{Path(path).stem}"
+        assert not (ROOT / path).exists() and name not in sys.modules
+        folder = tmp_path / package.__name__
+        folder.mkdir()
+        (folder / Path(path).name).write_text(RECIPES[path], encoding="utf-8")
+        package.__path__.append(str(folder))
+        undo.append(lambda: package.__path__.remove(str(folder)))
+        undo.append(lambda: sys.modules.pop(name, None))
+        undo.append(lambda: vars(package).pop(Path(path).stem, None))
+        importlib.invalidate_caches()
+        for cached in CACHES:
+            cached.cache_clear()
+        return package
+
+    yield put
+    for step in undo:
+        step()
+    importlib.invalidate_caches()
+    for cached in CACHES:
+        cached.cache_clear()
+
+
+def test_there_is_a_recipe_for_everything_that_is_scanned() -> None:
+    wanted = ("models", "explorer/transforms", "explorer/samples", "explorer/readers", "explorer/symmetries")
+    assert {path.rpartition("/")[0] for path in RECIPES} == {"", *wanted, "widgets/views"}
+    assert PAGE.read_text(encoding="utf-8").count("```python") == len(RECIPES)
+
+
+@each_recipe
+def test_a_recipe_is_a_complete_and_tidy_file(path: str) -> None:
+    tree = ast.parse(RECIPES[path], path)
+    constants = {"models": "CARD", "transforms": "TRANSFORM", "samples": "SAMPLES", "readers": "READER"}
+    constants |= {"symmetries": "SYMMETRY", "views": "VIEW"}
+    folder = Path(path).parent.name
+    if folder:
+        assert ast.get_docstring(tree)
+        names = [
+            t.id for node in tree.body if isinstance(node, ast.Assign) for t in node.targets if isinstance(t, ast.Name)
+        ]
+        assert constants[folder] in names
+    assert max(map(len, RECIPES[path].splitlines())) <= 120
+
+
+def test_recipes_pass_the_linter(tmp_path: Path) -> None:
+    for path, text in RECIPES.items():
+        (tmp_path / Path(path).name).write_text(text, encoding="utf-8")
+    for command in (["check"], ["format", "--check", "--diff"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "--config", str(ROOT / "pyproject.toml"), str(tmp_path)],
+            capture_output=True, text=True, timeout=100,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_model_is_found_runs_and_keeps_its_word(install: Install) -> None:
+    cards = scan(install("models/laplacian.py"), "CARD")
+    card = cards["laplacian"]
+    frame = LocalEngine(cards).answer(State(model="laplacian", steps=parse_chain("rotate:90")), lambda: False)
+    measure = frame.squares[0].measures["laplacian"]
+    assert measure.verdict == "holds" and measure.cumulative is not None and measure.cumulative < 1e-6
+    for group in card.groups:
+        assert check_equivariance(card.build(), (2, 1, 12, 12), group, declared=True).holds
+
+
+def test_the_transform_is_a_group_element_with_an_exact_inverse(install: Install) -> None:
+    install("explorer/transforms/glide.py")
+    steps = parse_chain("glide:3")
+    x = torch.rand(1, 1, 9, 9, dtype=torch.float64)
+    element, field = chain_element(steps), grid(Scalar())
+    assert element.exact(field, (1, 1, 9, 9))
+    moved = element.act(x, field)
+    assert torch.equal(moved, x.flip(-1).roll(-3, -2))
+    assert torch.equal(chain_element(inverse_steps(steps)).act(moved, field), x)
+    assert torch.equal(chain_element(parse_chain("glide:3+glide:-3")).act(x, field), x)
+    assert transforms()["glide"].orbit == 0
+
+
+def test_the_sample_can_be_asked_for_by_name(install: Install) -> None:
+    install("explorer/samples/spiral.py")
+    values = explorer.sampling.find_sample("spiral", 0).x.values
+    assert values.shape == (1, 29, 29) and values.dtype == np.float32
+    assert 0 <= values.min() < values.max() <= 1
+    moved = [np.rot90(image, k) for image in (values[0], values[0][:, ::-1]) for k in range(4)]
+    assert all(np.abs(image - values[0]).max() > 0.1 for image in moved[1:]), "only the identity leaves it alone"
+
+
+def test_the_reader_reads_and_refuses_in_one_sentence(install: Install, tmp_path: Path) -> None:
+    install("explorer/readers/table.py")
+    good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
+    good.write_text("0,1,2\n3,4,5\n")
+    bad.write_text("0,1\n2\n")
+    sample = explorer.reading.read_file(good)
+    assert sample.x.values.tolist() == [[[0, 1, 2], [3, 4, 5]]]
+    with pytest.raises(ReadError, match=r"cannot read bad\.csv: .+\.$"):
+        explorer.reading.read_file(bad)
+    (tmp_path / "nan.csv").write_text("0,nan\n")
+    with pytest.raises(ReadError, match="NaN"):
+        explorer.reading.read_file(tmp_path / "nan.csv")
+
+
+def test_the_symmetry_gives_a_verdict(install: Install) -> None:
+    install("explorer/symmetries/horizontal.py")
+    holds = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3, padding=1, padding_mode="circular"))
+    report = check_equivariance(holds, (2, 1, 12, 12), "horizontal")
+    assert report.holds and all(report.exact) and len(report.elements) == 6
+
+    class Column(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * torch.arange(1.0, 13.0, dtype=x.dtype)
+
+    broken = torch.nn.Sequential(Column(), *holds)
+    assert check_equivariance(broken, (2, 1, 12, 12), "horizontal").verdict == "broken"
+
+
+def test_a_network_of_ones_own_is_checked_from_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "my_network.py"
+    path.write_text(RECIPES["my_network.py"], encoding="utf-8")
+    command = [sys.executable, "main.py", "check", f"{path}:Network", "--group", "C4", "--json"]
+    refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100)
+    assert refused.returncode == 2 and "--trust" in refused.stderr
+    done = subprocess.run([*command, "--trust"], cwd=ROOT, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 1, done.stderr
+    report = json.loads(done.stdout)
+    assert report["verdict"] == "broken" and "conv1" in report["guilty"]
