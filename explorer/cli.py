@@ -17,6 +17,7 @@ from explorer.transforms import parse_chain, transforms
 if TYPE_CHECKING:
     from explorer.card import Card
     from explorer.engine import LocalEngine
+    from explorer.params import Param
 
 VERBS = ("list", "run", "check", "train", "gallery", "bench")
 
@@ -163,19 +164,30 @@ def _folder(text: str) -> Path:
     return path
 
 
-def _state(args: argparse.Namespace, **more: Any) -> State:
+def _state(args: argparse.Namespace, doors: Doors, **more: Any) -> State:
     if args.seed < 0:
         raise BadInput("--seed must not be negative")
     dtype = args.dtype or "float32"
     if dtype not in ("float32", "float64"):
         raise BadInput(f"unknown --dtype {dtype!r}; write float32 or float64")
     params = []
+    known: dict[str, Param] = {}
+    if args.set:
+        from explorer.loading import find_card
+
+        known = {p.name: p for p in find_card(args.model or State().model, doors.cards(), args.trust).params}
     for text in args.set:
-        name, equals, value = text.partition("=")
+        name, _, value = text.partition("=")
+        if name not in known:
+            names = ", ".join(known) or "none"
+            raise BadInput(f"--set {text!r}: {args.model} has no parameter {name!r}; it has: {names}")
         try:
+            params.append((name, known[name].parse(value)))
+        except ValueError as error:
+            # a choice may also be given as its index, which is how sessions and `command` write it
+            if not value.isdigit() or int(value) >= max(1, len(known[name].choices)):
+                raise BadInput(f"--set {text!r}: {error}") from None
             params.append((name, float(value)))
-        except ValueError:
-            raise BadInput(f"--set {text!r} is not NAME=NUMBER (a choice is its index)") from None
     return State(
         model=args.model or State().model, params=tuple(params), sample=args.data, steps=parse_chain(args.transform),
         device=args.device, dtype=dtype, seed=args.seed, **more,
@@ -191,7 +203,7 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
 
         state = load_session(Path(args.session)).state
     else:
-        state = _state(args, compare=args.compare, layer=args.layer, orbit=args.orbit)
+        state = _state(args, doors, compare=args.compare, layer=args.layer, orbit=args.orbit)
     width, x, height = args.size.partition("x")
     if not (x and width.isdigit() and height.isdigit() and 200 <= int(width) <= 8192 and 200 <= int(height) <= 8192):
         raise BadInput(f"--size {args.size!r} is not WIDTHxHEIGHT in pixels")
@@ -227,7 +239,10 @@ def _list(args: argparse.Namespace, doors: Doors) -> int:
         case "data":
             from explorer.sampling import samples
 
-            rows = [{"name": s.name, "title": s.title, "domain": s.domain, "summary": s.summary} for s in samples().values()]
+            rows = [
+                {"name": s.name, "title": s.title, "domain": s.domain, "summary": s.summary}
+                for s in samples().values()
+            ]  # fmt: skip
         case "transforms":
             rows = [
                 {
@@ -260,7 +275,7 @@ def _run(args: argparse.Namespace, doors: Doors) -> int:
     from explorer.report import capture_report, write_report
 
     folder = _folder(args.out)
-    state = _state(args)
+    state = _state(args, doors)
     engine = _engine(args, doors)()
     report, tensors = capture_report(engine, state, args.layers)
     draw = None if args.no_pictures else lambda out: doors.pictures(_engine(args, doors), state, out)
@@ -286,7 +301,7 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
     if args.transform:
         raise BadInput("check takes --group, not --transform: it goes through the group's elements itself")
     engine = _engine(args, doors)()
-    reports = audit(engine, _state(args), args.group, args.dtype or "float64", args.tol, overrides)
+    reports = audit(engine, _state(args, doors), args.group, args.dtype or "float64", args.tol, overrides)
     worst = next((r for r in reports if r.verdict == "broken"), None)
     shown = worst or next((r for r in reports if r.verdict == "no law"), reports[0])
     if args.npz:
@@ -323,7 +338,8 @@ def _train(args: argparse.Namespace, doors: Doors) -> int:
 
     model, metrics = card.train(epochs=args.epochs, seed=args.seed, progress=progress)
     print(file=sys.stderr)
-    save_weights(path, model, {"model": card.name, "seed": str(args.seed), **{k: f"{v:.6g}" for k, v in metrics.items()}})
+    told = {k: f"{v:.6g}" for k, v in metrics.items()}
+    save_weights(path, model, {"model": card.name, "seed": str(args.seed), **told})
     print(f"{path}  " + "  ".join(f"{k} {v:.4g}" for k, v in metrics.items()))
     return 0
 
@@ -338,7 +354,8 @@ def _bench(args: argparse.Namespace, doors: Doors) -> int:
         for row in known[name]():
             rows.append({"benchmark": name, **row})
             if not args.json:
-                print("  ".join(f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in rows[-1].items()), flush=True)
+                texts = (f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in rows[-1].items())
+                print("  ".join(texts), flush=True)
     if args.json:
         print(json.dumps(rows, ensure_ascii=False))
     return 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -15,7 +17,7 @@ from explorer.card import Card
 from explorer.catalogue import Catalogue, SampleInfo
 from explorer.evaluate import refine, square
 from explorer.frame import Frame, Measure, OrbitCurve, Square
-from explorer.loading import find_card, load_model, model_info
+from explorer.loading import WEIGHTS_MARK, ModelError, find_card, load_model, model_info
 from explorer.orbits import orbit
 from explorer.prepare import DTYPES, Prepared, prepare
 from explorer.samples import Sample
@@ -89,8 +91,6 @@ class LocalEngine:
             while len(self._models) > _KEEP:
                 self._models.popitem(last=False)
         # a prepared epoch owns its copy: the same network may be wanted in two precisions at once
-        import copy
-
         made = prepare(
             card, copy.deepcopy(self._models[model_key]), sample, device=device_of(state.device),
             dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=name not in self._foreign(),
@@ -102,7 +102,7 @@ class LocalEngine:
         return made
 
     def _foreign(self) -> set[str]:
-        return {name for name in self.cards if ":" in name}
+        return {name for name in self.cards if ".py:" in name}
 
     def answer(self, state: State, cancelled: Callable[[], bool]) -> Frame:
         """Return the frame of `state`."""
@@ -149,6 +149,27 @@ class LocalEngine:
         for name in [state.model, *([state.compare] if state.compare else [])]:
             yield from orbit(self.prepared(state, name), state)
 
+    def open(self, path: str, state: State) -> dict[str, object]:
+        """Return the changes of State that opening a file means: weights are put into the model in use.
+
+        Raises:
+            ModelError: the file is no weights, does not fit, or is code, which is not executed unasked.
+        """
+        file = Path(path)
+        if file.suffix == ".py":
+            raise ModelError(path, f"{file.name} is Python code: start with --model {path}:CALLABLE --trust to run it")
+        base = state.model.partition(WEIGHTS_MARK)[0]
+        name = f"{base}{WEIGHTS_MARK}{file}"
+        load_model(self.card(name), dict(state.params))  # says now what does not fit
+        return {"model": name, "params": state.params, "layer": state.layer}
+
+    def export_captures(self, state: State, path: str) -> None:
+        """Write every layer of F(x) and F(rho(g) x) as safetensors, all or nothing."""
+        from explorer.report import capture_report, save_tensors
+
+        report, tensors = capture_report(self, state)
+        save_tensors(Path(path), tensors, {"model": state.model, "transform": str(report["transform"])})
+
     def close(self) -> None:
         self._prepared.clear()
         self._models.clear()
@@ -170,7 +191,8 @@ def device_of(name: str) -> torch.device:
     except RuntimeError:
         raise ValueError(f"unknown device {name!r}; write 'cpu', 'cuda:0' or 'auto'") from None
     if device.type == "cuda" and (not torch.cuda.is_available() or (device.index or 0) >= torch.cuda.device_count()):
-        raise ValueError(f"there is no device {name!r} here; this machine has {torch.cuda.device_count()} CUDA device(s)")
+        count = torch.cuda.device_count()
+        raise ValueError(f"there is no device {name!r} here; this machine has {count} CUDA device(s)")
     return device
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +12,8 @@ from torch import Tensor
 
 from explorer.capture import capture
 from explorer.equivariance import measure
+from explorer.equivariance.attribution import attributed
+from explorer.equivariance.hints import hints
 from explorer.fields import FieldType, Grid, Regular
 from explorer.frame import Array, LayerInfo, Measure, Square
 from explorer.prepare import Prepared
@@ -39,7 +41,7 @@ def drawn(values: Tensor, field: FieldType | None) -> tuple[Array, int]:
     v = v[:MOST_CHANNELS]
     if v.numel() > MOST_VALUES:
         if max(v.shape[-2:]) > 256:
-            size = [min(256, s) for s in v.shape[-2:]]
+            size = (min(256, v.shape[-2]), min(256, v.shape[-1]))
             v = torch.nn.functional.adaptive_avg_pool2d(v[None], size)[0]
         v = v[: max(1, MOST_VALUES // (v.shape[-1] * v.shape[-2]))]
     return frozen(v), total
@@ -71,13 +73,15 @@ def measured(
     if expected is None or layer.field is None or expected.shape != answer.shape:
         return Measure(None, None, floor, None, False, "no law", 0.0)
     f = layer.field
-    exact = element.exact(f, tuple(value.shape)) and element.exact(p.x_field, tuple(p.x.shape))
-    where = measure.mask(element, expected, f, layer.receptive)
+    where = measure.mask(element, value, f, layer.receptive)
+    exact = measure.judged(element, p.x, p.x_field, layer, value, where)
     d = measure.distance(expected, answer, where, f)
     alone = measure.local_answer(p.model, p.trace, layer, element, p.fed.get(layer.name, ())) if local else None
     here = None if alone is None else float(measure.distance(expected, alone, where, f).relative)
-    chance = float(measure.distance(expected, p.chance[layer.name], where, f).relative) if layer.name in p.chance else None
-    if not exact:
+    chance = None
+    if layer.name in p.chance:
+        chance = float(measure.distance(expected, p.chance[layer.name], where, f).relative)
+    if not element.exact(f, tuple(value.shape)):
         floor = max(floor, float(measure.there_and_back(element, value, f, layer.receptive)))
     tolerance = max(measure.tolerance(value.dtype, layer.rank), 8 * p.float_floor[layer.name])
     relative = float(d.relative)
@@ -109,7 +113,8 @@ def square(
         else:
             answers = {n: p.values[n] for n in names}
         start = time.perf_counter()
-        measures = {selected.name: measured(p, element, selected, answers[selected.name], local=selected.leaf, channels=True)}
+        first = measured(p, element, selected, answers[selected.name], local=selected.leaf, channels=True)
+        measures = {selected.name: first}
         for w in p.watched:
             if time.perf_counter() - start > seconds:
                 break
@@ -121,8 +126,13 @@ def square(
     return result, answers
 
 
-def refine(p: Prepared, state: State, answers: Mapping[str, Tensor], have: Mapping[str, Measure]) -> Iterator[dict[str, Measure]]:
-    """Yield the measures that did not fit into the frame, a few milliseconds of work at a time."""
+def refine(
+    p: Prepared, state: State, answers: Mapping[str, Tensor], have: Mapping[str, Measure]
+) -> Iterator[dict[str, Measure]]:
+    """Yield the measures that did not fit into the frame, a few milliseconds of work at a time.
+
+    Last comes what each guilty layer's own error does to the output.
+    """
     element = chain_element(state.steps)
     measures = dict(have)
     start = time.perf_counter()
@@ -135,6 +145,24 @@ def refine(p: Prepared, state: State, answers: Mapping[str, Tensor], have: Mappi
             yield dict(measures)
             start = time.perf_counter()
     yield dict(measures)
+    effects = effects_on_output(p, element, [n for n, m in measures.items() if m.verdict == "broken"])
+    if effects:
+        yield {n: replace(m, attributed=effects[n]) if n in effects else m for n, m in measures.items()}
+
+
+def effects_on_output(p: Prepared, element: Element, names: Sequence[str]) -> dict[str, float]:
+    """Return {layer: relative change of the output that the layer's own error makes}, for those that can be fed."""
+    errors: dict[str, Tensor] = {}
+    with torch.no_grad(), evaluating(p.model):
+        for name in names:
+            layer = p.trace[name]
+            expected = measure.expected_after(element, layer, p.values[name])
+            alone = measure.local_answer(p.model, p.trace, layer, element, p.fed.get(name, ()))
+            if layer.leaf and expected is not None and alone is not None:
+                errors[name] = alone - expected
+        gx = element.act(p.x, p.x_field)
+    with evaluating(p.model):
+        return attributed(p.model, p.trace, gx, errors) if errors else {}
 
 
 def _picture(
@@ -163,11 +191,12 @@ def _picture(
         rho_fx, _ = drawn(rho, f)
         difference = rho - answer
         difference_a, _ = drawn(difference, f)
-        grid = difference.unflatten(1, (-1, *f.domain.flat)) if isinstance(f.domain, Grid) and f.domain.flat else difference
+        flat = f.domain.flat if isinstance(f.domain, Grid) else None
+        grid = difference.unflatten(1, (-1, *flat)) if flat else difference
         if grid.ndim == 4:
             error_map = grid[0].square().mean(0).sqrt()
             map_a = frozen(error_map)
-            known = measure.mask(element, rho, f, layer.receptive).places
+            known = measure.mask(element, value, f, layer.receptive).places
             known_a = None if known is None else frozen(known)
         if state.untransform:
             back = element.inverse().act(answer, f)
@@ -175,17 +204,19 @@ def _picture(
     shown = [a for a in (fx, f_gx, rho_fx) if a is not None]
     scale = max((float(np.abs(a).max()) for a in shown if a.size), default=0.0)
     out, out_g = p.output, answers[p.trace.output]
-    flat = out.ndim == 2 and out.shape[1] > 1
-    probabilities = bool(p.card.labels) and flat
+    probabilities = bool(p.card.labels) and out.ndim == 2 and out.shape[1] > 1
+    infos = layer_infos(p)
+    guilty = [n for n, m in measures.items() if m.verdict == "broken" and p.trace[n].leaf]
     filters, labels, columns = drawn_filters(p, layer)
     return Square(
-        model=p.card.name, title=p.card.title, layer=next(i for i in layer_infos(p) if i.name == layer.name),
-        layers=layer_infos(p), measures=measures, x=drawn(p.x, None)[0], gx=drawn(gx, None)[0], fx=fx, f_gx=f_gx,
+        model=p.card.name, title=p.card.title, layer=next(i for i in infos if i.name == layer.name),
+        layers=infos, measures=measures, x=drawn(p.x, None)[0], gx=drawn(gx, None)[0], fx=fx, f_gx=f_gx,
         rho_fx=rho_fx, difference=difference_a, error_map=map_a, no_action=reason, scale=scale,
         group=f.rep.group.name if f and isinstance(f.rep, Regular) else "",
         output=scores_of(out, probabilities), output_g=scores_of(out_g, probabilities), labels=p.card.labels,
         probabilities=probabilities, back=back_a, known=known_a, filters=filters, filter_labels=labels,
         filter_columns=columns, matrices=matrices(p), shown=total,
+        hints=tuple(h for n in guilty for h in hints(p.model, p.trace, n)),
     )  # fmt: skip
 
 

@@ -200,10 +200,10 @@ def resampling_at(
         shifts: in steps of this grid, right and up.
     """
     h, w = size
-    sources = [
-        _source(h, w, *np.divmod(row, w), matrix, shift)
-        for row, matrix, shift in zip(places, matrices, shifts, strict=True)
-    ]
+    sources = []
+    for row, matrix, shift in zip(places, matrices, shifts, strict=True):
+        rows, columns = np.divmod(row, w)
+        sources.append(_source(h, w, rows, columns, matrix, shift))
     source_x, source_y = (np.concatenate([s[k] for s in sources]) for k in (0, 1))
     indices, weights = _footprint(h, w, source_x, source_y)
     with torch.inference_mode(False):

@@ -10,6 +10,7 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from torch import Tensor, nn
 
 from explorer.card import Card, InputSpec, ModelInfo
 
+WEIGHTS_MARK = "@"  # "d4-cnn@my.safetensors": that card with the parameters of that file
 WEIGHTS = Path(__file__).resolve().parents[1] / "resources" / "weights"
 
 
@@ -38,11 +40,16 @@ def find_card(name: str, cards: Mapping[str, Card], trust: bool = False) -> Card
     """
     if name in cards:
         return cards[name]
+    base, mark, file = name.partition(WEIGHTS_MARK)
+    if mark and file:
+        card = find_card(base, cards, trust)
+        return replace(card, name=name, title=f"{card.title}, {Path(file).name}", weights=str(Path(file).resolve()))
     path, colon, attribute = name.rpartition(":")
     if colon and path.endswith(".py"):
         return file_card(Path(path), attribute, trust)
     if name.endswith((".pt2", ".pt", ".pth", ".pkl", ".ts", ".torchscript")):
-        raise ModelError(name, f"{name} may hold code, so it is not opened as a model; give file.py:callable with --trust")
+        how = "give file.py:callable with --trust"
+        raise ModelError(name, f"{name} may hold code, so it is not opened as a model; {how}")
     near = get_close_matches(name, cards, 1, 0.5)
     hint = f"did you mean {near[0]!r}?" if near else "'list models' names them all"
     raise ModelError(name, f"there is no model {name!r}; {hint}")
@@ -71,16 +78,31 @@ def file_card(path: Path, attribute: str, trust: bool) -> Card:
     def build(**_: float) -> nn.Module:
         network = made if isinstance(made, nn.Module) else made()
         if not isinstance(network, nn.Module):
-            raise ModelError(str(path), f"{attribute} in {path} returned {type(network).__name__}, not a torch.nn.Module")
+            kind = type(network).__name__
+            raise ModelError(str(path), f"{attribute} in {path} returned {kind}, not a torch.nn.Module")
         return network
 
-    shape = getattr(made, "input_shape", getattr(module, "INPUT_SHAPE", (1, None, None)))
+    shape = getattr(made, "input_shape", getattr(module, "INPUT_SHAPE", None)) or _input_shape(build(), str(path))
     return Card(
         name=f"{path}:{attribute}", title=f"{attribute} ({path.name})", rows=(), reference=str(path),
         equation="", summary=(inspect.getdoc(made) or "Your own model.").split("\n\n")[0], build=build,
         input=InputSpec(tuple(shape)), labels=tuple(getattr(module, "LABELS", ())),
         source=(made if inspect.isclass(made) or inspect.isfunction(made) else type(made),),
     )  # fmt: skip
+
+
+def _input_shape(model: nn.Module, where: str) -> tuple[int, None, None]:
+    """Return what the first layer eats: its input channels, any size.
+
+    Raises:
+        ModelError: it eats vectors, whose image size nobody knows.
+    """
+    for module in model.modules():
+        if isinstance(channels := getattr(module, "in_channels", None), int):
+            return (channels, None, None)
+        if isinstance(module, nn.Linear):
+            raise ModelError(where, f"{where}: the first layer is dense; say INPUT_SHAPE = (channels, height, width)")
+    return (1, None, None)
 
 
 def load_model(card: Card, params: Mapping[str, float] | None = None, weights: Path | None = None) -> nn.Module:
@@ -107,7 +129,8 @@ def load_model(card: Card, params: Mapping[str, float] | None = None, weights: P
         torch.set_rng_state(state)
     path = weights or (WEIGHTS / card.weights if card.weights else None)
     if path is not None:
-        load_weights(model, path, strict=weights is not None)
+        # a person's own file has to fit; shipped weights may leave what a parameter has reshaped as it is
+        load_weights(model, path, strict=path.parent != WEIGHTS)
     return model.eval()
 
 
@@ -120,7 +143,8 @@ def load_weights(model: nn.Module, path: Path, strict: bool = True) -> None:
     if strict and (misfits or missing):
         first = (misfits or missing)[0]
         what = "does not fit" if misfits else "is missing"
-        raise ModelError(str(path), f"{path.name}: the tensor {first!r} {what} ({len(misfits)} misfit(s), {len(missing)} missing)")
+        counts = f"{len(misfits)} misfit(s), {len(missing)} missing"
+        raise ModelError(str(path), f"{path.name}: the tensor {first!r} {what} this network ({counts})")
     if not misfits or strict:
         model.load_state_dict({k: v for k, v in tensors.items() if k not in misfits}, strict=False)
 

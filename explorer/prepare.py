@@ -5,8 +5,11 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,17 +19,24 @@ from explorer.capture import capture
 from explorer.card import Card
 from explorer.equivariance.check import noise
 from explorer.fields import FieldType
+from explorer.runner import Cancelled
 from explorer.samples import Sample
 from explorer.trace import OUTPUT, Layer, LayerError, Trace, evaluating, trace
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
+QUICK_SECONDS = 0.05  # of a forward pass: a network this quick is run once more, in double precision
 
 
 @dataclass(slots=True)
 class Prepared:
     """F(x) with all its layers, on the device; built once per epoch, read by every request and orbit of it.
 
-    `other` holds the layers of another input (a rolled and mirrored one for single samples): the "chance" baseline.
+    Attributes:
+        values, fed: {layer: output} and {layer: its tensor inputs} of F(x).
+        chance: the layers of another input (rolled and mirrored): what an unrelated picture would give.
+        float_floor: relative rounding error per layer.
+        weights_dtype: precision that a law can be held to: that of the stored weights, where it is lower.
+        kept: what is drawn of this epoch whatever the element is, filled by `evaluate`.
     """
 
     card: Card
@@ -40,10 +50,24 @@ class Prepared:
     watched: tuple[Layer, ...]
     chance: Mapping[str, Tensor] = field(default_factory=dict)
     float_floor: dict[str, float] = field(default_factory=dict)
+    weights_dtype: torch.dtype = torch.float32
+    seed: int = 0
+    kept: dict[object, Any] = field(default_factory=dict)
 
     @property
     def output(self) -> Tensor:
         return self.values[self.trace.output]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return the names of the outputs, or () when they are not one per output."""
+        return self.card.labels if tuple(self.output.shape[1:]) == (len(self.card.labels),) else ()
+
+    @property
+    def nbytes(self) -> int:
+        """Return what the captured values take on the device; the same tensor under two names counts once."""
+        tensors = [*self.values.values(), *self.chance.values(), *(t for ts in self.fed.values() for t in ts)]
+        return sum({t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors}.values())
 
     def layer(self, name: str, fraction: float | None = None) -> Layer:
         """Return the layer called `name`, else the one at relative depth `fraction`, else the first worth seeing."""
@@ -54,14 +78,41 @@ class Prepared:
         first = (w for w in self.watched if w.leaf and w.params and w.field and len(w.shape) == 4)
         return next(first, self.watched[0])
 
+    def run(self, x: Tensor, cancelled: Callable[[], bool] | None = None) -> dict[str, Tensor]:
+        """Return every watched layer of F(x), with the random numbers that every run of this epoch draws."""
+        torch.manual_seed(self.seed)
+        names = [w.name for w in self.watched]
+        return capture(self.model, x, names, clone=self.trace.clones, cancelled=cancelled)[0]
+
 
 def to_tensor(sample: Sample, device: torch.device, dtype: torch.dtype) -> Tensor:
     """Return the sample's first signal with a batch axis; raise ValueError on NaN and infinities."""
     values = sample.x.values
     if not np.isfinite(values).all():
         bad = int((~np.isfinite(values)).sum())
-        raise ValueError(f"{sample.title or sample.name} holds {bad} NaN or infinite value(s); nothing can be measured on it")
+        name = sample.title or sample.name
+        raise ValueError(f"{name} holds {bad} NaN or infinite value(s); nothing can be measured on it")
     return torch.from_numpy(np.array(values))[None].to(device=device, dtype=dtype)
+
+
+@contextmanager
+def interruptible(model: nn.Module, cancelled: Callable[[], bool] | None) -> Iterator[None]:
+    """Let every forward pass of `model` end with Cancelled, between two layers, once nobody waits for it."""
+
+    def ask(_: nn.Module, __: Any) -> None:
+        if cancelled is not None and cancelled():
+            raise Cancelled
+
+    handles = [m.register_forward_pre_hook(ask) for m in model.modules()] if cancelled is not None else []
+    try:
+        yield
+    except LayerError as error:
+        if isinstance(error.__cause__, Cancelled):
+            raise Cancelled from None
+        raise
+    finally:
+        for handle in handles:
+            handle.remove()
 
 
 def prepare(
@@ -78,43 +129,75 @@ def prepare(
 ) -> Prepared:
     """Run F(x) once with everything captured.
 
+    Args:
+        model: is moved to `device` and `dtype`: give a copy.
+
     Raises:
-        LayerError: a layer raised, or gave NaN; ValueError: unusable data.
+        LayerError: a layer raised, or gave NaN, or the answer is none that can be measured; `.where` names it.
+        ValueError: unusable data, or an override of a layer that is not there.
+        Cancelled: nobody waits any more.
     """
     x = to_tensor(sample, device, dtype)
+    stored = next((p.dtype for p in model.parameters() if p.is_floating_point()), dtype)
     model = model.to(device=device, dtype=dtype).eval()
-    try:
-        traced = trace(model, x, sample.x.field, overrides=overrides, declared=declared)
-    except KeyError as error:
-        raise ValueError(f"{error.args[0]}; the layers of {card.name} are listed in the Layers panel") from None
-    names = [layer.name for layer in traced.layers]
-    with torch.no_grad(), evaluating(model):
-        values, fed = capture(model, x, names, clone=traced.clones, inputs=True, cancelled=cancelled)
+    with interruptible(model, cancelled), torch.no_grad(), evaluating(model):
+        torch.manual_seed(seed)
+        try:
+            traced = trace(model, x, sample.x.field, overrides=overrides, declared=declared)
+        except KeyError as error:
+            known = ", ".join(name for name, _ in model.named_modules() if name)
+            raise ValueError(f"{error.args[0]}; {card.name} has: {known}") from None
+        names = [layer.name for layer in traced.layers]
+
+        torch.manual_seed(seed)
+        values, fed = capture(model, x, names, clone=traced.clones, inputs=True)
+        _check_output(card.name, values[traced.output], traced.output)
         for name in names:
             if not torch.isfinite(values[name]).all():
                 raise LayerError(name, f"layer {name} of {card.name} gave NaN or infinite values on this input")
-        start = time.perf_counter()
-        model(x)
-        if device.type == "cuda":
-            torch.cuda.synchronize()
-        seconds = time.perf_counter() - start
+        seconds = _seconds(partial(model, x), device)
         other = x.flip(-1).roll((x.shape[-2] // 3, x.shape[-1] // 3), (-2, -1))
         if torch.allclose(other, x):
             other = noise(tuple(x.shape), seed, dtype).to(device)
-        chance, _ = capture(model, other, names, clone=traced.clones, cancelled=cancelled)
-    watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)
-    watched = watched or traced.layers
-    prepared = Prepared(card, model, traced, x, sample.x.field, values, fed, seconds, watched, chance)
-    prepared.float_floor = {w.name: torch.finfo(dtype).eps * math.sqrt(max(w.rank, 1)) for w in traced.layers}
-    if dtype == torch.float32 and seconds < 0.05:
-        # rounding is measured, not guessed, where a second run in double precision costs nothing noticeable
-        with torch.no_grad():
-            exact, _ = capture(copy.deepcopy(model).double(), x.double(), names, clone=True)
-        for name in names:
-            size = float(exact[name].norm())
-            if size:
-                prepared.float_floor[name] = float((values[name].double() - exact[name]).norm()) / size
-    return prepared
+        torch.manual_seed(seed)
+        chance, _ = capture(model, other, names, clone=traced.clones)
+        watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)
+        floor = {w.name: torch.finfo(dtype).eps * math.sqrt(max(w.rank, 1)) for w in traced.layers}
+        if dtype == torch.float32 and seconds < QUICK_SECONDS:
+            # rounding is measured, not guessed, where a second run in double precision costs nothing noticeable
+            torch.manual_seed(seed)
+            precise, _ = capture(copy.deepcopy(model).double(), x.double(), names, clone=True)
+            for name in names:
+                size = float(precise[name].norm())
+                if size:
+                    floor[name] = float((values[name].double() - precise[name]).norm()) / size
+    return Prepared(
+        card, model, traced, x, sample.x.field, values, fed, seconds, watched, chance, floor,
+        max(stored, dtype, key=lambda d: torch.finfo(d).eps), seed,
+    )  # fmt: skip
 
 
-__all__ = ["DTYPES", "OUTPUT", "Prepared", "prepare", "to_tensor"]
+def _check_output(name: str, out: Tensor, where: str) -> None:
+    """Raise LayerError when the network's answer to one image is nothing that can be compared or drawn."""
+    shape = tuple(out.shape)
+    wrong = ""
+    if not out.is_floating_point():
+        wrong = f"holds {str(out.dtype).removeprefix('torch.')} values, and only real numbers can be compared"
+    elif out.ndim < 1 or shape[0] != 1:
+        wrong = f"has the shape {shape}; its first axis must be the batch, which is 1 here"
+    elif not out.numel():
+        wrong = f"has the shape {shape}, which holds no values"
+    if wrong:
+        raise LayerError(where, f"the output of {name} {wrong}")
+
+
+def _seconds(forward: Callable[[], object], device: torch.device) -> float:
+    """Return what one forward pass takes; the first ones, which warm up, have been before."""
+    start = time.perf_counter()
+    forward()
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - start
+
+
+__all__ = ["DTYPES", "OUTPUT", "Prepared", "interruptible", "prepare", "to_tensor"]

@@ -1,4 +1,4 @@
-"""What `run` and `check` write: reports, captures, tables. Everything is made first and written beside, then renamed."""
+"""What `run` and `check` write: reports, captures, tables. All is made first, written beside and then renamed."""
 
 from __future__ import annotations
 
@@ -118,14 +118,12 @@ def audit(
     model = load_model(card, dict(state.params)).to(device_of(state.device))
     groups = [group] if group else list(card.groups) or ["D4"]
     texts = [state.sample] if state.sample else _several(card.sample, count)
-    x = torch.cat([
-        to_tensor(engine.sample(State(model=state.model, sample=t, seed=state.seed), card), torch.device("cpu"), DTYPES[dtype])
-        for t in texts
-    ])  # fmt: skip
+    each = [engine.sample(State(model=state.model, sample=t, seed=state.seed), card) for t in texts]
+    x = torch.cat([to_tensor(sample, torch.device("cpu"), DTYPES[dtype]) for sample in each])
     return [
         check_equivariance(
             model, x.to(device_of(state.device)), g, x_field=card.input.field, overrides=overrides,
-            declared=":" not in card.name, boundary=card.boundary, dtype=DTYPES[dtype], tol=tol, seed=state.seed,
+            declared=".py:" not in card.name, boundary=card.boundary, dtype=DTYPES[dtype], tol=tol, seed=state.seed,
             name=card.name,
         )
         for g in groups
@@ -160,14 +158,19 @@ def save_table(path: Path, reports: Sequence[Report]) -> None:
 
 def save_weights(path: Path, model: nn.Module, metadata: Mapping[str, str]) -> None:
     """Write parameters as safetensors, in half precision where that loses nothing."""
-    from safetensors.torch import save
-
     tensors = {}
     for name, tensor in model.state_dict().items():
         value = tensor.detach().cpu().contiguous()
         half = value.half() if value.is_floating_point() else value
         tensors[name] = half if torch.equal(half.to(value.dtype), value) else value
-    write_beside(path, save(tensors, dict(metadata)))
+    save_tensors(path, tensors, metadata)
+
+
+def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
+    """Write tensors by name as one safetensors file, beside and then renamed."""
+    from safetensors.torch import save
+
+    write_beside(path, save(dict(tensors), dict(metadata)))
 
 
 def _number(value: Any) -> Any:

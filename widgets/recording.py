@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QImage
 
 from explorer.catalogue import Busy
-from explorer.frame import Frame
+from explorer.frame import Failure, Frame
 from explorer.transforms import transforms
 from widgets.controller import Controller
 from widgets.view import View, Wish
@@ -53,7 +53,7 @@ class Recorder(QObject):
     def begin(self) -> None:
         self._controller.player.stop()
         self._controller.frame_ready.connect(self._frame_came)
-        self._controller.failed.connect(self._end)
+        self._controller.failed.connect(self._request_failed)
         self._next()
 
     def _next(self) -> None:
@@ -74,6 +74,10 @@ class Recorder(QObject):
         elif not moved:
             self._grab.start()  # after the views have drawn it
 
+    def _request_failed(self, failure: Failure) -> None:
+        if failure.where != "orbit":  # the curve is no part of the film
+            self._end()
+
     def _take_picture(self) -> None:
         if self._controller.state.steps != self._asked.steps:
             self._end()
@@ -92,10 +96,10 @@ class Recorder(QObject):
         self._end()
         self._controller.do(work, "Writing the film…", lambda _: self.finished.emit())
 
-    def _end(self, *_: object) -> None:
+    def _end(self) -> None:
         self._grab.stop()
         self._controller.frame_ready.disconnect(self._frame_came)
-        self._controller.failed.disconnect(self._end)
+        self._controller.failed.disconnect(self._request_failed)
         self._controller.busy.emit(Busy(""))
         if self._pictures:
             self._controller.grant(Wish(done=True))

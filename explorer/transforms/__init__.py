@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-SMEARED = 3e-2  # how much of a value may come from undetermined places; a spline's influence falls by 0.27 a pixel
+SMEARED = 1e-2  # how much of a value may come from undetermined places; a spline's influence falls by 0.27 a pixel
 
 
 class NoAction(ValueError):

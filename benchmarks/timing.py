@@ -1,0 +1,38 @@
+"""Interleaved timing: peers take turns, so that drift of the machine's speed hits all alike. Read the ratios."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+
+
+def interleaved(peers: Mapping[str, Callable[[], object]], rounds: int, warmup: int = 3) -> dict[str, list[float]]:
+    """Return {name: seconds of each round}; in every second round the order is reversed."""
+    for _ in range(warmup):
+        for call in peers.values():
+            call()
+    times: dict[str, list[float]] = {name: [] for name in peers}
+    for k in range(rounds):
+        for name in list(peers) if k % 2 else reversed(list(peers)):
+            start = time.perf_counter()
+            peers[name]()
+            times[name].append(time.perf_counter() - start)
+    return times
+
+
+def ratio(times: Mapping[str, list[float]], name: str, peer: str) -> float:
+    """Return the median over rounds of one peer's time divided by the other's of the same round."""
+    return statistics.median(a / b for a, b in zip(times[name], times[peer], strict=True))
+
+
+def row(times: Mapping[str, list[float]], name: str, peer: str, target: float) -> dict[str, float | str]:
+    """Return one line of the report: medians in milliseconds, the ratio, and what is aimed at."""
+    return {
+        "what": name,
+        "ms": 1e3 * statistics.median(times[name]),
+        "peer": peer,
+        "peer_ms": 1e3 * statistics.median(times[peer]),
+        "ratio": ratio(times, name, peer),
+        "target": target,
+    }
