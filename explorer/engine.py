@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from explorer.card import Card
 from explorer.catalogue import Catalogue, SampleInfo
 from explorer.evaluate import refine, square
-from explorer.frame import Frame, Measure, OrbitCurve, Square
+from explorer.frame import Frame, OrbitCurve, Square
 from explorer.loading import WEIGHTS_MARK, ModelError, find_card, load_model, model_info
 from explorer.orbits import orbit
 from explorer.prepare import DTYPES, Prepared, prepare
@@ -25,6 +25,7 @@ from explorer.sampling import find_sample, fit, samples
 from explorer.state import State
 
 _KEEP = 4  # epochs kept prepared: two models, before and after the last change
+_KEEP_BYTES = 2**30  # of captured values; what is in use is kept whatever it takes
 
 
 class LocalEngine:
@@ -41,7 +42,8 @@ class LocalEngine:
         self._models: OrderedDict[object, nn.Module] = OrderedDict()
         self._samples: OrderedDict[object, Sample] = OrderedDict()
         self._prepared: OrderedDict[object, Prepared] = OrderedDict()
-        self._answers: tuple[State, list[dict[str, Tensor]]] | None = None
+        self._stamps: dict[str, object] = {}
+        self._answers: tuple[State, list[tuple[Prepared, dict[str, Tensor]]]] | None = None
         self._serial = 0
 
     # what there is --------------------------------------------------------------------------------------------
@@ -61,30 +63,38 @@ class LocalEngine:
 
     # one state ------------------------------------------------------------------------------------------------
     def card(self, name: str) -> Card:
-        if name not in self.cards:
+        """Return the card of that name; one made from a file is made again when the file has changed."""
+        stamp = _stamp(*_files(name))
+        if name not in self.cards or self._stamps.get(name, stamp) != stamp:
+            for kept in (self._models, self._prepared):
+                for key in [key for key in kept if isinstance(key, tuple) and key[0] == name]:
+                    del kept[key]
+            self.cards.pop(name, None)
             self.cards[name] = find_card(name, self.cards, self.trust)
+        self._stamps[name] = stamp
         return self.cards[name]
 
     def sample(self, state: State, card: Card) -> Sample:
         """Return the state's sample, fitted to what the card eats."""
         text = state.sample or card.sample
-        key = (text, state.seed)
+        key = (text, state.seed, card.input.shape, None if text in samples() else _stamp(text))
         if key not in self._samples:
-            self._samples[key] = find_sample(text, state.seed)
+            self._samples[key] = fit(find_sample(text, state.seed), card.input.shape)
             while len(self._samples) > 8:
                 self._samples.popitem(last=False)
-        return fit(self._samples[key], card.input.shape)
+        return self._samples[key]
 
     def prepared(self, state: State, name: str, cancelled: Callable[[], bool] | None = None) -> Prepared:
         """Return what the epoch of (`state`, model `name`) needs, computed at most once."""
         params = state.params if name == state.model else ()
         overrides = state.overrides if name == state.model else ()
-        key = (name, params, state.sample, state.device, state.dtype, state.seed, overrides)
+        card = self.card(name)
+        sample = self.sample(state, card)
+        # the sample by identity: a file that has changed gives another one, and it is kept alive here
+        key = (name, params, id(sample), state.device, state.dtype, state.seed, overrides)
         if key in self._prepared:
             self._prepared.move_to_end(key)
             return self._prepared[key]
-        card = self.card(name)
-        sample = self.sample(state, card)
         model_key = (name, params)
         if model_key not in self._models:
             self._models[model_key] = load_model(card, dict(params))
@@ -97,7 +107,10 @@ class LocalEngine:
             seed=state.seed, cancelled=cancelled,
         )  # fmt: skip
         self._prepared[key] = made
-        while len(self._prepared) > _KEEP:
+        in_use = 2 if state.compare else 1
+        while len(self._prepared) > _KEEP or (
+            len(self._prepared) > in_use and sum(p.nbytes for p in self._prepared.values()) > _KEEP_BYTES
+        ):
             self._prepared.popitem(last=False)
         return made
 
@@ -109,7 +122,7 @@ class LocalEngine:
         start = time.perf_counter()
         names = [state.model, *([state.compare] if state.compare else [])]
         squares: list[Square] = []
-        answers: list[dict[str, Tensor]] = []
+        answers: list[tuple[Prepared, dict[str, Tensor]]] = []
         forward = 0.0
         fraction: float | None = None
         for name in names:
@@ -119,7 +132,7 @@ class LocalEngine:
                 watched = [w.name for w in p.watched]
                 fraction = watched.index(here.layer.name) / max(1, len(watched) - 1)
             squares.append(here)
-            answers.append(values)
+            answers.append((p, values))
             forward += p.forward_seconds
         self._answers = (state, answers)
         self._serial += 1
@@ -133,14 +146,10 @@ class LocalEngine:
         """Yield the same frame with ever more layers measured, until all are; advanced in idle time."""
         if self._answers is None or self._answers[0] != frame.state:
             return
-        answers = self._answers[1]
         squares = list(frame.squares)
-        for k, here in enumerate(squares):
-            p = self.prepared(frame.state, here.model)
-            if len(here.measures) == len(p.watched):
-                continue
-            measures: dict[str, Measure]
-            for measures in refine(p, frame.state, answers[k], here.measures):
+        for k, (p, values) in enumerate(self._answers[1]):
+            here = squares[k]
+            for measures in refine(p, frame.state, values, here.measures):
                 squares[k] = replace(here, measures=measures)
                 yield replace(frame, squares=tuple(squares))
 
@@ -173,9 +182,29 @@ class LocalEngine:
     def close(self) -> None:
         self._prepared.clear()
         self._models.clear()
+        self._samples.clear()
         self._answers = None
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
+
+
+def _files(name: str) -> list[str]:
+    """Return the files that a model's name mentions."""
+    base, mark, weights = name.partition(WEIGHTS_MARK)
+    path, colon, _ = base.rpartition(":")
+    return [*([path] if colon else []), *([weights] if mark else [])]
+
+
+def _stamp(*paths: str) -> object:
+    """Return what changes when one of some files does."""
+    found = []
+    for path in paths:
+        try:
+            status = Path(path).expanduser().stat()
+            found.append((status.st_mtime_ns, status.st_size))
+        except (OSError, ValueError):  # no file, or no name of one
+            found.append((0, 0))
+    return tuple(found)
 
 
 def device_of(name: str) -> torch.device:

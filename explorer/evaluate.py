@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -16,14 +18,17 @@ from explorer.equivariance.attribution import attributed
 from explorer.equivariance.hints import hints
 from explorer.fields import FieldType, Grid, Regular
 from explorer.frame import Array, LayerInfo, Measure, Square
-from explorer.prepare import Prepared
+from explorer.prepare import Prepared, reseed
 from explorer.state import State
-from explorer.trace import Layer, evaluating
+from explorer.trace import Layer, LayerError, evaluating
 from explorer.transforms import Element, NoAction, chain_element
+from explorer.transforms.affine import Affine
 
 MOST_VALUES = 2**21  # of one picture; more than a 2560x1440 screen can show
 MOST_CHANNELS = 512
 MEASURE_SECONDS = 0.025  # what all-layer errors may add to a frame; slower ones follow when idle
+ATTRIBUTE_SECONDS = 0.05  # what the backward passes of an attribution may take in idle time
+REMEMBERED = 16  # moved tensors; skip connections reach back a few layers
 
 
 def drawn(values: Tensor, field: FieldType | None) -> tuple[Array, int]:
@@ -31,8 +36,8 @@ def drawn(values: Tensor, field: FieldType | None) -> tuple[Array, int]:
     v = values[0]
     if field and isinstance(field.domain, Grid) and field.domain.flat:
         v = v.unflatten(0, (-1, *field.domain.flat))
-    if v.ndim == 1:
-        v = v[:, None, None]
+    if v.ndim < 2:
+        v = v.reshape(-1, 1, 1)
     elif v.ndim == 2:
         v = v[None]
     elif v.ndim > 3:
@@ -54,44 +59,95 @@ def frozen(values: Tensor) -> Array:
 
 
 def layer_infos(p: Prepared) -> tuple[LayerInfo, ...]:
-    return tuple(
-        LayerInfo(
-            w.name, w.kind, w.shape, w.params, str(w.field) if w.field else "unknown",
-            bool(w.field and w.field.guessed), w.call, w.name.count("."), w.receptive, w.leaf,
-        )
-        for w in p.watched
-    )  # fmt: skip
+    """Return what the layer tree shows; the same tuple for the whole epoch."""
+    if "infos" not in p.kept:
+        p.kept["infos"] = tuple(
+            LayerInfo(
+                w.name, w.kind, w.shape, w.params, str(w.field) if w.field else "unknown",
+                bool(w.field and w.field.guessed), w.call, w.name.count("."), w.receptive, w.leaf,
+            )
+            for w in p.watched
+        )  # fmt: skip
+    infos: tuple[LayerInfo, ...] = p.kept["infos"]
+    return infos
+
+
+class Once(Element):
+    """An element that acts once on each tensor: what one layer answers is what the next is fed."""
+
+    def __init__(self, element: Element) -> None:
+        self.element = element
+        # the tensors are kept with what became of them: an id is only unique while they live
+        self._acted: OrderedDict[tuple[int, FieldType], tuple[Tensor, Tensor]] = OrderedDict()
+
+    def act(self, values: Tensor, field: FieldType) -> Tensor:
+        key = (id(values), field)
+        if key not in self._acted:
+            self._acted[key] = values, self.element.act(values, field)
+            if len(self._acted) > REMEMBERED:
+                self._acted.popitem(last=False)
+        return self._acted[key][1]
+
+    def inverse(self) -> Element:
+        return self.element.inverse()
+
+    def merge(self, first: Element) -> Element | None:
+        return self.element.merge(first)
+
+    @property
+    def identity(self) -> bool:
+        return self.element.identity
+
+    def exact(self, field: FieldType, shape: tuple[int, ...]) -> bool:
+        return self.element.exact(field, shape)
+
+    def known(self, values: Tensor, field: FieldType) -> Tensor | None:
+        return self.element.known(values, field)
 
 
 def measured(
     p: Prepared, element: Element, layer: Layer, answer: Tensor, *, local: bool, channels: bool = False
 ) -> Measure:
-    """Return one layer's measure for one element, given F(rho(g) x) at that layer."""
-    value = p.values[layer.name]
+    """Return one layer's measure for one element, given F(rho(g) x) at that layer.
+
+    Raises:
+        LayerError: F(rho(g) x) is not finite there.
+    """
+    value, f, floor = p.values[layer.name], layer.field, p.float_floor[layer.name]
     expected = measure.expected_after(element, layer, value)
-    floor = p.float_floor[layer.name]
-    if expected is None or layer.field is None or expected.shape != answer.shape:
+    if expected is None or f is None or expected.shape != answer.shape:
         return Measure(None, None, floor, None, False, "no law", 0.0)
-    f = layer.field
-    where = measure.mask(element, value, f, layer.receptive)
-    exact = measure.judged(element, p.x, p.x_field, layer, value, where)
+    plain = element.element if isinstance(element, Once) else element  # masks are kept by element
+    where = measure.mask(plain, value, f, layer.receptive)
+    exact = measure.judged(plain, p.x, p.x_field, layer, value, where)
     d = measure.distance(expected, answer, where, f)
     alone = measure.local_answer(p.model, p.trace, layer, element, p.fed.get(layer.name, ())) if local else None
-    here = None if alone is None else float(measure.distance(expected, alone, where, f).relative)
-    chance = None
-    if layer.name in p.chance:
-        chance = float(measure.distance(expected, p.chance[layer.name], where, f).relative)
-    if not element.exact(f, tuple(value.shape)):
-        floor = max(floor, float(measure.there_and_back(element, value, f, layer.receptive)))
-    tolerance = max(measure.tolerance(value.dtype, layer.rank), 8 * p.float_floor[layer.name])
-    relative = float(d.relative)
+    other = p.chance.get(layer.name)
+    size = measure.masked(expected, where, f)
+    found = {"relative": d.relative, "max_abs": d.max_abs, "mean_abs": d.mean_abs, "decibel": d.decibel}
+    for name, instead in (("alone", alone), ("other", other)):
+        if instead is not None and instead.shape == expected.shape:
+            found[name] = measure.relative(size, measure.masked(expected - instead, where, f))
+    if not exact:
+        found["floor"] = measure.there_and_back(element, value, f, layer.receptive)
+    # one transfer from the device for all of them
+    figures = dict(zip(found, torch.cat(list(found.values())).tolist()))
+    relative, here, chance = figures["relative"], figures.get("alone"), figures.get("other")
+    if not math.isfinite(relative):
+        raise LayerError(layer.name, f"layer {layer.name} of {p.card.name} gave NaN or infinity on the moved data")
+    tolerance = max(measure.tolerance(max_eps(value.dtype, p.weights_dtype), layer.rank), 8 * floor)
     judged = here if here is not None else relative
     verdict = "no law" if not exact else "broken" if judged > tolerance else "holds"
-    errors = frozen(measure.channel_errors(expected, answer, where, f)) if channels else None
     return Measure(
-        relative, here, floor, chance, exact, verdict, where.kept, float(d.max_abs), float(d.mean_abs),
-        float(d.decibel), errors,
+        relative, here, max(floor, figures.get("floor", 0.0)), chance, exact, verdict, where.kept, figures["max_abs"],
+        figures["mean_abs"], figures["decibel"],
+        frozen(measure.channel_errors(expected, answer, where, f)) if channels else None,
     )  # fmt: skip
+
+
+def max_eps(*dtypes: torch.dtype) -> torch.dtype:
+    """Return the coarsest of some precisions."""
+    return max(dtypes, key=lambda d: torch.finfo(d).eps)
 
 
 def square(
@@ -102,16 +158,17 @@ def square(
     cancelled: Callable[[], bool] | None = None,
     seconds: float = MEASURE_SECONDS,
 ) -> tuple[Square, dict[str, Tensor]]:
-    """Return the commuting square at the selected layer, and F(rho(g) x) at every watched layer (for `refine`)."""
-    element = chain_element(state.steps)
+    """Return the commuting square at the selected layer, and F(rho(g) x) at every watched layer (for `refine`).
+
+    Raises:
+        LayerError: a layer raised, or gave NaN; `.where` names it.
+        Cancelled: nobody waits any more.
+    """
+    element = Once(chain_element(state.steps))
     selected = p.layer(state.layer, fraction)
-    with torch.no_grad(), evaluating(p.model):
+    with torch.inference_mode(), evaluating(p.model):
         gx = element.act(p.x, p.x_field)
-        names = [w.name for w in p.watched]
-        if state.steps and not element.identity:
-            answers, _ = capture(p.model, gx, names, clone=p.trace.clones, cancelled=cancelled)
-        else:
-            answers = {n: p.values[n] for n in names}
+        answers = dict(p.values) if element.identity else p.run(gx, cancelled)
         start = time.perf_counter()
         first = measured(p, element, selected, answers[selected.name], local=selected.leaf, channels=True)
         measures = {selected.name: first}
@@ -133,52 +190,81 @@ def refine(
 
     Last comes what each guilty layer's own error does to the output.
     """
-    element = chain_element(state.steps)
+    element = Once(chain_element(state.steps))
     measures = dict(have)
     start = time.perf_counter()
     for w in p.watched:
         if w.name in measures:
             continue
-        with torch.no_grad(), evaluating(p.model):
+        with torch.inference_mode(), evaluating(p.model):
             measures[w.name] = measured(p, element, w, answers[w.name], local=w.leaf)
         if time.perf_counter() - start > MEASURE_SECONDS:
             yield dict(measures)
             start = time.perf_counter()
     yield dict(measures)
-    effects = effects_on_output(p, element, [n for n, m in measures.items() if m.verdict == "broken"])
+    effects = effects_on_output(p, element.element, [n for n, m in measures.items() if m.verdict == "broken"])
     if effects:
         yield {n: replace(m, attributed=effects[n]) if n in effects else m for n, m in measures.items()}
 
 
 def effects_on_output(p: Prepared, element: Element, names: Sequence[str]) -> dict[str, float]:
-    """Return {layer: relative change of the output that the layer's own error makes}, for those that can be fed."""
+    """Return {layer: relative change of the output that the layer's own error makes}, for those that can be fed.
+
+    A network whose backward passes would be felt is left to `check`: it gives none.
+    """
+    probes = min(8, int(ATTRIBUTE_SECONDS / max(3 * p.forward_seconds, 1e-6)))
     errors: dict[str, Tensor] = {}
+    # not in inference mode, whose tensors cannot take part in a backward pass
     with torch.no_grad(), evaluating(p.model):
-        for name in names:
-            layer = p.trace[name]
-            expected = measure.expected_after(element, layer, p.values[name])
+        for name in names if probes else ():
+            layer, value = p.trace[name], p.values[name]
+            expected = measure.expected_after(element, layer, value)
             alone = measure.local_answer(p.model, p.trace, layer, element, p.fed.get(name, ()))
-            if layer.leaf and expected is not None and alone is not None:
-                errors[name] = alone - expected
+            if layer.leaf and layer.field and expected is not None and alone is not None:
+                where = measure.mask(element, value, layer.field, layer.receptive)
+                errors[name] = measure.masked(alone - expected, where, layer.field)
+        if not errors:
+            return {}
         gx = element.act(p.x, p.x_field)
-    with evaluating(p.model):
-        return attributed(p.model, p.trace, gx, errors) if errors else {}
+        reseed(p.seed)
+        return attributed(p.model, p.trace, gx, errors, probes, p.seed)
+
+
+def causes(p: Prepared, element: Element, measures: Mapping[str, Measure]) -> tuple[str, ...]:
+    """Return sentences about what in the broken layers could be the cause."""
+    group = _group(element)
+    found: list[str] = []
+    for name, m in measures.items():
+        if m.verdict == "broken" and p.trace[name].leaf:
+            if (name, group) not in p.kept:
+                p.kept[name, group] = hints(p.model, p.trace, name, group=group)
+            found += p.kept[name, group]
+    return tuple(found)
+
+
+def _group(element: Element) -> str:
+    """Return the name of a group that the element's kind belongs to."""
+    if not isinstance(element, Affine):
+        return "D4"
+    if np.allclose(element.matrix, np.eye(2)):
+        return "translation"
+    return "C4" if np.linalg.det(element.matrix) > 0 else "D4"
 
 
 def _picture(
     p: Prepared,
     state: State,
-    element: Element,
+    element: Once,
     layer: Layer,
     gx: Tensor,
     answers: Mapping[str, Tensor],
     measures: Mapping[str, Measure],
 ) -> Square:
     value, answer, f = p.values[layer.name], answers[layer.name], layer.field
-    fx, total = drawn(value, f)
+    fixed = _fixed(p, layer)
     f_gx, _ = drawn(answer, f)
-    rho = difference = error_map = back = known = None
     rho_fx = difference_a = map_a = back_a = known_a = None
+    rho = None
     reason = "the field type of this layer is unknown; set it in the Layers panel" if f is None else ""
     if f is not None:
         try:
@@ -194,30 +280,53 @@ def _picture(
         flat = f.domain.flat if isinstance(f.domain, Grid) else None
         grid = difference.unflatten(1, (-1, *flat)) if flat else difference
         if grid.ndim == 4:
-            error_map = grid[0].square().mean(0).sqrt()
-            map_a = frozen(error_map)
-            known = measure.mask(element, value, f, layer.receptive).places
+            map_a = frozen(grid[0].square().mean(0).sqrt())
+            known = measure.mask(element.element, value, f, layer.receptive).places
             known_a = None if known is None else frozen(known)
         if state.untransform:
-            back = element.inverse().act(answer, f)
-            back_a, _ = drawn(back, f)
-    shown = [a for a in (fx, f_gx, rho_fx) if a is not None]
-    scale = max((float(np.abs(a).max()) for a in shown if a.size), default=0.0)
-    out, out_g = p.output, answers[p.trace.output]
-    probabilities = bool(p.card.labels) and out.ndim == 2 and out.shape[1] > 1
+            back_a, _ = drawn(element.inverse().act(answer, f), f)
+    shown = [a for a in (fixed.fx, f_gx, rho_fx) if a is not None and a.size]
+    scale = max((max(float(a.max()), -float(a.min())) for a in shown), default=0.0)
+    probabilities = bool(p.labels)
+    scores = scores_of(answers[p.trace.output], probabilities)
+    if not np.isfinite(scores).all():
+        raise LayerError(p.trace.output, f"the output of {p.card.name} is NaN or infinite on the moved data")
     infos = layer_infos(p)
-    guilty = [n for n, m in measures.items() if m.verdict == "broken" and p.trace[n].leaf]
-    filters, labels, columns = drawn_filters(p, layer)
     return Square(
         model=p.card.name, title=p.card.title, layer=next(i for i in infos if i.name == layer.name),
-        layers=infos, measures=measures, x=drawn(p.x, None)[0], gx=drawn(gx, None)[0], fx=fx, f_gx=f_gx,
+        layers=infos, measures=measures, x=fixed.x, gx=drawn(gx, None)[0], fx=fixed.fx, f_gx=f_gx,
         rho_fx=rho_fx, difference=difference_a, error_map=map_a, no_action=reason, scale=scale,
         group=f.rep.group.name if f and isinstance(f.rep, Regular) else "",
-        output=scores_of(out, probabilities), output_g=scores_of(out_g, probabilities), labels=p.card.labels,
-        probabilities=probabilities, back=back_a, known=known_a, filters=filters, filter_labels=labels,
-        filter_columns=columns, matrices=matrices(p), shown=total,
-        hints=tuple(h for n in guilty for h in hints(p.model, p.trace, n)),
+        output=scores_of(p.output, probabilities), output_g=scores, labels=p.labels, probabilities=probabilities,
+        back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
+        matrices=fixed.matrices, shown=fixed.total, hints=causes(p, element.element, measures),
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Fixed:
+    """What is drawn of a layer whatever the element is."""
+
+    x: Array
+    fx: Array
+    total: int
+    filters: Array | None
+    labels: tuple[str, ...]
+    columns: int
+    matrices: Mapping[str, Array]
+
+
+def _fixed(p: Prepared, layer: Layer) -> _Fixed:
+    """Return what is drawn of the layer, made once; of one layer at a time, because pictures are large."""
+    kept = p.kept.get("fixed")
+    if kept is None or kept[0] != layer.name:
+        if "matrices" not in p.kept:
+            p.kept["matrices"] = matrices(p)
+        fx, total = drawn(p.values[layer.name], layer.field)
+        fixed = _Fixed(drawn(p.x, None)[0], fx, total, *drawn_filters(p, layer), p.kept["matrices"])
+        kept = p.kept["fixed"] = (layer.name, fixed)
+    found: _Fixed = kept[1]
+    return found
 
 
 def scores_of(out: Tensor, probabilities: bool) -> Array:

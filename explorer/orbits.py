@@ -110,6 +110,6 @@ def orbit(
         # the floor changes slowly between exact elements: a dozen of them draw the band
         some = soft[:: max(1, len(soft) // 12)]
         with torch.no_grad():
-            figures = [float(measure.there_and_back(elements[k], p.values[w.name], w.field, w.receptive)) for k in some]
+            found = [float(measure.there_and_back(elements[k], p.values[w.name], w.field, w.receptive)) for k in some]
         lowest[w.name][soft] = np.maximum(np.interp(values[soft], values[some], found), p.float_floor[w.name])
     yield curve(n)

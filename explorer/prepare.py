@@ -80,7 +80,7 @@ class Prepared:
 
     def run(self, x: Tensor, cancelled: Callable[[], bool] | None = None) -> dict[str, Tensor]:
         """Return every watched layer of F(x), with the random numbers that every run of this epoch draws."""
-        torch.manual_seed(self.seed)
+        reseed(self.seed)
         names = [w.name for w in self.watched]
         return capture(self.model, x, names, clone=self.trace.clones, cancelled=cancelled)[0]
 
@@ -93,6 +93,14 @@ def to_tensor(sample: Sample, device: torch.device, dtype: torch.dtype) -> Tenso
         name = sample.title or sample.name
         raise ValueError(f"{name} holds {bad} NaN or infinite value(s); nothing can be measured on it")
     return torch.from_numpy(np.array(values))[None].to(device=device, dtype=dtype)
+
+
+def reseed(seed: int) -> None:
+    """Set the generators that networks draw from."""
+    # torch.manual_seed formats a traceback for a CUDA that was never started, which takes a millisecond
+    torch.default_generator.manual_seed(seed)
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(seed)
 
 
 @contextmanager
@@ -141,15 +149,14 @@ def prepare(
     stored = next((p.dtype for p in model.parameters() if p.is_floating_point()), dtype)
     model = model.to(device=device, dtype=dtype).eval()
     with interruptible(model, cancelled), torch.no_grad(), evaluating(model):
-        torch.manual_seed(seed)
+        reseed(seed)
         try:
             traced = trace(model, x, sample.x.field, overrides=overrides, declared=declared)
         except KeyError as error:
             known = ", ".join(name for name, _ in model.named_modules() if name)
             raise ValueError(f"{error.args[0]}; {card.name} has: {known}") from None
         names = [layer.name for layer in traced.layers]
-
-        torch.manual_seed(seed)
+        reseed(seed)
         values, fed = capture(model, x, names, clone=traced.clones, inputs=True)
         _check_output(card.name, values[traced.output], traced.output)
         for name in names:
@@ -159,13 +166,13 @@ def prepare(
         other = x.flip(-1).roll((x.shape[-2] // 3, x.shape[-1] // 3), (-2, -1))
         if torch.allclose(other, x):
             other = noise(tuple(x.shape), seed, dtype).to(device)
-        torch.manual_seed(seed)
+        reseed(seed)
         chance, _ = capture(model, other, names, clone=traced.clones)
         watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)
         floor = {w.name: torch.finfo(dtype).eps * math.sqrt(max(w.rank, 1)) for w in traced.layers}
         if dtype == torch.float32 and seconds < QUICK_SECONDS:
             # rounding is measured, not guessed, where a second run in double precision costs nothing noticeable
-            torch.manual_seed(seed)
+            reseed(seed)
             precise, _ = capture(copy.deepcopy(model).double(), x.double(), names, clone=True)
             for name in names:
                 size = float(precise[name].norm())
@@ -200,4 +207,4 @@ def _seconds(forward: Callable[[], object], device: torch.device) -> float:
     return time.perf_counter() - start
 
 
-__all__ = ["DTYPES", "OUTPUT", "Prepared", "interruptible", "prepare", "to_tensor"]
+__all__ = ["DTYPES", "OUTPUT", "Prepared", "interruptible", "prepare", "reseed", "to_tensor"]

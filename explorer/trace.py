@@ -152,7 +152,7 @@ def trace(
     """
     names = {m: n for n, m in model.named_modules()}
     fields = {name: parse_field(text) for name, text in (overrides or {}).items()}
-    x = x.clone()  # the first layer may work in place
+    x = x.detach().clone()  # the first layer may work in place
     recorder = _Recorder(names, x, x_field, fields, declared)
     handles = []
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 
-from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, QTimer
+from PySide6.QtCore import QByteArray, QObject, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -28,6 +28,7 @@ AREAS = {
     "right": Qt.DockWidgetArea.RightDockWidgetArea,
     "bottom": Qt.DockWidgetArea.BottomDockWidgetArea,
 }
+SMALLEST = QSize(200, 90)  # of a panel
 ROOMY = 1700  # pixels of width from which the bottom panels stand in two groups side by side
 
 
@@ -39,6 +40,7 @@ class Docks(QObject):
         self._window = window
         self._specs = sorted((spec for spec, _ in views), key=lambda s: (s.order, s.name))
         self.docks: dict[str, QDockWidget] = {}
+        self._guests: list[QDockWidget] = []
         options = QMainWindow.DockOption
         # grouped dragging is what lets a tab be pulled out of its group
         window.setDockOptions(
@@ -91,7 +93,7 @@ class Docks(QObject):
     def _share(self, firsts: dict[str, QDockWidget], columns: list[QDockWidget]) -> None:
         """Give each area its share of the window."""
         width, height = self._window.width(), self._window.height()
-        sides = {"left": max(230, min(width // 6, 380)), "right": max(270, min(width // 5, 430))}
+        sides = {"left": max(230, min(width // 6, 380)), "right": max(284, min(width // 5, 430))}
         wide = [name for name in sides if name in firsts]
         self._window.resizeDocks([firsts[n] for n in wide], [sides[n] for n in wide], Qt.Orientation.Horizontal)
         if columns:
@@ -120,17 +122,30 @@ class Docks(QObject):
         dock.raise_()
 
     def apply_theme(self) -> None:
-        for dock in self.docks.values():
+        for dock in (*self.docks.values(), *self._guests):
             bar = dock.titleBarWidget()
             if isinstance(bar, _TitleBar):
                 bar.apply_theme()
+
+    def add_guest(self, dock: QDockWidget, area: str, width: int) -> None:
+        """Take in a panel that comes and goes: on top of the others there, and no part of the layout's version."""
+        dock.setTitleBarWidget(_TitleBar(dock))
+        for signal in (dock.visibilityChanged, dock.topLevelChanged, dock.dockLocationChanged):
+            signal.connect(self._mend.start)
+        self._guests.append(dock)
+        there = [d for d in self.docks.values() if self._window.dockWidgetArea(d) == AREAS[area] and not d.isHidden()]
+        self._window.addDockWidget(AREAS[area], dock)
+        if there:
+            self._window.tabifyDockWidget(there[-1], dock)
+        if dock.width() < width:
+            self._window.resizeDocks([dock], [width], Qt.Orientation.Horizontal)
 
     def mend_titles(self) -> None:
         """Show a title only where no tab shows it already."""
         if QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton:
             self._mend.start(100)  # a title bar must not change while it is being dragged
             return
-        for dock in self.docks.values():
+        for dock in (*self.docks.values(), *self._guests):
             tabbed = not dock.isFloating() and any(
                 not other.isHidden() for other in self._window.tabifiedDockWidgets(dock)
             )
@@ -148,7 +163,8 @@ class Docks(QObject):
         tabs = self.sender()
         assert isinstance(tabs, QTabBar)
         title = tabs.tabText(tabs.tabAt(at))
-        dock = next((d for d in self.docks.values() if d.windowTitle() == title), None)
+        every = (*self.docks.values(), *self._guests)
+        dock = next((d for d in every if d.windowTitle() == title), None)
         if dock is None:
             return
         menu = QMenu(self._window)
@@ -169,6 +185,10 @@ class _Place(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(view)
+
+    def minimumSizeHint(self) -> QSize:
+        """The same whatever the view shows: a longer number must not push the stage aside in a drag."""
+        return SMALLEST
 
 
 class _TitleBar(QWidget):

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 
 from explorer.failing import failure_of
 from explorer.frame import Failure
-from explorer.session import Session, save_session
+from explorer.session import Session, SessionError, load_session, save_session
 from widgets import theme
 from widgets.recording import Recorder
 
@@ -102,12 +102,18 @@ class Files(QObject):
             menu.addSeparator()
             menu.addAction("Clear this list", lambda: self._window.settings.remove("recent"))
 
+    def has_lessons(self) -> bool:
+        return LESSONS.is_dir() and any(LESSONS.glob("*.json"))
+
     def fill_lessons(self, menu: QMenu) -> None:
+        """List the lessons by their titles, in the order of their file names."""
         menu.clear()
-        for path in sorted(LESSONS.glob("*.json")) if LESSONS.is_dir() else ():
-            words = path.stem.lstrip("0123456789-_ ").replace("-", " ").replace("_", " ")
-            menu.addAction(words.capitalize(), partial(self._controller.open_session, str(path)))
-        menu.menuAction().setEnabled(not menu.isEmpty())
+        for number, path in enumerate(sorted(LESSONS.glob("*.json")) if LESSONS.is_dir() else (), 1):
+            try:
+                title = load_session(path).title or path.stem
+            except (SessionError, OSError):
+                title = path.stem  # opening it says what is wrong
+            menu.addAction(f"{number}  {title}".replace("&", "&&"), partial(self._controller.open_session, str(path)))
 
     # sessions ---------------------------------------------------------------------------------------------
     def save(self) -> None:
@@ -184,7 +190,6 @@ class Files(QObject):
         if path := self.ask_save("Export orbit", name, "GIF animation (*.gif);;MP4 film (*.mp4)"):
             self._recorder = Recorder(self._controller, view, path)
             self._recorder.finished.connect(lambda: self._window.say("info", f"Saved {path}"))
-            self._recorder.failed.connect(self._window.say_failure)
             self._recorder.begin()
 
     def film_failed(self, sentence: str) -> None:

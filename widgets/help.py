@@ -6,7 +6,15 @@ import html
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, QUrl
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QFontDatabase,
+    QKeySequence,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+)
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QDockWidget, QTextBrowser, QVBoxLayout, QWidget
 
 from explorer.catalogue import Catalogue
@@ -37,10 +45,21 @@ class LessonPanel(QDockWidget):
         self.setWidget(self.page)
 
     def show_session(self, session: Session) -> None:
-        self.setWindowTitle(session.title or "Lesson")
-        title = f"## {session.title}\n\n" if session.title else ""
-        equation = f"\n\n```\n{session.equation}\n```\n" if session.equation else ""
-        self.page.setMarkdown(title + session.text + equation)
+        title = f"### {session.title}\n\n" if session.title else ""
+        self.page.setMarkdown(title + session.text)
+        if session.equation:
+            # not as a code block, whose lines do not wrap and would ask for a wider panel
+            cursor = QTextCursor(self.page.document())
+            cursor.movePosition(QTextCursor.MoveOperation.End)
+            block, letters = QTextBlockFormat(), QTextCharFormat()
+            block.setTopMargin(10)
+            block.setLeftMargin(8)
+            block.setTextIndent(0)
+            letters.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+            letters.setForeground(QColor(theme.current().accent))
+            cursor.insertBlock(block, letters)
+            cursor.insertText(session.equation.replace("\n", "\u2028"), letters)
+        self.page.verticalScrollBar().setValue(0)
 
 
 def keys_dialog(parent: QWidget, actions: Sequence[tuple[str, QAction]]) -> QDialog:

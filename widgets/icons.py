@@ -21,6 +21,12 @@ def icon(name: str, colour: str = "") -> QIcon:
     return _icon(name, colour or theme.text, theme.muted)
 
 
+def picture(name: str, side: int, colour: str) -> QPixmap:
+    """Return one drawing `side` logical pixels large."""
+    svg = (FOLDER / f"{name}.svg").read_text("utf-8")
+    return _picture(svg.replace("currentColor", colour), side, max(1.0, _screen_ratio()))
+
+
 def app_icon() -> QIcon:
     """Return the program's own icon, whose colours are its own."""
     found = QIcon()

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QV
 
 from explorer.frame import Failure
 from widgets import theme
-from widgets.icons import app_icon, icon
+from widgets.icons import picture
 
 WIDTH = 420
 
@@ -24,7 +24,7 @@ class LoadingPage(QWidget):
         self._mark = QLabel(alignment=Qt.AlignmentFlag.AlignCenter)
         self.title = QLabel("Equiscope", alignment=Qt.AlignmentFlag.AlignCenter)
         self.text = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
-        self.text.setMinimumWidth(WIDTH)
+        self.text.setFixedWidth(WIDTH)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.bar = QProgressBar(minimum=0, maximum=0, textVisible=False)
         self.bar.setFixedSize(220, 4)
@@ -68,10 +68,11 @@ class LoadingPage(QWidget):
 
     def apply_theme(self) -> None:
         t = theme.current()
-        mark = app_icon() if self._failure is None else icon("error", t.bad)
-        self._mark.setPixmap(mark.pixmap(48, 48))
+        self._mark.setPixmap(picture("equiscope" if self._failure is None else "error", 48, t.bad))
         self.title.setStyleSheet(f"color: {t.text}; font-size: 15pt; font-weight: 600;")
         self.text.setStyleSheet(f"color: {t.muted};")
+        # in the middle of a stretch, a label that wraps is given the height of one line
+        self.text.setFixedHeight(self.text.heightForWidth(WIDTH))
         self.bar.setStyleSheet(
             f"QProgressBar {{ background: {t.raised}; border: none; border-radius: 2px; }}"
             f"QProgressBar::chunk {{ background: {t.accent}; border-radius: 2px; }}"

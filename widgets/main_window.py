@@ -45,7 +45,7 @@ from widgets import help as help_pages
 from widgets import theme
 from widgets.chrome import Corner, StatusBar
 from widgets.controller import Controller
-from widgets.docks import AREAS, Docks
+from widgets.docks import Docks
 from widgets.files import Files
 from widgets.icons import app_icon
 from widgets.infobar import InfoBar
@@ -334,10 +334,10 @@ class MainWindow(QMainWindow):
         help_pages.about_dialog(self, self.controller.catalogue).show()
 
     def show_lesson(self, session: Session) -> None:
-        """Show the text of a lesson at the right, on top."""
+        """Show the text of a lesson at the left, where it hides neither the stage nor the controls."""
         if self._lesson is None:
             self._lesson = help_pages.LessonPanel(self)
-            self.addDockWidget(AREAS["right"], self._lesson)
+            self.docks.add_guest(self._lesson, "left", 320)
         self._lesson.show_session(session)
         self._lesson.show()
         self._lesson.raise_()

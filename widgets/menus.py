@@ -255,7 +255,7 @@ class Menus(QObject):
         window = self._window
         self.lessons = menu.addMenu("&Lessons")
         self.lessons.aboutToShow.connect(lambda: window.files.fill_lessons(self.lessons))
-        window.files.fill_lessons(self.lessons)
+        self.lessons.menuAction().setEnabled(window.files.has_lessons())
         self.add(menu, "palette", "&Command palette…", window.open_palette, "Ctrl+Shift+P", "palette")
         self.add(
             menu,

@@ -82,7 +82,12 @@ class Recorder(QObject):
         if self._controller.state.steps != self._asked.steps:
             self._end()
             return
-        self._pictures.append(as_array(self._view.grab().toImage()))
+        picture = self._view.grab().toImage()
+        if self._pictures:
+            # a message that comes or goes above the stage changes its height; all pictures have one size
+            height, width, _ = self._pictures[0].shape
+            picture = picture.copy(0, 0, width, height)
+        self._pictures.append(as_array(picture))
         self._next()
 
     def _write(self) -> None:

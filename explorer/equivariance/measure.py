@@ -126,15 +126,18 @@ def distance(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) ->
     expected = masked(expected, where, field).flatten(1)
     answer = masked(answer, where, field).flatten(1)
     error = expected - answer
-    size = expected.norm(dim=1)
-    wrong = error.norm(dim=1)
-    # nothing expected and nothing answered agrees; something answered where nothing is expected is entirely wrong
-    relative = torch.where(size > 0, wrong / size.clamp_min(torch.finfo(size.dtype).tiny), (wrong > 0).to(size.dtype))
     count = max(error.shape[1] * where.kept, 1.0)
     span = expected.amax(dim=1) - expected.amin(dim=1)
     mse = error.square().sum(dim=1) / count
     decibel = 10 * torch.log10(span.square() / mse.clamp_min(torch.finfo(mse.dtype).tiny))
-    return Distance(relative, error.abs().amax(dim=1), error.abs().sum(dim=1) / count, decibel)
+    return Distance(relative(expected, error), error.abs().amax(dim=1), error.abs().sum(dim=1) / count, decibel)
+
+
+def relative(expected: Tensor, error: Tensor) -> Tensor:
+    """Return ||error|| / ||expected|| per sample, both (batch, ...)."""
+    size, wrong = expected.flatten(1).norm(dim=1), error.flatten(1).norm(dim=1)
+    # nothing expected and nothing answered agrees; something answered where nothing is expected is entirely wrong
+    return torch.where(size > 0, wrong / size.clamp_min(torch.finfo(size.dtype).tiny), (wrong > 0).to(size.dtype))
 
 
 def channel_errors(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -> Tensor:
@@ -160,7 +163,7 @@ def there_and_back(element: Element, values: Tensor, field: FieldType, receptive
         came = ((came - 1).abs() < SMEARED).to(values.dtype)
         both = came if where.places is None else came * where.places
         where = Mask(both, float(both.mean())) if both.sum() > 0 else EVERYWHERE
-    return distance(values, returned, where, field).relative
+    return relative(masked(values, where, field), masked(returned - values, where, field))
 
 
 def expected_after(element: Element, layer: Layer, values: Tensor) -> Tensor | None:

@@ -668,11 +668,11 @@ def test_a_lesson_brings_its_page(bench: Bench, tmp_path: Path, monkeypatch: pyt
     window = bench.window()
     window.menus.lessons.aboutToShow.emit()
     entry = window.menus.lessons.actions()[0]
-    assert entry.text() == "Turn it"
+    assert entry.text() == "1  Turning"
     entry.trigger()
-    assert window._lesson is not None and window._lesson.windowTitle() == "Turning"
+    assert window._lesson is not None and window._lesson in window.tabifiedDockWidgets(window.docks.docks["gallery"])
     text = window._lesson.page.toPlainText()
-    assert "Drag the ring." in text and "F(gx) = gF(x)" in text
+    assert text.startswith("Turning") and "Drag the ring." in text and "F(gx) = gF(x)" in text
     assert window.files.session_path == "", "a lesson is not saved over"
 
 

@@ -108,7 +108,7 @@ def orbit(number: str, count: int = 16) -> list[OrbitCurve]:
     """Return the curves of a lesson at `count` places, that of its model first."""
     state = replace(lesson(number), device="cpu")
     prepared = [engine().prepared(state, name) for name in filter(None, [state.model, state.compare])]
-    return [list(curves(p, state, count=count, floors=False))[-1] for p in prepared]
+    return [list(curves(p, state, count=count))[-1] for p in prepared]
 
 
 # what every lesson has -------------------------------------------------------------------------------------
@@ -206,17 +206,13 @@ def test_lesson_05_a_part_of_a_shared_table_is_still_shared() -> None:
         assert seen is not None and np.count_nonzero(seen) == (2 * delta + 1) ** 2
 
 
-def test_lesson_06_a_border_breaks_the_law_along_two_seams() -> None:
+def test_lesson_06_a_border_breaks_the_law_along_a_seam() -> None:
     frame, delta = at("06"), 2
     assert error(frame) > BROKEN
     difference = frame.squares[0].difference
     assert difference is not None
-    wrong = np.abs(difference[0]) > EXACT
-    for axis, shift in ((0, 2), (1, 3)):
-        near = np.zeros(11, bool)
-        near[[*range(delta), *range(-delta, 0)]] = True
-        wrong = wrong & ~np.expand_dims(near | np.roll(near, shift), 1 - axis)
-    assert not wrong.any()
+    inside = difference[0, delta:-delta, delta:-delta]
+    assert np.abs(inside).max() < 0.05 * np.abs(difference).max()
     beside = at("06", "translate:3,2,zero")
     assert error(beside) < EXACT and 0 < measured(beside).kept < 1
     assert error(at("06", params={"boundary": 0})) < EXACT
