@@ -21,6 +21,7 @@ from explorer.transforms import parse_chain
 if TYPE_CHECKING:
     from explorer.card import Card
     from explorer.engine import LocalEngine
+    from widgets.main_window import MainWindow
 
 OUT = Path("out")
 
@@ -54,12 +55,18 @@ def window(start: Callable[[], LocalEngine], state: State, args: argparse.Namesp
         # a first look at the identity would show nothing but zeros
         state = replace(state, steps=parse_chain("rotate:90"))
     width, _, height = args.size.partition("x")
+
+    def opened(shown: MainWindow) -> None:
+        if args.session:  # the state is there already; its text and layout are the window's
+            shown.controller.session_opened.emit(args.opened, args.session)
+
     if args.screenshot or no_display():
         off_screen()
         from widgets.offscreen import grab_window
 
         path = Path(args.screenshot or OUT / "window.png")
-        grab_window(start, state, (int(width), int(height)), args.theme or "light", path)
+        size = (int(width), int(height))
+        grab_window(start, state, size, args.theme or "light", path, prepare=opened)
         if not args.screenshot:
             from explorer.report import capture_report, write_report
 
@@ -72,7 +79,7 @@ def window(start: Callable[[], LocalEngine], state: State, args: argparse.Namesp
         return 0
     from widgets.app import run_window
 
-    return run_window(start, state, argv=[sys.argv[0]])
+    return run_window(start, state, argv=[sys.argv[0]], on_ready=opened)
 
 
 def pictures(start: Callable[[], LocalEngine], state: State, folder: Path) -> list[Path]:
@@ -101,8 +108,10 @@ def benchmarks() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
     import importlib
     import pkgutil
 
-    import benchmarks as package
-
+    try:
+        import benchmarks as package
+    except ModuleNotFoundError:
+        raise cli.BadInput("the benchmarks come with the source tree; run `make bench` there") from None
     found = {}
     for info in pkgutil.iter_modules(package.__path__):
         module = importlib.import_module(f"benchmarks.{info.name}")

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
+import re
 import sys
+import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from explorer.fields import parse_field
 from explorer.state import State
 from explorer.transforms import parse_chain, transforms
 
@@ -49,7 +55,13 @@ class Doors:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise BadInput(message)
+        found = re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message, re.DOTALL)
+        if found is None:
+            raise BadInput(message)
+        known = [name.strip(" '") for name in found[3].split(",")]
+        near = get_close_matches(found[2], known, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise BadInput(f"{found[1]}: there is no {found[2]!r}, only {', '.join(known)}{hint}")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -112,8 +124,13 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str], doors: Doors) -> int:
     """Run the command line; bad input is one clear line on stderr and exit code 2."""
+    model = ""
     try:
-        args = parser().parse_args(argv)
+        try:
+            args = parser().parse_args(argv)
+        except SystemExit as end:  # --help
+            return int(end.code or 0)
+        model = getattr(args, "model", "")
         match args.verb:
             case None:
                 return _window(args, doors)
@@ -131,21 +148,35 @@ def main(argv: Sequence[str], doors: Doors) -> int:
                 return 0
             case _:
                 return _bench(args, doors)
-    except SystemExit as end:  # --help
-        return int(end.code or 0)
     except KeyboardInterrupt:
         print("equiscope: stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (ValueError, OSError, MemoryError, RuntimeError) as error:
-        from explorer.runner import sentence
-
-        where = str(getattr(error, "where", "") or "")
-        text = sentence(error).rstrip(".")
-        print(f"equiscope: {text}" + (f" [{where}]" if where and where not in text else ""), file=sys.stderr)
+    except (Exception, SystemExit) as error:  # the code of a person's network may raise anything
+        print(f"equiscope: {_told(error, model)}", file=sys.stderr)
+        if os.environ.get("EQUISCOPE_TRACEBACK"):
+            traceback.print_exception(error)
         return 2
+
+
+def _told(error: BaseException, model: str) -> str:
+    """Return one line that says what is wrong and where: the layer, and the line of a person's own file."""
+    from explorer.failing import sentence
+
+    text = sentence(error).rstrip(".")
+    where = str(getattr(error, "where", "") or "")
+    if where and where not in text:
+        text += f" [{where}]"
+    path = Path(model.partition(".py:")[0] + ".py")
+    cause: BaseException | None = error
+    while cause is not None and ".py:" in model and "(line " not in text:
+        steps = [s for s in traceback.extract_tb(cause.__traceback__) if Path(s.filename).name == path.name]
+        if steps:
+            return f"{text} ({path.name}, line {steps[-1].lineno})"
+        cause = cause.__cause__
+    return text
 
 
 def _engine(args: argparse.Namespace, doors: Doors) -> Callable[[], LocalEngine]:
@@ -158,9 +189,16 @@ def _engine(args: argparse.Namespace, doors: Doors) -> Callable[[], LocalEngine]
 
 
 def _folder(text: str) -> Path:
-    path = Path(text)
+    path = Path(text).expanduser()
+    if not text.strip():
+        raise BadInput("--out must name a folder")
     if path.exists() and not path.is_dir():
         raise BadInput(f"--out {text} is a file; give a folder")
+    above = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.exists())
+    if not above.is_dir():
+        raise BadInput(f"--out {text}: {above} is a file, not a folder")
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise BadInput(f"--out {text}: {above} cannot be written to")
     return path
 
 
@@ -201,28 +239,39 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
     if args.session:
         from explorer.session import load_session
 
-        state = load_session(Path(args.session)).state
+        args.opened = load_session(Path(args.session))
+        state = args.opened.state
     else:
         state = _state(args, doors, compare=args.compare, layer=args.layer, orbit=args.orbit)
     width, x, height = args.size.partition("x")
     if not (x and width.isdigit() and height.isdigit() and 200 <= int(width) <= 8192 and 200 <= int(height) <= 8192):
         raise BadInput(f"--size {args.size!r} is not WIDTHxHEIGHT in pixels")
     for name in filter(None, (args.model, args.compare)):
-        if not _mentioned(name):
-            from explorer.loading import find_card
+        _believable(name, args, doors)
+    if args.data:
+        from explorer.sampling import find_sample, samples
 
-            find_card(name, doors.cards(), args.trust)
+        # a file that is there is read once, by the window
+        if args.data not in samples() and not Path(args.data).is_file():
+            find_sample(args.data, args.seed)
     return doors.window(_engine(args, doors), state, args)
 
 
-def _mentioned(name: str) -> bool:
-    """Return whether some file of models/ has `name` in quotes: then it needs no second look before the window is up.
+def _believable(name: str, args: argparse.Namespace, doors: Doors) -> None:
+    """Raise when there is no such model: on the terminal, and not in a window that has just opened.
 
-    A misspelt name is told on the terminal and not in a window that has just opened; asking the registry costs the
-    import of torch, so only a name that nobody mentions is looked up there.
+    Asking the registry costs the import of torch, so that only a name that no file of models/ has in quotes is looked
+    up there; and a person's own file is executed once, by the window.
     """
+    path = Path(name.partition(".py:")[0] + ".py").expanduser()
+    if ".py:" in name and args.trust and path.is_file():
+        return
     files = (Path(__file__).resolve().parents[1] / "models").glob("*.py")
-    return any(f'"{name}"' in file.read_text(encoding="utf-8") for file in files)
+    if any(f'"{name}"' in file.read_text(encoding="utf-8") for file in files):
+        return
+    from explorer.loading import find_card
+
+    find_card(name, doors.cards(), args.trust)
 
 
 def _list(args: argparse.Namespace, doors: Doors) -> int:
@@ -276,14 +325,20 @@ def _run(args: argparse.Namespace, doors: Doors) -> int:
 
     folder = _folder(args.out)
     state = _state(args, doors)
-    engine = _engine(args, doors)()
-    report, tensors = capture_report(engine, state, args.layers)
-    draw = None if args.no_pictures else lambda out: doors.pictures(_engine(args, doors), state, out)
-    write_report(folder, report, tensors, draw)
+
+    def draw(out: Path) -> list[Path]:
+        try:
+            return doors.pictures(_engine(args, doors), state, out)
+        except ImportError as error:
+            raise BadInput(f"the pictures need Qt, which cannot be loaded ({error}); try --no-pictures") from error
+
+    with redirect_stdout(sys.stderr):  # what a network prints is no part of the answer
+        report, tensors = capture_report(_engine(args, doors)(), state, args.layers)
+        write_report(folder, report, tensors, None if args.no_pictures else draw)
     if args.json:
         print(json.dumps(report, ensure_ascii=False))
     else:
-        print(f"{folder}: report.json, captures.safetensors" + (", pictures" if draw else ""))
+        print(f"{folder}: report.json, captures.safetensors" + ("" if args.no_pictures else ", pictures"))
     return 0
 
 
@@ -295,19 +350,31 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
         layer, equals, field_text = text.partition("=")
         if not equals:
             raise BadInput(f"--field {text!r} is not LAYER=FIELD, such as conv1='grid regular(C4)'")
-        overrides[layer] = field_text
-    if args.tol is not None and not args.tol > 0:
+        try:
+            overrides[layer] = str(parse_field(field_text))
+        except ValueError as error:
+            raise BadInput(f"--field {text!r}: {error}") from None
+    if args.tol is not None and not 0 < args.tol < math.inf:
         raise BadInput("--tol must be a positive number")
+    if args.npz and not Path(args.npz).absolute().parent.is_dir():
+        raise BadInput(f"--npz {args.npz}: there is no folder {Path(args.npz).parent}")
+    if args.npz and Path(args.npz).is_dir():
+        raise BadInput(f"--npz {args.npz} is a folder; give a file")
     if args.transform:
         raise BadInput("check takes --group, not --transform: it goes through the group's elements itself")
-    engine = _engine(args, doors)()
-    reports = audit(engine, _state(args, doors), args.group, args.dtype or "float64", args.tol, overrides)
+    state = _state(args, doors)
+    with redirect_stdout(sys.stderr):  # what a network prints is no part of the answer
+        engine = _engine(args, doors)()
+        reports = audit(engine, state, args.group, args.dtype or "float64", args.tol, overrides)
     worst = next((r for r in reports if r.verdict == "broken"), None)
     shown = worst or next((r for r in reports if r.verdict == "no law"), reports[0])
     if args.npz:
         from explorer.report import save_table
 
         save_table(Path(args.npz), reports)
+    for r in reports:
+        if r.verdict == "no law":
+            print(f"equiscope: no law of {r.group} can be tested on {r.model}: there is no verdict", file=sys.stderr)
     if args.json:
         result = shown.to_json()
         if len(reports) > 1:
@@ -325,6 +392,8 @@ def _train(args: argparse.Namespace, doors: Doors) -> int:
     card = find_card(args.model, doors.cards())
     if card.train is None:
         raise BadInput(f"{card.name} has no training: it is shown with its initial parameters")
+    if args.seed < 0:
+        raise BadInput("--seed must not be negative")
     if args.epochs is not None and args.epochs < 1:
         raise BadInput("--epochs must be at least 1")
     path = Path(args.out or f"{card.name}.safetensors")

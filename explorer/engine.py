@@ -11,13 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from explorer.card import Card
 from explorer.catalogue import Catalogue, SampleInfo
 from explorer.evaluate import refine, square
 from explorer.frame import Frame, OrbitCurve, Square
-from explorer.loading import WEIGHTS_MARK, ModelError, find_card, load_model, model_info
+from explorer.loading import WEIGHTS_MARK, ModelError, find_card, load_model, model_info, split_name
 from explorer.orbits import orbit
 from explorer.prepare import DTYPES, Prepared, prepare
 from explorer.samples import Sample
@@ -55,9 +56,7 @@ class LocalEngine:
         if torch.backends.mps.is_available():
             devices.append("mps")
         extensions = sorted({e for reader in readers().values() for e in reader.extensions})
-        infos = tuple(
-            SampleInfo(s.name, s.title, s.domain, s.summary, thumbnail(s.make())) for s in samples().values()
-        )
+        infos = tuple(SampleInfo(s.name, s.title, s.domain, s.summary, thumbnail(s.make())) for s in samples().values())
         models = sorted((model_info(c) for c in self.cards.values()), key=lambda m: (m.domain, m.rows, m.name))
         return Catalogue(tuple(models), infos, tuple(devices), tuple(versions().items()), tuple(extensions))
 
@@ -76,22 +75,23 @@ class LocalEngine:
 
     def sample(self, state: State, card: Card) -> Sample:
         """Return the state's sample, fitted to what the card eats."""
-        text = state.sample or card.sample
-        key = (text, state.seed, card.input.shape, None if text in samples() else _stamp(text))
+        key = self._sample_key(state, card)
         if key not in self._samples:
-            self._samples[key] = fit(find_sample(text, state.seed), card.input.shape)
+            self._samples[key] = fit(find_sample(state.sample or card.sample, state.seed), card.input.shape)
             while len(self._samples) > 8:
                 self._samples.popitem(last=False)
         return self._samples[key]
+
+    def _sample_key(self, state: State, card: Card) -> tuple[object, ...]:
+        text = state.sample or card.sample
+        return (text, state.seed, card.input.shape, None if text in samples() else _stamp(text))
 
     def prepared(self, state: State, name: str, cancelled: Callable[[], bool] | None = None) -> Prepared:
         """Return what the epoch of (`state`, model `name`) needs, computed at most once."""
         params = state.params if name == state.model else ()
         overrides = state.overrides if name == state.model else ()
         card = self.card(name)
-        sample = self.sample(state, card)
-        # the sample by identity: a file that has changed gives another one, and it is kept alive here
-        key = (name, params, id(sample), state.device, state.dtype, state.seed, overrides)
+        key = (name, params, self._sample_key(state, card), state.device, state.dtype, state.seed, overrides)
         if key in self._prepared:
             self._prepared.move_to_end(key)
             return self._prepared[key]
@@ -102,7 +102,7 @@ class LocalEngine:
                 self._models.popitem(last=False)
         # a prepared epoch owns its copy: the same network may be wanted in two precisions at once
         made = prepare(
-            card, copy.deepcopy(self._models[model_key]), sample, device=device_of(state.device),
+            card, copy.deepcopy(self._models[model_key]), self.sample(state, card), device=device_of(state.device),
             dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=name not in self._foreign(),
             seed=state.seed, cancelled=cancelled,
         )  # fmt: skip
@@ -167,7 +167,7 @@ class LocalEngine:
         file = Path(path)
         if file.suffix == ".py":
             raise ModelError(path, f"{file.name} is Python code: start with --model {path}:CALLABLE --trust to run it")
-        base = state.model.partition(WEIGHTS_MARK)[0]
+        base, _ = split_name(state.model)
         name = f"{base}{WEIGHTS_MARK}{file}"
         load_model(self.card(name), dict(state.params))  # says now what does not fit
         return {"model": name, "params": state.params, "layer": state.layer}
@@ -190,9 +190,8 @@ class LocalEngine:
 
 def _files(name: str) -> list[str]:
     """Return the files that a model's name mentions."""
-    base, mark, weights = name.partition(WEIGHTS_MARK)
-    path, colon, _ = base.rpartition(":")
-    return [*([path] if colon else []), *([weights] if mark else [])]
+    base, weights = split_name(name)
+    return [path for path in (base.rpartition(":")[0], weights) if path]
 
 
 def _stamp(*paths: str) -> object:
@@ -219,13 +218,17 @@ def device_of(name: str) -> torch.device:
         device = torch.device(name)
     except RuntimeError:
         raise ValueError(f"unknown device {name!r}; write 'cpu', 'cuda:0' or 'auto'") from None
+    if device.type == "mps" and not torch.backends.mps.is_available():
+        raise ValueError(f"there is no device {name!r} here")
+    if device.type not in ("cpu", "cuda", "mps"):
+        raise ValueError(f"cannot measure on {name!r}; write 'cpu', 'cuda:0' or 'auto'")
     if device.type == "cuda" and (not torch.cuda.is_available() or (device.index or 0) >= torch.cuda.device_count()):
         count = torch.cuda.device_count()
         raise ValueError(f"there is no device {name!r} here; this machine has {count} CUDA device(s)")
     return device
 
 
-def thumbnail(sample: Sample, side: int = 48) -> np.ndarray | None:  # type: ignore[type-arg]
+def thumbnail(sample: Sample, side: int = 48) -> NDArray[np.uint8] | None:
     """Return a sample's picture, (side, side, 3) uint8, or None when it is no image."""
     if sample.domain != "grid":
         return None
@@ -237,5 +240,5 @@ def thumbnail(sample: Sample, side: int = 48) -> np.ndarray | None:  # type: ign
     if low < 0 or high > 1:
         grey = (grey - low) / max(high - low, 1e-12)
     small = torch.nn.functional.interpolate(grey, (side, side), mode="bilinear", antialias=True, align_corners=False)
-    picture: np.ndarray = (small[0].clamp(0, 1) * 255).round().byte().permute(1, 2, 0).numpy()  # type: ignore[type-arg]
+    picture: NDArray[np.uint8] = (small[0].clamp(0, 1) * 255).round().byte().permute(1, 2, 0).numpy()
     return picture

@@ -6,22 +6,34 @@ A Python file is code: it runs only with `trust`. Weights are read as safetensor
 
 from __future__ import annotations
 
+import ast
+import copy
+import hashlib
 import importlib.util
 import inspect
+import math
+import re
 import sys
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from explorer.card import Card, InputSpec, ModelInfo
+from explorer.limits import MAX_SIDE
+from explorer.sampling import InputShape
 
 WEIGHTS_MARK = "@"  # "d4-cnn@my.safetensors": that card with the parameters of that file
 WEIGHTS = Path(__file__).resolve().parents[1] / "resources" / "weights"
+# a folder's name may hold an @ as well
+_NAME = re.compile(r"(?P<base>.+\.py:[^@:/\\]*|[^@/\\]+)(?:@(?P<weights>.+))?", re.DOTALL)
 
 
 class ModelError(ValueError):
@@ -32,77 +44,161 @@ class ModelError(ValueError):
         self.where = where
 
 
+def split_name(name: str) -> tuple[str, str]:
+    """Return (model, weights file or "") of a model's name: "d4-cnn@my.safetensors" or "net.py:Net@my.safetensors"."""
+    found = _NAME.fullmatch(name)
+    return (found["base"], found["weights"] or "") if found else (name, "")
+
+
 def find_card(name: str, cards: Mapping[str, Card], trust: bool = False) -> Card:
-    """Return the card called `name`, or one made for "file.py:callable".
+    """Return the card called `name`, or one made for "file.py:callable"; with "@file", with the weights of that file.
 
     Raises:
         ModelError: unknown, or a file without `trust`.
     """
     if name in cards:
         return cards[name]
-    base, mark, file = name.partition(WEIGHTS_MARK)
-    if mark and file:
+    base, weights = split_name(name)
+    if weights:
         card = find_card(base, cards, trust)
-        return replace(card, name=name, title=f"{card.title}, {Path(file).name}", weights=str(Path(file).resolve()))
-    path, colon, attribute = name.rpartition(":")
+        return replace(
+            card, name=name, title=f"{card.title}, {Path(weights).name}", weights=str(Path(weights).resolve())
+        )
+    path, colon, attribute = base.rpartition(":")
     if colon and path.endswith(".py"):
-        return file_card(Path(path), attribute, trust)
-    if name.endswith((".pt2", ".pt", ".pth", ".pkl", ".ts", ".torchscript")):
-        how = "give file.py:callable with --trust"
+        return replace(file_card(Path(path).expanduser(), attribute, trust), name=name)
+    if base.endswith(".py") and Path(base).is_file():
+        names = _defined(Path(base))
+        hint = f": it defines {', '.join(names)}" if names else ""
+        raise ModelError(name, f"say what in {base} makes the network, {base}:NAME{hint}")
+    if base.endswith((".pt2", ".pt", ".pth", ".pkl", ".ts", ".torchscript")):
+        how = f"give file.py:callable with --trust, and file.py:callable{WEIGHTS_MARK}{base} if it holds weights alone"
         raise ModelError(name, f"{name} may hold code, so it is not opened as a model; {how}")
+    if base.endswith(".safetensors"):
+        how = f"put a model's name before it, as in d4-cnn{WEIGHTS_MARK}{base}"
+        raise ModelError(name, f"{name} holds weights and no network; {how}")
+    if Path(name).expanduser().exists():
+        raise ModelError(
+            name, f"{name} is no model; give a card's name ('list models' names them all) or file.py:callable"
+        )
     near = get_close_matches(name, cards, 1, 0.5)
     hint = f"did you mean {near[0]!r}?" if near else "'list models' names them all"
     raise ModelError(name, f"there is no model {name!r}; {hint}")
 
 
 def file_card(path: Path, attribute: str, trust: bool) -> Card:
-    """Return a card for a callable in a Python file: a function or class that makes an nn.Module, or a module."""
+    """Return a card for a callable in a Python file: a function or class that makes an nn.Module, or a module.
+
+    The file may say INPUT_SHAPE = (channels, height, width), None for any size, and LABELS, the names of the outputs.
+    """
+    where = str(path)
     if not path.is_file():
-        raise ModelError(str(path), f"there is no file {path}")
+        raise ModelError(where, f"there is no file {path}")
     if not trust:
-        raise ModelError(str(path), f"{path} is Python code, which would be executed: add --trust if you trust it")
+        raise ModelError(where, f"{path} is Python code, which would be executed: add --trust if you trust it")
     if not attribute.isidentifier():
-        raise ModelError(str(path), f"{attribute!r} after the colon must be the name of a callable in {path}")
-    spec = importlib.util.spec_from_file_location(f"equiscope_user_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException as error:
-        raise ModelError(str(path), f"{path} could not be run: {type(error).__name__}: {error}") from error
-    made = getattr(module, attribute, None)
-    if made is None:
-        raise ModelError(str(path), f"{path} defines no {attribute!r}")
+        raise ModelError(where, f"{attribute!r} after the colon must be the name of a callable in {path}")
+    module = _executed(path)
+    if not hasattr(module, attribute):
+        near = get_close_matches(attribute, _defined(path), 1, 0.5)
+        raise ModelError(where, f"{path} defines no {attribute!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+    made = getattr(module, attribute)
+    if not isinstance(made, nn.Module) and not callable(made):
+        kind = type(made).__name__
+        raise ModelError(
+            where, f"{attribute} in {path} is of type {kind}, neither a network nor something that makes one"
+        )
 
     def build(**_: float) -> nn.Module:
-        network = made if isinstance(made, nn.Module) else made()
+        network = copy.deepcopy(made) if isinstance(made, nn.Module) else made()
         if not isinstance(network, nn.Module):
             kind = type(network).__name__
-            raise ModelError(str(path), f"{attribute} in {path} returned {kind}, not a torch.nn.Module")
+            raise ModelError(where, f"{attribute} in {path} returned {kind}, not a torch.nn.Module")
         return network
 
-    shape = getattr(made, "input_shape", getattr(module, "INPUT_SHAPE", None)) or _input_shape(build(), str(path))
+    name = f"{path}:{attribute}"
+    declared = getattr(made, "input_shape", getattr(module, "INPUT_SHAPE", None))
+    shape = _input_shape(_built(name, build), where) if declared is None else _declared_shape(declared, where)
+    labels = getattr(module, "LABELS", ())
+    if isinstance(labels, str) or not isinstance(labels, list | tuple) or not all(isinstance(n, str) for n in labels):
+        raise ModelError(where, f"{path}: LABELS must be a list of texts, not {labels!r:.60}")
     return Card(
-        name=f"{path}:{attribute}", title=f"{attribute} ({path.name})", rows=(), reference=str(path),
-        equation="", summary=(inspect.getdoc(made) or "Your own model.").split("\n\n")[0], build=build,
-        input=InputSpec(tuple(shape)), labels=tuple(getattr(module, "LABELS", ())),
-        source=(made if inspect.isclass(made) or inspect.isfunction(made) else type(made),),
+        name=name, title=f"{attribute} ({path.name})", rows=(), reference=where, equation="",
+        summary=(inspect.getdoc(made) or "Your own model.").split("\n\n")[0], build=build, input=InputSpec(shape),
+        labels=tuple(labels), source=(made if inspect.isclass(made) or inspect.isfunction(made) else type(made),),
     )  # fmt: skip
 
 
-def _input_shape(model: nn.Module, where: str) -> tuple[int, None, None]:
-    """Return what the first layer eats: its input channels, any size.
+def _executed(path: Path) -> ModuleType:
+    """Run a Python file as a module of its own, with its folder importable, as `python file.py` has it."""
+    digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
+    name = "equiscope_user_" + re.sub(r"\W", "_", path.stem) + "_" + digest
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and inspect look there
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        told = f"{path} could not be run: {type(error).__name__}: {error}"
+        raise ModelError(str(path), told + _line(error, path)) from error
+    finally:
+        if folder in sys.path:
+            sys.path.remove(folder)
+    return module
+
+
+def _line(error: BaseException, path: Path) -> str:
+    """Return " (line n)" for the innermost line of a file that an exception came through."""
+    steps = [step for step in traceback.extract_tb(error.__traceback__) if Path(step.filename) == path]
+    return f" (line {steps[-1].lineno})" if steps else ""
+
+
+def _defined(path: Path) -> list[str]:
+    """Return the functions and classes of a Python file, which is read and not executed."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError, OSError):
+        return []
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    return [node.name for node in tree.body if isinstance(node, kinds) and not node.name.startswith("_")]
+
+
+def _declared_shape(shape: object, where: str) -> InputShape:
+    if not isinstance(shape, list | tuple) or len(shape) != 3 or not isinstance(shape[0], int):
+        raise ModelError(where, f"{where}: INPUT_SHAPE must be (channels, height, width), not {shape!r:.60}")
+    channels, height, width = shape
+    for side in (channels, *(s for s in (height, width) if s is not None)):
+        if not isinstance(side, int) or isinstance(side, bool) or not 1 <= side <= MAX_SIDE:
+            raise ModelError(
+                where, f"{where}: INPUT_SHAPE must hold whole numbers from 1 to {MAX_SIDE}, not {side!r:.60}"
+            )
+    return (channels, height, width)
+
+
+def _input_shape(model: nn.Module, where: str) -> InputShape:
+    """Return what the first convolution eats: its input channels, any size.
 
     Raises:
-        ModelError: it eats vectors, whose image size nobody knows.
+        ModelError: there is none, and a dense layer eats vectors, whose image size nobody knows.
     """
     for module in model.modules():
-        if isinstance(channels := getattr(module, "in_channels", None), int):
+        # 0 is what a lazy convolution says
+        if isinstance(channels := getattr(module, "in_channels", None), int) and channels > 0:
             return (channels, None, None)
-        if isinstance(module, nn.Linear):
-            raise ModelError(where, f"{where}: the first layer is dense; say INPUT_SHAPE = (channels, height, width)")
-    return (1, None, None)
+    dense = next((m for m in model.modules() if isinstance(m, nn.Linear)), None)
+    if dense is None:
+        return (1, None, None)
+    side = math.isqrt(dense.in_features)
+    example = f"(1, {side}, {side})" if side**2 == dense.in_features else "(channels, height, width)"
+    raise ModelError(
+        where,
+        f"{where}: the first layer takes {dense.in_features} numbers, and an image is given; say in the file of what "
+        f"size, INPUT_SHAPE = {example}",
+    )
 
 
 def load_model(card: Card, params: Mapping[str, float] | None = None, weights: Path | None = None) -> nn.Module:
@@ -117,21 +213,27 @@ def load_model(card: Card, params: Mapping[str, float] | None = None, weights: P
             known = ", ".join(values) or "none"
             raise ModelError(card.name, f"{card.name} has no parameter {name!r}; it has: {known}")
         values[name] = value
-    state = torch.get_rng_state()
-    try:
-        torch.manual_seed(0)  # untrained networks must be the same one every time
-        model = card.build(**values)
-    except ModelError:
-        raise
-    except Exception as error:
-        raise ModelError(card.name, f"{card.name} could not be built: {type(error).__name__}: {error}") from error
-    finally:
-        torch.set_rng_state(state)
+    model = _built(card.name, partial(card.build, **values))
     path = weights or (WEIGHTS / card.weights if card.weights else None)
     if path is not None:
         # a person's own file has to fit; shipped weights may leave what a parameter has reshaped as it is
         load_weights(model, path, strict=path.parent != WEIGHTS)
     return model.eval()
+
+
+def _built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
+    """Build a network; an untrained one must be the same every time."""
+    state = torch.get_rng_state()
+    try:
+        torch.manual_seed(0)
+        return build()
+    except (ModelError, torch.OutOfMemoryError):
+        raise
+    except (Exception, SystemExit) as error:
+        told = f"{name} could not be built: {type(error).__name__}: {error}"
+        raise ModelError(name, told + _line(error, Path(name.rpartition(":")[0]))) from error
+    finally:
+        torch.set_rng_state(state)
 
 
 def load_weights(model: nn.Module, path: Path, strict: bool = True) -> None:
@@ -152,7 +254,9 @@ def load_weights(model: nn.Module, path: Path, strict: bool = True) -> None:
 def read_weights(path: Path) -> dict[str, Tensor]:
     """Return {name: float tensor} of a safetensors file or a weights-only checkpoint; nothing is executed."""
     if not path.is_file():
-        raise ModelError(str(path), f"there is no weights file {path}")
+        hint = "; 'train' makes shipped weights again" if path.parent == WEIGHTS else ""
+        raise ModelError(str(path), f"there is no weights file {path}{hint}")
+    tensors: Any
     try:
         if path.suffix == ".safetensors":
             from safetensors.torch import load_file
@@ -168,9 +272,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     if "state_dict" in tensors and isinstance(tensors["state_dict"], dict):
         tensors = tensors["state_dict"]
     # weights are stored in half precision to stay small; networks are built in float32
-    return {
-        k: v.float() if v.is_floating_point() else v for k, v in tensors.items() if isinstance(v, Tensor)
-    }
+    return {k: v.float() if v.is_floating_point() else v for k, v in tensors.items() if isinstance(v, Tensor)}
 
 
 def source_of(objects: tuple[Any, ...]) -> str:

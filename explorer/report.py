@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from contextlib import suppress
+from dataclasses import fields, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +19,17 @@ import torch
 from torch import Tensor, nn
 
 from explorer.capture import capture
-from explorer.engine import LocalEngine, device_of
+from explorer.engine import LocalEngine
 from explorer.equivariance.check import Report, check_equivariance, model_hash, versions
-from explorer.evaluate import measured, scores_of
+from explorer.evaluate import Once, measured, scores_of
 from explorer.frame import Measure
 from explorer.loading import ModelError, load_model
-from explorer.prepare import DTYPES, to_tensor
+from explorer.prepare import DTYPES, reseed, to_tensor
 from explorer.sampling import samples
 from explorer.session import write_beside
 from explorer.state import State
-from explorer.trace import evaluating
+from explorer.symmetries import find_symmetry
+from explorer.trace import LayerError, evaluating
 from explorer.transforms import chain_element, chain_text
 
 
@@ -36,25 +40,33 @@ def capture_report(engine: LocalEngine, state: State, layers: str = "all") -> tu
         ValueError: an unknown layer, model, sample or transform, in one sentence.
     """
     p = engine.prepared(state, state.model)
-    known = [w.name for w in p.watched]
-    names = known if layers == "all" else [n.strip() for n in layers.split(",") if n.strip()]
+    known = [w.name for w in p.trace.layers]
+    names = known if layers == "all" else list(dict.fromkeys(n.strip() for n in layers.split(",")))
     for name in names:
         if name not in known:
-            raise ModelError(name, f"{p.card.name} has no layer {name!r}; it has: {', '.join(known)}")
+            near = get_close_matches(name, known, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; it has: {', '.join(known)}"
+            raise ModelError(p.card.name, f"{p.card.name} has no layer {name!r}{hint}")
     element = chain_element(state.steps)
-    with torch.no_grad(), evaluating(p.model):
-        gx = element.act(p.x, p.x_field)
-        answers, _ = capture(p.model, gx, known, clone=True)
+    with torch.inference_mode(), evaluating(p.model):
+        once = Once(element)
+        gx = once.act(p.x, p.x_field)
+        reseed(p.seed)
+        answers, _ = capture(p.model, gx, {*names, p.trace.output}, clone=True)
+        for name, answer in answers.items():
+            if not torch.isfinite(answer).all():
+                raise LayerError(name, f"layer {name} of {p.card.name} gave NaN or infinity on the moved data")
         rows = []
-        for w in p.watched:
+        for w in p.trace.layers:
             if w.name in names:
-                m = measured(p, element, w, answers[w.name], local=True)
+                m = measured(p, once, w, answers[w.name], local=True)
                 figures = {f.name: _number(getattr(m, f.name)) for f in fields(Measure) if f.name != "channels"}
                 rows.append({
                     "name": w.name, "kind": w.kind, "field": str(w.field) if w.field else "unknown",
-                    "shape": list(w.shape), "parameters": w.params, **figures,
+                    "guessed": bool(w.field and w.field.guessed), "shape": list(w.shape), "parameters": w.params,
+                    **figures,
                 })  # fmt: skip
-    probabilities = bool(p.card.labels) and p.output.ndim == 2
+    probabilities = bool(p.labels)
     sample = engine.sample(state, p.card)
     report = {
         "equiscope": 1,
@@ -68,7 +80,7 @@ def capture_report(engine: LocalEngine, state: State, layers: str = "all") -> tu
         "layers": rows,
         "output": scores_of(p.output, probabilities).tolist(),
         "output_transformed": scores_of(answers[p.trace.output], probabilities).tolist(),
-        "labels": list(p.card.labels),
+        "labels": list(p.labels),
         "probabilities": probabilities,
         "device": str(p.x.device),
         "dtype": state.dtype,
@@ -87,21 +99,60 @@ def write_report(
     tensors: Mapping[str, Tensor],
     draw: Callable[[Path], list[Path]] | None = None,
 ) -> None:
-    """Write report.json, captures.safetensors and what `draw` makes into `folder`; all of it or none."""
+    """Write report.json, captures.safetensors and what `draw` makes into `folder`; all of it or none.
+
+    Files that are there already are replaced when all is made, and kept when anything goes wrong.
+    """
     from safetensors.torch import save_file
 
+    fresh = [parent for parent in folder.parents if not parent.exists()]  # the deepest first
     folder.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
-        (beside / "report.json").write_text(json.dumps(report, indent=1, ensure_ascii=False), encoding="utf-8")
+        beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from None
+    try:
+        text = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False)
+        (beside / "report.json").write_text(text, encoding="utf-8")
         save_file(dict(tensors), beside / "captures.safetensors", {"transform": str(report["transform"])})
         if draw is not None:
             draw(beside)
-        folder.mkdir(exist_ok=True)
-        for made in sorted(beside.iterdir()):
-            os.replace(made, folder / made.name)
-    finally:
+        _move_into(folder, beside)
+    except BaseException:
         shutil.rmtree(beside, ignore_errors=True)
+        for parent in fresh:
+            with suppress(OSError):
+                parent.rmdir()
+        raise
+    shutil.rmtree(beside, ignore_errors=True)
+
+
+def _move_into(folder: Path, beside: Path) -> None:
+    """Move what is in `beside` into `folder`: all of it, or none, and what it replaces comes back."""
+    mask = os.umask(0)
+    os.umask(mask)
+    os.chmod(beside, 0o777 & ~mask)  # mkdtemp's are for the owner alone
+    if not folder.exists():
+        os.rename(beside, folder)
+        return
+    made = sorted(beside.iterdir())
+    old = beside / ".replaced"
+    old.mkdir()
+    moved: list[Path] = []
+    try:
+        for path in made:
+            target = folder / path.name
+            if target.exists():
+                os.replace(target, old / path.name)
+            moved.append(target)
+            os.replace(path, target)
+    except BaseException:
+        for target in moved:
+            if (old / target.name).exists():
+                os.replace(old / target.name, target)
+            else:
+                target.unlink(missing_ok=True)
+        raise
 
 
 def audit(
@@ -115,19 +166,29 @@ def audit(
 ) -> list[Report]:
     """Check a model under `group`, or under each group that it claims (D4 when it claims none)."""
     card = engine.card(state.model)
-    model = load_model(card, dict(state.params)).to(device_of(state.device))
     groups = [group] if group else list(card.groups) or ["D4"]
+    for g in groups:
+        find_symmetry(g)
     texts = [state.sample] if state.sample else _several(card.sample, count)
-    each = [engine.sample(State(model=state.model, sample=t, seed=state.seed), card) for t in texts]
-    x = torch.cat([to_tensor(sample, torch.device("cpu"), DTYPES[dtype]) for sample in each])
-    return [
+    # says what is wrong with the network, the data or the overrides, before anything is measured
+    first = replace(state, sample=texts[0], dtype=dtype, overrides=tuple(overrides.items()))
+    x = [engine.prepared(first, state.model).x]
+    for text in texts[1:]:
+        sample = engine.sample(replace(state, sample=text), card)
+        if (1, *sample.x.values.shape) == tuple(x[0].shape):
+            x.append(to_tensor(sample, x[0].device, x[0].dtype))
+    model = load_model(card, dict(state.params)).to(x[0].device)
+    reports = [
         check_equivariance(
-            model, x.to(device_of(state.device)), g, x_field=card.input.field, overrides=overrides,
-            declared=".py:" not in card.name, boundary=card.boundary, dtype=DTYPES[dtype], tol=tol, seed=state.seed,
-            name=card.name,
+            model, torch.cat(x), g, x_field=card.input.field, overrides=overrides, declared=".py:" not in card.name,
+            boundary=card.boundary, dtype=DTYPES[dtype], tol=tol, seed=state.seed, name=card.name,
         )
         for g in groups
     ]  # fmt: skip
+    for row in (row for report in reports for row in report.layers):
+        if row.cumulative_max is not None and math.isnan(row.cumulative_max):
+            raise LayerError(row.name, f"layer {row.name} of {card.name} gave NaN on moved data")
+    return reports
 
 
 def _several(first: str, count: int) -> list[str]:

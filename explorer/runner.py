@@ -387,16 +387,12 @@ class Runner:
 
 
 def orbit_key(state: State) -> object:
-    """Return what the orbit depends on: the epoch, and what its transform holds fixed while one parameter runs.
-
-    The other steps of the chain have no part in it, so that a drag does not start it again.
-    """
+    """Return what the orbit depends on: the epoch, and the whole chain but for the one parameter that runs."""
     running = transforms().get(state.orbit)
     if running is None or running.orbit is None:
-        return (state.epoch, state.orbit)
+        return (state.epoch, state.orbit, state.steps)
     step = state.step(state.orbit)
     held = list(step.values if step is not None else running.defaults)
     held[running.orbit] = running.params[running.orbit].default
-    if running.name == "translate":
-        held[1] = 0.0  # explorer.orbits runs along one axis
-    return (state.epoch, state.orbit, tuple(held))
+    # with the step set, a state that has it and one that has not run through the same elements
+    return (state.epoch, state.orbit, state.with_step(state.orbit, tuple(held)).steps)

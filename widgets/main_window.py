@@ -112,9 +112,16 @@ class MainWindow(QMainWindow):
             view.play_toggled.connect(self._play)
         if hasattr(view, "set_playing"):
             self.controller.played.connect(view.set_playing)
+        if hasattr(view, "requested"):
+            view.requested.connect(self._requested)
         if isinstance(view, LogView):
             self.controller.log.connect(view.add)
         return view
+
+    def _requested(self, what: str) -> None:
+        """Do what a view's button asks of the element: "identity", "inverse" or "random"."""
+        c = self.controller
+        {"identity": c.reset, "inverse": c.invert, "random": c.randomise}[what]()
 
     def _build_center(self) -> None:
         self.tabs = QTabWidget(documentMode=True)
@@ -209,6 +216,8 @@ class MainWindow(QMainWindow):
         return f"{' · '.join(filter(None, parts))} — Equiscope"
 
     def _show_frame(self, frame: Frame) -> None:
+        if self.stack.currentWidget() is self.loading and (stage := self.stage_view()) is not None:
+            stage.setFocus()  # Space, F and the arrows are for the picture, not for the first field that takes text
         self.stack.setCurrentWidget(self.tabs)
         self.infobar.frame_came()
         self.quick.show_frame(frame)

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from explorer.equivariance import measure
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.hints import NORMS_AND_DROPOUT
 from explorer.equivariance.lie import lie_derivative
@@ -51,7 +52,8 @@ def check_equivariance(
         declared: treat inferred fields as declared by the author (no guesses).
         boundary: for shifts: "circular", or "zero" (compared where determined).
         dtype: precision of the measurement (a copy of the model is converted); None keeps the model's own.
-        tol: relative tolerance on exact elements; default 64 eps sqrt(weighted layers so far).
+        tol: relative tolerance on exact elements; default 64 eps sqrt(weighted layers so far), with the eps of the
+            measurement or of the stored weights, whichever is coarser.
         count: number of elements of an infinite group.
         details: also attribute errors to the output and take Lie derivatives.
         progress: called with (done, total) elements.
@@ -63,8 +65,7 @@ def check_equivariance(
     symmetry = find_symmetry(group)
     x = stimulus(inputs, seed)
     model = copy.deepcopy(model)
-    # weights that were made in float32 obey a law to float32 rounding, in whatever precision it is measured
-    stored = next((p.dtype for p in model.parameters() if p.is_floating_point()), torch.float64)
+    stored = measure.stored_precision(model)
     if dtype is not None:
         model = model.to(dtype)
     kind = next((p.dtype for p in model.parameters() if p.is_floating_point()), dtype or torch.float32)

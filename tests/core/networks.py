@@ -33,10 +33,19 @@ def conv(inputs: int, outputs: int, kernel: int = 3, fault: bool = False, **opti
     return made
 
 
+def resymmetrise(net: nn.Module) -> None:
+    """Make symmetric in double precision what was so in single precision."""
+    with torch.no_grad():
+        for module in net.modules():
+            if isinstance(module, nn.Conv2d) and float((module.weight - symmetric(module.weight)).norm()) < 1e-5:
+                module.weight.copy_(symmetric(module.weight))
+
+
 def three(fault: int | None = 2, scale: float = 1.0) -> nn.Sequential:
-    """Return three convolutions of which one (1, 2, 3 or None) is no layer of D4."""
+    """Return three convolutions in double precision, of which one (1, 2, 3 or None) is no layer of D4."""
     layers = OrderedDict((f"conv{k}", conv(1 if k == 1 else 4, 4, fault=k == fault)) for k in (1, 2, 3))
     net = nn.Sequential(layers).double()
+    resymmetrise(net)
     with torch.no_grad():
         net.conv3.weight.mul_(scale)
         net.conv3.bias.mul_(scale)  # type: ignore[union-attr]

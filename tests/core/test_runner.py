@@ -512,11 +512,16 @@ def test_an_orbit_that_fails_is_said_once(bench: Bench) -> None:
             {"steps": parse_chain("translate:3")},
             True,
         ),
-        ({"steps": parse_chain("translate:3")}, {"steps": parse_chain("translate:4+reflect")}, True),
+        ({"steps": parse_chain("translate:3")}, {"steps": parse_chain("translate:4+reflect")}, False),
+        (
+            {"orbit": "translate", "steps": parse_chain("translate:3,1")},
+            {"orbit": "translate", "steps": parse_chain("translate:5,1")},
+            True,
+        ),
         (
             {"orbit": "translate", "steps": parse_chain("translate:3,1")},
             {"orbit": "translate", "steps": parse_chain("translate:5,2")},
-            True,
+            False,
         ),
         (
             {"orbit": "translate", "steps": parse_chain("translate:3,1")},
