@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from explorer.equivariance import Report, check_equivariance, lie_derivative
+    from explorer.equivariance import Report, check_equivariance, learn_action, lie_derivative
 
-__all__ = ["Report", "check_equivariance", "lie_derivative"]
+__all__ = ["Report", "check_equivariance", "learn_action", "lie_derivative"]
 
 
 def __getattr__(name: str) -> Any:

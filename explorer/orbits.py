@@ -69,14 +69,14 @@ def orbit(
     if batch is None:
         # a batch should take about as long as a person does not notice
         batch = int(min(n, max(1, 0.1 // max(p.forward_seconds, 1e-4))))
-    probabilities = bool(p.card.labels) and p.output.ndim == 2
+    probabilities = bool(p.labels)
     declared = transform.params[transform.orbit or 0]
 
     def curve(done: int) -> OrbitCurve:
         return OrbitCurve(
             state, p.card.name, transform.name, declared.name, declared.unit, values,
             {k: v.copy() for k, v in errors.items()}, {k: v.copy() for k, v in lowest.items()}, exact,
-            np.zeros((n, 0)) if outputs is None else outputs.copy(), p.card.labels, done,
+            np.zeros((n, 0)) if outputs is None else outputs.copy(), p.labels, done,
         )  # fmt: skip
 
     for first in range(0, n, batch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import os
@@ -23,7 +24,7 @@ from explorer.engine import LocalEngine
 from explorer.equivariance.check import Report, check_equivariance, model_hash, versions
 from explorer.evaluate import Once, measured, scores_of
 from explorer.frame import Measure
-from explorer.loading import ModelError, load_model
+from explorer.loading import ModelError
 from explorer.prepare import DTYPES, reseed, to_tensor
 from explorer.sampling import samples
 from explorer.session import write_beside
@@ -172,12 +173,13 @@ def audit(
     texts = [state.sample] if state.sample else _several(card.sample, count)
     # says what is wrong with the network, the data or the overrides, before anything is measured
     first = replace(state, sample=texts[0], dtype=dtype, overrides=tuple(overrides.items()))
-    x = [engine.prepared(first, state.model).x]
+    p = engine.prepared(first, state.model)
+    x = [p.x]
     for text in texts[1:]:
         sample = engine.sample(replace(state, sample=text), card)
         if (1, *sample.x.values.shape) == tuple(x[0].shape):
             x.append(to_tensor(sample, x[0].device, x[0].dtype))
-    model = load_model(card, dict(state.params)).to(x[0].device)
+    model = copy.deepcopy(p.model).to(p.weights_dtype)  # as stored: it says what precision a law can be held to
     reports = [
         check_equivariance(
             model, torch.cat(x), g, x_field=card.input.field, overrides=overrides, declared=".py:" not in card.name,
