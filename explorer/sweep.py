@@ -8,6 +8,7 @@ pass, which is what a curve that follows the hand needs; the orbit is then compl
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -25,7 +26,7 @@ from explorer.trace import Layer
 from explorer.transforms import Element, NoAction
 from explorer.transforms.affine import Affine, fibre_matrix
 
-PLACES = 32  # compared in a survey, per layer and element
+PLACES = 16  # compared in a survey, per layer and element
 
 Figures = dict[str, NDArray[np.float64]]
 
@@ -37,19 +38,19 @@ def survey(p: Prepared, elements: Sequence[Element], gx: Tensor, layers: Sequenc
     """
     if not all(isinstance(e, Affine) and (e.boundary == "zero" or e.shift == (0.0, 0.0)) for e in elements):
         return sweep(p, elements, gx, layers)
-    turns = tuple(e for e in elements if isinstance(e, Affine))
     actions = _Actions(elements)
+    plans = _plans(tuple(e for e in elements if isinstance(e, Affine)))
 
     def figures(name: str, answer: Tensor) -> Tensor:
         value, field = p.values[name], p.trace[name].field
         assert field is not None
         if not isinstance(field.domain, Grid) or math.isinf(field.domain.spacing):
-            return _relative(actions.act(value, field).flatten(1), answer.flatten(1))
+            expected = actions.act(value, field)
+            return measure.relative(expected, answer - expected)
         size = field.domain.flat or (value.shape[-2], value.shape[-1])
-        if size[0] != size[1] and any(e.lattice for e in turns):
+        if size[0] != size[1] and plans.lattice:
             return _everywhere(actions, p, name, answer)
-        plain = FieldType(Grid(field.domain.spacing))
-        plan = _plan(turns, size, plain, p.trace[name].receptive, str(value.device), real(value))
+        plan = plans.on(size, field.domain.spacing, p.trace[name].receptive, str(value.device), real(value))
         return plan.errors(value, answer, field)
 
     return _run(p, gx, layers, len(elements), figures)
@@ -80,13 +81,6 @@ def _run(p: Prepared, gx: Tensor, layers: Sequence[Layer], count: int, figures: 
     return {w.name: found[w.name].double().cpu().numpy() for w in layers}, output[0]
 
 
-def _relative(expected: Tensor, answer: Tensor) -> Tensor:
-    """Return ||answer - expected|| / ||expected|| per row."""
-    size, wrong = expected.norm(dim=1), (answer - expected).norm(dim=1)
-    relative = wrong / size.clamp_min(torch.finfo(size.dtype).tiny)
-    return torch.where(size > 0, relative, (wrong > 0).to(size.dtype))
-
-
 def _everywhere(actions: _Actions, p: Prepared, name: str, answer: Tensor) -> Tensor:
     value, field = p.values[name], p.trace[name].field
     assert field is not None
@@ -96,11 +90,11 @@ def _everywhere(actions: _Actions, p: Prepared, name: str, answer: Tensor) -> Te
         masks = masks.flatten(1)[:, None]  # (elements, 1, places)
         shape = (len(masks), -1, masks.shape[-1])
         expected, answer = expected.reshape(shape) * masks, answer.reshape(shape) * masks
-    return _relative(expected.flatten(1), answer.flatten(1))
+    return measure.relative(expected, answer - expected)
 
 
 class _Plan:
-    """Where each element is compared on one grid size, and how the expected values there come from the coefficients."""
+    """Where each element is compared on one grid size, and how the expected values there come from the given ones."""
 
     def __init__(
         self, elements: Sequence[Affine], size: tuple[int, int], field: FieldType, receptive: float, device: str,
@@ -118,13 +112,20 @@ class _Plan:
             kept = order if known is None else order[known.flatten().cpu().numpy()[order] > 0]
             chosen = kept[:PLACES]
             places[k, : len(chosen)], counts[k, : len(chosen)] = chosen, 1.0
-        self.places = torch.from_numpy(places).to(device)
-        self.counts = torch.from_numpy(counts).to(device=device, dtype=dtype)[..., None]  # (elements, places, 1)
         shifts = [(e.shift[0] / field.spacing, e.shift[1] / field.spacing) for e in elements]
         self.matrix = resampling_at(places, size, [e.matrix for e in elements], shifts, device, dtype)
-        exact = [(k, lattice_index(e.matrix)) for k, e in enumerate(elements) if e.shift == (0.0, 0.0)]
         # quarter turns stay bit-exact: they gather the values themselves
-        self.exact = [(k, index) for k, index in exact if index is not None]
+        exact, sources = [], []
+        for k, element in enumerate(elements):
+            if element.shift == (0.0, 0.0) and (index := lattice_index(element.matrix)) is not None:
+                turns, mirrored = index
+                grid = np.arange(h * w).reshape(h, w)
+                exact.append(k)
+                sources.append(np.rot90(grid[:, ::-1] if mirrored else grid, turns).ravel()[places[k]])
+        self.places = torch.from_numpy(places).to(device)
+        self.counts = None if counts.all() else torch.from_numpy(counts).to(device=device, dtype=dtype)[..., None]
+        self.exact = torch.tensor(exact, dtype=torch.int64, device=device)
+        self.sources = torch.from_numpy(np.array(sources, dtype=np.int64).ravel()).to(device)
         self._mixes: dict[str, Tensor] = {}
 
     def errors(self, value: Tensor, answer: Tensor, field: FieldType) -> Tensor:
@@ -133,15 +134,17 @@ class _Plan:
         coefficients = spline_coefficients(planes).flatten(1).t().contiguous()  # channels last
         expected: Tensor = torch.sparse.mm(self.matrix, coefficients)  # (elements * places, channels)
         expected = expected.view(*self.places.shape, -1)
-        for k, (turns, mirrored) in self.exact:
-            turned = torch.rot90(planes.flip(-1) if mirrored else planes, turns, (-2, -1))
-            expected[k] = turned.flatten(1).index_select(1, self.places[k]).t()
+        if len(self.exact):
+            turned = planes.flatten(1).index_select(1, self.sources).t()  # (exact * places, channels)
+            expected[self.exact] = turned.reshape(len(self.exact), *expected.shape[1:])
         if isinstance(field.rep, Regular):
             mix = self._mix(field.rep, expected)
             expected = (expected.reshape(len(mix), -1, field.rep.group.order) @ mix).view(expected.shape)
         at = self.places[:, None].expand(-1, len(planes), -1)
         got = answer.reshape(len(self.elements), len(planes), -1).gather(2, at).transpose(1, 2)
-        return _relative((expected * self.counts).flatten(1), (got * self.counts).flatten(1))
+        if self.counts is not None:
+            expected, got = expected * self.counts, got * self.counts
+        return measure.relative(expected, expected - got)
 
     def _mix(self, rep: Regular, like: Tensor) -> Tensor:
         """Return the transposed fibre matrices, (elements, |H|, |H|)."""
@@ -151,12 +154,25 @@ class _Plan:
         return self._mixes[rep.group.name]
 
 
-@lru_cache(maxsize=64)
-def _plan(
-    elements: tuple[Affine, ...], size: tuple[int, int], field: FieldType, receptive: float, device: str,
-    dtype: torch.dtype,
-) -> _Plan:  # fmt: skip
-    return _Plan(elements, size, field, receptive, device, dtype)
+class _Plans:
+    """The plans of one set of elements, by grid size, spacing and receptive field; as many as a deep network needs."""
+
+    def __init__(self, elements: tuple[Affine, ...]) -> None:
+        self.elements = elements
+        self.lattice = any(e.lattice for e in elements)
+        self._kept: OrderedDict[tuple[object, ...], _Plan] = OrderedDict()
+
+    def on(self, size: tuple[int, int], spacing: float, receptive: float, device: str, dtype: torch.dtype) -> _Plan:
+        key = (size, spacing, receptive, device, dtype)
+        if key not in self._kept:
+            self._kept[key] = _Plan(self.elements, size, FieldType(Grid(spacing)), receptive, device, dtype)
+            if len(self._kept) > 64:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
+        return self._kept[key]
+
+
+_plans = lru_cache(maxsize=8)(_Plans)
 
 
 class _Actions:

@@ -83,7 +83,9 @@ def _save_views(window: MainWindow, folder: Path) -> list[Path]:
         except ExportError as error:
             raise NoPicture(str(error)) from error
         made.append(path)
-    window.show_view("stage")
+    # the window as it is found: the first tab of each place
+    for name in ("gallery", "inspector", "errors", "stage"):
+        window.show_view(name)
     return made
 
 

@@ -26,7 +26,7 @@ def symmetric(weight: Tensor) -> Tensor:
 
 def conv(inputs: int, outputs: int, kernel: int = 3, fault: bool = False, **options: object) -> nn.Conv2d:
     """Return a convolution with filters that D4 leaves as they are; with a `fault`, any filters."""
-    made = nn.Conv2d(inputs, outputs, kernel, **{"padding": kernel // 2, **options})  # type: ignore[arg-type]
+    made = nn.Conv2d(inputs, outputs, kernel, **{"padding": kernel // 2, **options})
     if not fault:
         with torch.no_grad():
             made.weight.copy_(symmetric(made.weight))
@@ -48,7 +48,7 @@ def three(fault: int | None = 2, scale: float = 1.0) -> nn.Sequential:
     resymmetrise(net)
     with torch.no_grad():
         net.conv3.weight.mul_(scale)
-        net.conv3.bias.mul_(scale)  # type: ignore[union-attr]
+        net.conv3.bias.mul_(scale)
     return net
 
 
@@ -143,4 +143,4 @@ class Steerable(nn.Module):
         self.register_buffer("weight", torch.stack([(c * x + s * y) * bell for c, s in angles])[:, None])
 
     def forward(self, x: Tensor) -> Tensor:
-        return F.conv2d(x, self.weight, padding=3)  # type: ignore[arg-type]
+        return F.conv2d(x, self.weight, padding=3)

@@ -82,7 +82,7 @@ def untouched(model: nn.Module) -> dict[str, Any]:
 def test_the_network_and_the_input_are_left_as_they_were(fails: bool) -> None:
     net = nn.Sequential(nn.ReLU(inplace=True), conv(1, 3), nn.BatchNorm2d(3), nn.Dropout(), nn.Sequential(conv(3, 2)))
     net[4].eval()
-    net[1].bias.requires_grad_(False)  # type: ignore[union-attr, operator]
+    net[1].bias.requires_grad_(False)
     if fails:
         net.append(nn.Linear(1000, 1))
     x = image()
@@ -105,11 +105,11 @@ def test_the_network_and_the_input_are_left_as_they_were(fails: bool) -> None:
 def test_layers_in_place_are_measured_like_all_others() -> None:
     plain = nn.Sequential(conv(1, 3, fault=True), nn.ReLU(), conv(3, 2), nn.Hardtanh(), nn.Flatten(), nn.Linear(162, 2))
     inplace = copy.deepcopy(plain)
-    inplace[1].inplace = inplace[3].inplace = True  # type: ignore[assignment, union-attr]
+    inplace[1].inplace = inplace[3].inplace = True
     one, other = (check_equivariance(net, image(), "D4") for net in (plain, inplace))
     assert one.table == other.table and one.guilty == other.guilty == ("0", "5")
     assert [row.attributed for row in one.layers] == [row.attributed for row in other.layers]
-    assert one["0"].attributed > 0.01  # type: ignore[operator]
+    assert one["0"].attributed > 0.01
 
 
 def test_noise_inside_the_network_is_given_the_same_seed_and_told() -> None:
@@ -118,7 +118,7 @@ def test_noise_inside_the_network_is_given_the_same_seed_and_told() -> None:
             return x + 0.1 * torch.randn(x.shape[:2], dtype=x.dtype)[..., None, None]
 
     report = check_equivariance(nn.Sequential(conv(1, 2), Noisy()), image(), "D4")
-    assert report.verdict == "holds" and report["1"].cumulative_max < 1e-6  # type: ignore[operator]
+    assert report.verdict == "holds" and report["1"].cumulative_max < 1e-6
     assert any("1 draws random numbers in eval mode" in note for note in report.warnings)
 
     class Dropped(nn.Module):
@@ -169,7 +169,7 @@ def test_the_hash_follows_the_weights() -> None:
     one = check_equivariance(net, image(), "C4", details=False)
     assert check_equivariance(net, image(), "D4", details=False).model_hash == one.model_hash
     with torch.no_grad():
-        net.conv1.bias[0] += 1  # type: ignore[operator, index, union-attr]
+        net.conv1.bias[0] += 1
     assert check_equivariance(net, image(), "C4", details=False).model_hash != one.model_hash
 
 
@@ -186,7 +186,7 @@ def test_an_operation_without_a_forward_derivative_costs_only_the_lie_derivative
             return x * 2
 
         @staticmethod
-        def backward(ctx: Any, grad: Tensor) -> Tensor:  # type: ignore[override]
+        def backward(ctx: Any, grad: Tensor) -> Tensor:
             return grad * 2
 
     class Layer(nn.Module):

@@ -51,14 +51,14 @@ def test_group_convolutional_networks_hold_in_both_precisions(name: str, dtype: 
     report = check_equivariance(group_cnn(name), image(), name, dtype=dtype)
     assert report.verdict == "holds" and report.guilty == () and report.group == name
     assert [row.field for row in report.layers][:5] == [f"grid regular({name})"] * 4 + ["grid scalar"]
-    assert report["head"].cumulative_max < (1e-5 if dtype == torch.float32 else 1e-14)  # type: ignore[operator]
+    assert report["head"].cumulative_max < (1e-5 if dtype == torch.float32 else 1e-14)
 
 
 @pytest.mark.parametrize("name", ["C4", "D4"])
 def test_orientations_turned_the_wrong_way_are_found(name: str) -> None:
     report = check_equivariance(group_cnn(name, wrong=True), image(), name)
     assert report.verdict == "broken" and report.guilty == ("mix",)
-    assert report["mix"].local > 0.1 and report["lift"].verdict == "holds"  # type: ignore[operator]
+    assert report["mix"].local > 0.1 and report["lift"].verdict == "holds"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_planted_faults_are_caught_and_named(fault: str, side: int, guilty: tupl
 def test_an_even_kernel_with_same_padding_is_a_fault() -> None:
     net = nn.Sequential(conv(1, 2), nn.Conv2d(2, 2, 4, padding="same"))
     with torch.no_grad():
-        net[1].weight.fill_(0.1)  # type: ignore[union-attr, operator]
+        net[1].weight.fill_(0.1)
     with pytest.warns(UserWarning, match="padding='same' with even kernel"):
         report = check_equivariance(net, image(), "D4")
     assert report.guilty == ("1",) and any("pads one side more than the other" in h for h in report.hints)
@@ -97,10 +97,10 @@ def test_orientation_channels_are_judged_at_their_exact_turns_alone() -> None:
     assert report.verdict == "holds" and report.elements == tuple(f"r{45 * k}" for k in range(1, 8))
     assert report.exact == (False, True) * 3 + (False,)
     row = report["lift"]
-    assert row.verdict == "holds" and row.cumulative < 1e-14  # type: ignore[operator]
+    assert row.verdict == "holds" and row.cumulative < 1e-14
     assert row.resampled_cumulative is not None and row.chance is not None
     assert 1e-4 < row.resampled_cumulative < 0.1 * row.chance  # nearly, which is a curve and no verdict
-    assert report.table["lift"]["r90"][0] < 1e-14 < 1e-4 < report.table["lift"]["r45"][0]  # type: ignore[operator]
+    assert report.table["lift"]["r90"][0] < 1e-14 < 1e-4 < report.table["lift"]["r45"][0]
 
 
 @pytest.mark.parametrize("name", ["SO2", "O2"])
@@ -159,7 +159,7 @@ def test_zeros_that_enter_are_left_out_of_the_comparison() -> None:
         row = report[str(k)]
         assert row.verdict == "holds" and row.cumulative_max == pytest.approx(0, abs=1e-7) and 0.1 < row.kept < 0.95
     # the mean over the image has lost what left it: nobody's fault, and no law either
-    assert report["3"].verdict == "no law" and report["3"].resampled_cumulative > 1e-3  # type: ignore[operator]
+    assert report["3"].verdict == "no law" and report["3"].resampled_cumulative > 1e-3
     assert report.verdict == "no law" and any("places that left the image" in note for note in report.warnings)
 
     class Gain(nn.Module):
@@ -307,7 +307,7 @@ def test_a_law_that_holds_up_to_rounding_holds(depth: int, dtype: torch.dtype) -
 def test_a_fault_just_above_rounding_is_still_found() -> None:
     net = three(None)
     with torch.no_grad():
-        net.conv2.weight[0, 0, 0, 0] += 1e-9  # type: ignore[operator, index, union-attr]
+        net.conv2.weight[0, 0, 0, 0] += 1e-9
     assert check_equivariance(net, image().double(), "D4").guilty == ("conv2",)
 
 

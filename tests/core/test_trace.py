@@ -117,7 +117,7 @@ class Functional(nn.Module):
     def __init__(self, end: str = "mean") -> None:
         super().__init__()
         self.conv = nn.Conv2d(1, 4, 3, padding=1)
-        self.conv.out_rep = Regular(group("C4"))  # type: ignore[assignment]
+        self.conv.out_rep = Regular(group("C4"))
         self.end = end
 
     def forward(self, x: Tensor) -> Any:
@@ -171,9 +171,9 @@ def test_the_result_has_another_name_where_a_layer_is_called_output() -> None:
 
 def test_a_residual_sum_keeps_the_field_of_its_shape() -> None:
     conv = nn.Conv2d(8, 8, 3, padding=1)
-    conv.out_rep = Regular(group("D4"))  # type: ignore[assignment]
+    conv.out_rep = Regular(group("D4"))
     lift = nn.Conv2d(1, 8, 5, padding=2)
-    lift.out_rep = Regular(group("D4"))  # type: ignore[assignment]
+    lift.out_rep = Regular(group("D4"))
     found = seen(nn.Sequential(lift, Residual(conv), nn.ReLU()))
     block = found["1"]
     assert block.field == regular("D4").guess() and not block.leaf
@@ -242,9 +242,9 @@ def test_flatten_and_dense_layers() -> None:
 
 def test_what_is_declared_and_what_is_guessed() -> None:
     lift, mix = nn.Conv2d(1, 8, 3, padding=1), nn.Conv2d(8, 8, 3, padding=1)
-    lift.out_rep = Regular(group("C8"))  # type: ignore[assignment]
+    lift.out_rep = Regular(group("C8"))
     pool = nn.AdaptiveAvgPool2d(1)
-    pool.out_field = grid(spacing=math.inf)  # type: ignore[assignment]
+    pool.out_field = grid(spacing=math.inf)
     model = nn.Sequential(lift, nn.ReLU(), mix, pool)
     assert [layer.field for layer in seen(model).layers] == [
         regular("C8"), regular("C8"), grid().guess(), grid(spacing=math.inf)

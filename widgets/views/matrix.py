@@ -143,6 +143,7 @@ class MatrixView(View):
             grid.resized.connect(self._place_axes)
             side.addWidget(grid)
         self._choices = QWidget()
+        self._choices.setProperty("chrome", True)  # left out of exported figures
         top = QHBoxLayout(self._choices)
         top.setContentsMargins(12, 8, 12, 2)
         top.addWidget(self._label)

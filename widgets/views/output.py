@@ -95,7 +95,8 @@ class BarChart(Chart):
         p.fillRect(plot, QColor(t.plot))
         self._paint_axis(p, t)
         height = plot.height() / max(1, len(rows))
-        first, second = top(self.before), top(self.after)
+        # only a classifier's largest value is an answer; of a filter's mean responses none is
+        first, second = (top(self.before), top(self.after)) if self.probabilities else (None, None)
         for k, i in enumerate(rows):
             box = QRectF(plot.left(), plot.top() + k * height, plot.width(), height)
             self._paint_row(p, t, i, box, colour, i in (first, second))
@@ -103,7 +104,9 @@ class BarChart(Chart):
         same = first == second
         before, after = ("nothing" if i is None else self.label(i) for i in (first, second))
         answer = f"{before}, still" if same else f"{before} → {after}"
-        parts = [(self._title, colour, True), (answer, t.good if same else t.bad, True)]
+        parts = [(self._title, colour, True)]
+        if self.probabilities:
+            parts.append((answer, t.good if same else t.bad, True))
         if len(rows) < self.before.size:
             parts.append((f"{len(rows)} of {self.before.size}", t.muted, False))
         self.paint_header(p, parts)
