@@ -42,6 +42,7 @@ def drag(network: str, seconds: float) -> dict[str, Any]:
     import main
     from explorer.engine import LocalEngine
     from explorer.state import State
+    from explorer.threads import leave_a_core
     from widgets.app import Collector, application
     from widgets.main_window import MainWindow
     from widgets.view import Wish
@@ -61,6 +62,7 @@ def drag(network: str, seconds: float) -> dict[str, Any]:
         cards = dict(main.cards())
         if network == "slow":
             cards["slow"] = slow_card(cards["plain-cnn"])
+        leave_a_core()  # as the window of the program does
         return Counting(cards)
 
     with tempfile.TemporaryDirectory() as folder:

@@ -28,6 +28,7 @@ Linear = tuple[float, float, float, float]
 Shift = tuple[float, float]
 
 _PAD = 12  # pixels round the grid, so that the spline's periodic prefilter does not wrap round
+_REACH = 2  # coefficients beyond the edge that a value inside it is made of
 _TINY = 1e-9
 _LARGEST_MATRIX = 512  # side of a grid up to which filtering by a matrix is the faster way
 _CACHE_BYTES = 256 * 2**20  # of resampling matrices; one of 512 x 512 places takes 32 MiB
@@ -126,6 +127,26 @@ def spline_coefficients(values: Tensor) -> Tensor:
     return coefficients
 
 
+def by_place(planes: Tensor) -> Tensor:
+    """Return what `resampling_by_place` acts on, (coefficients + h * w, channels), contiguous.
+
+    First come the coefficients up to `_REACH` places beyond the edges, then the values themselves.
+
+    Args:
+        planes: (channels, h, w).
+    """
+    channels, h, w = planes.shape
+    crop = _PAD - _REACH
+    given = planes.to(real(planes)).permute(1, 2, 0).reshape(h, w * channels)
+    if max(h, w) > _LARGEST_MATRIX:
+        near = spline_coefficients(planes)[:, crop:-crop, crop:-crop].permute(1, 2, 0)
+    else:
+        device = str(planes.device)
+        down = _prefilter(h, given.dtype, device)[crop:-crop] @ given
+        near = _prefilter(w, given.dtype, device)[crop:-crop] @ down.view(-1, w, channels)
+    return torch.cat([near.reshape(-1, channels), given.view(-1, channels)])
+
+
 @lru_cache(maxsize=128)
 def _prefilter(n: int, dtype: torch.dtype, device: str) -> Tensor:
     """Return the matrix (n + 2 pad, n) from n values to the coefficients of their continuation."""
@@ -208,6 +229,34 @@ def resampling_at(
     indices, weights = _footprint(h, w, source_x, source_y)
     with torch.inference_mode(False):
         return _csr(indices, weights, (w + 2 * _PAD) * (h + 2 * _PAD), device, dtype)
+
+
+def resampling_by_place(
+    places: Array, size: tuple[int, int], matrices: Sequence[Matrix], shifts: Sequence[Shift], device: str,
+    dtype: torch.dtype,
+) -> Tensor:  # fmt: skip
+    """Return the same as `resampling_at`, acting on what `by_place` gives: quarter turns and mirrors stay bit-exact."""
+    h, w = size
+    near = w + 2 * _REACH
+    indices, weights = [], []
+    for row, matrix, shift in zip(places, matrices, shifts, strict=True):
+        lattice = lattice_index(matrix)
+        if lattice is not None and shift == (0.0, 0.0):
+            turns, mirrored = lattice
+            grid = np.arange(h * w).reshape(h, w)
+            source = np.rot90(grid[:, ::-1] if mirrored else grid, turns).ravel()[row]
+            indices.append(np.repeat((h + 2 * _REACH) * near + source[:, None], 16, 1))  # the values themselves
+            weights.append(np.repeat(np.eye(1, 16), len(row), 0))
+            continue
+        rows, across = np.divmod(row, w)
+        index, weight = _footprint(h, w, *_source(h, w, rows, across, matrix, shift))
+        y, x = np.divmod(index, w + 2 * _PAD)
+        y, x = (y - _PAD + _REACH).clip(0, h + 2 * _REACH - 1), (x - _PAD + _REACH).clip(0, near - 1)
+        indices.append(y * near + x)
+        weights.append(weight)
+    columns = (h + 2 * _REACH) * near + h * w
+    with torch.inference_mode(False):
+        return _csr(np.concatenate(indices), np.concatenate(weights), columns, device, dtype)
 
 
 def _source(h: int, w: int, rows: Array, columns: Array, matrix: Matrix, shift: Shift) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -20,15 +20,17 @@ from torch import Tensor
 from explorer.capture import capture
 from explorer.equivariance import measure
 from explorer.fields import FieldType, Grid, Point, Regular, Scalar
-from explorer.grid_action import Orbit, lattice_index, real, resampling_at, spline_coefficients
+from explorer.grid_action import Orbit, by_place, real, resampling_by_place
 from explorer.prepare import Prepared
 from explorer.trace import Layer
 from explorer.transforms import Element, NoAction
 from explorer.transforms.affine import Affine, fibre_matrix
 
-PLACES = 16  # compared in a survey, per layer and element
+VALUES = 1024  # compared in a survey, per layer and element, in all channels together
+PLACES = (8, 16)  # at least and at most
 
 Figures = dict[str, NDArray[np.float64]]
+Norms = Callable[[str, Tensor], Tensor]  # (layer, its answer) -> (2, elements): of the error, and of what was expected
 
 
 def survey(p: Prepared, elements: Sequence[Element], gx: Tensor, layers: Sequence[Layer]) -> tuple[Figures, Tensor]:
@@ -41,44 +43,55 @@ def survey(p: Prepared, elements: Sequence[Element], gx: Tensor, layers: Sequenc
     actions = _Actions(elements)
     plans = _plans(tuple(e for e in elements if isinstance(e, Affine)))
 
-    def figures(name: str, answer: Tensor) -> Tensor:
+    def norms(name: str, answer: Tensor) -> Tensor:
         value, field = p.values[name], p.trace[name].field
         assert field is not None
         if not isinstance(field.domain, Grid) or math.isinf(field.domain.spacing):
-            expected = actions.act(value, field)
-            return measure.relative(expected, answer - expected)
+            return _norms(actions.act(value, field), answer)
         size = field.domain.flat or (value.shape[-2], value.shape[-1])
         if size[0] != size[1] and plans.lattice:
             return _everywhere(actions, p, name, answer)
-        plan = plans.on(size, field.domain.spacing, p.trace[name].receptive, str(value.device), real(value))
-        return plan.errors(value, answer, field)
+        places = min(max(VALUES * size[0] * size[1] // value.numel(), PLACES[0]), PLACES[1])
+        receptive = p.trace[name].receptive
+        plan = plans.on(size, field.domain.spacing, receptive, places, str(value.device), real(value))
+        return plan.norms(value, answer, field)
 
-    return _run(p, gx, layers, len(elements), figures)
+    return _run(p, gx, layers, norms)
 
 
 def sweep(p: Prepared, elements: Sequence[Element], gx: Tensor, layers: Sequence[Layer]) -> tuple[Figures, Tensor]:
     """Return ({layer: relative error per element}, outputs), compared at every place that is determined."""
     actions = _Actions(elements)
-    return _run(p, gx, layers, len(elements), lambda name, answer: _everywhere(actions, p, name, answer))
+    return _run(p, gx, layers, lambda name, answer: _everywhere(actions, p, name, answer))
 
 
-def _run(p: Prepared, gx: Tensor, layers: Sequence[Layer], count: int, figures: object) -> tuple[Figures, Tensor]:
+def _run(p: Prepared, gx: Tensor, layers: Sequence[Layer], norms: Norms) -> tuple[Figures, Tensor]:
+    """Run the batch; a layer whose field has no such action, or whose size changes, has NaN for every element."""
     wanted = {w.name for w in layers} | {p.trace.output}
     output: list[Tensor] = []
 
-    def reduce(name: str, answer: Tensor) -> Tensor:
+    def reduce(name: str, answer: Tensor) -> Tensor | None:
         if name == p.trace.output:
             output.append(answer)
         if p.trace[name].field is None or answer.shape[1:] != p.values[name].shape[1:]:
-            return torch.full((count,), math.nan)
+            return None
         try:
-            found: Tensor = figures(name, answer)  # type: ignore[operator]
+            return norms(name, answer)
         except NoAction:
-            return torch.full((count,), math.nan)
-        return found
+            return None
 
     found, _ = capture(p.model, gx, wanted, reduce=reduce)
-    return {w.name: found[w.name].double().cpu().numpy() for w in layers}, output[0]
+    known = [w.name for w in layers if found[w.name] is not None]
+    unknown = np.full(len(gx), math.nan)
+    if not known:
+        return {w.name: unknown for w in layers}, output[0]
+    stacked = torch.stack([found[name].double() for name in known])  # (layers, 2, elements)
+    relative = dict(zip(known, measure.quotient(stacked[:, 0], stacked[:, 1]).cpu().numpy(), strict=True))
+    return {w.name: relative.get(w.name, unknown) for w in layers}, output[0]
+
+
+def _norms(expected: Tensor, answer: Tensor) -> Tensor:
+    return torch.stack([(answer - expected).flatten(1).norm(dim=1), expected.flatten(1).norm(dim=1)])
 
 
 def _everywhere(actions: _Actions, p: Prepared, name: str, answer: Tensor) -> Tensor:
@@ -90,61 +103,50 @@ def _everywhere(actions: _Actions, p: Prepared, name: str, answer: Tensor) -> Te
         masks = masks.flatten(1)[:, None]  # (elements, 1, places)
         shape = (len(masks), -1, masks.shape[-1])
         expected, answer = expected.reshape(shape) * masks, answer.reshape(shape) * masks
-    return measure.relative(expected, answer - expected)
+    return _norms(expected, answer)
 
 
 class _Plan:
     """Where each element is compared on one grid size, and how the expected values there come from the given ones."""
 
     def __init__(
-        self, elements: Sequence[Affine], size: tuple[int, int], field: FieldType, receptive: float, device: str,
-        dtype: torch.dtype,
+        self, elements: Sequence[Affine], size: tuple[int, int], field: FieldType, receptive: float, most: int,
+        device: str, dtype: torch.dtype,
     ) -> None:  # fmt: skip
         h, w = size
         self.elements, self.size = elements, size
         like = torch.empty((), dtype=dtype, device=device).expand(1, 1, h, w)
         # the same scattered order for every element, so that neighbours on the curve are compared alike
         order = np.random.default_rng(0).permutation(h * w)
-        places = np.zeros((len(elements), PLACES), dtype=np.int64)
-        counts = np.zeros((len(elements), PLACES))
+        places = np.zeros((len(elements), most), dtype=np.int64)
+        counts = np.zeros((len(elements), most))
         for k, element in enumerate(elements):
             known = measure.mask(element, like, field, receptive).places
             kept = order if known is None else order[known.flatten().cpu().numpy()[order] > 0]
-            chosen = kept[:PLACES]
+            chosen = kept[:most]
             places[k, : len(chosen)], counts[k, : len(chosen)] = chosen, 1.0
         shifts = [(e.shift[0] / field.spacing, e.shift[1] / field.spacing) for e in elements]
-        self.matrix = resampling_at(places, size, [e.matrix for e in elements], shifts, device, dtype)
         # quarter turns stay bit-exact: they gather the values themselves
-        exact, sources = [], []
-        for k, element in enumerate(elements):
-            if element.shift == (0.0, 0.0) and (index := lattice_index(element.matrix)) is not None:
-                turns, mirrored = index
-                grid = np.arange(h * w).reshape(h, w)
-                exact.append(k)
-                sources.append(np.rot90(grid[:, ::-1] if mirrored else grid, turns).ravel()[places[k]])
+        self.matrix = resampling_by_place(places, size, [e.matrix for e in elements], shifts, device, dtype)
         self.places = torch.from_numpy(places).to(device)
         self.counts = None if counts.all() else torch.from_numpy(counts).to(device=device, dtype=dtype)[..., None]
-        self.exact = torch.tensor(exact, dtype=torch.int64, device=device)
-        self.sources = torch.from_numpy(np.array(sources, dtype=np.int64).ravel()).to(device)
         self._mixes: dict[str, Tensor] = {}
 
-    def errors(self, value: Tensor, answer: Tensor, field: FieldType) -> Tensor:
-        """Return the relative error per element, (elements,)."""
+    def norms(self, value: Tensor, answer: Tensor, field: FieldType) -> Tensor:
+        """Return ||answer - expected|| and ||expected|| at the places, per element, (2, elements)."""
         planes = value.reshape(-1, *self.size)
-        coefficients = spline_coefficients(planes).flatten(1).t().contiguous()  # channels last
-        expected: Tensor = torch.sparse.mm(self.matrix, coefficients)  # (elements * places, channels)
+        expected: Tensor = torch.sparse.mm(self.matrix, by_place(planes))  # (elements * places, channels)
         expected = expected.view(*self.places.shape, -1)
-        if len(self.exact):
-            turned = planes.flatten(1).index_select(1, self.sources).t()  # (exact * places, channels)
-            expected[self.exact] = turned.reshape(len(self.exact), *expected.shape[1:])
         if isinstance(field.rep, Regular):
             mix = self._mix(field.rep, expected)
             expected = (expected.reshape(len(mix), -1, field.rep.group.order) @ mix).view(expected.shape)
         at = self.places[:, None].expand(-1, len(planes), -1)
         got = answer.reshape(len(self.elements), len(planes), -1).gather(2, at).transpose(1, 2)
         if self.counts is not None:
-            expected, got = expected * self.counts, got * self.counts
-        return measure.relative(expected, expected - got)
+            expected, got = expected.mul_(self.counts), got.mul_(self.counts)
+        size = torch.linalg.vector_norm(expected, dim=(1, 2))
+        # in place, because to touch fresh memory takes longer than the subtraction
+        return torch.stack([torch.linalg.vector_norm(expected.sub_(got), dim=(1, 2)), size])
 
     def _mix(self, rep: Regular, like: Tensor) -> Tensor:
         """Return the transposed fibre matrices, (elements, |H|, |H|)."""
@@ -162,10 +164,12 @@ class _Plans:
         self.lattice = any(e.lattice for e in elements)
         self._kept: OrderedDict[tuple[object, ...], _Plan] = OrderedDict()
 
-    def on(self, size: tuple[int, int], spacing: float, receptive: float, device: str, dtype: torch.dtype) -> _Plan:
-        key = (size, spacing, receptive, device, dtype)
+    def on(
+        self, size: tuple[int, int], spacing: float, receptive: float, places: int, device: str, dtype: torch.dtype
+    ) -> _Plan:
+        key = (size, spacing, receptive, places, device, dtype)
         if key not in self._kept:
-            self._kept[key] = _Plan(self.elements, size, FieldType(Grid(spacing)), receptive, device, dtype)
+            self._kept[key] = _Plan(self.elements, size, FieldType(Grid(spacing)), receptive, places, device, dtype)
             if len(self._kept) > 64:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(key)

@@ -12,7 +12,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalette, QPen, QPolygonF
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QPaintEngine,
+    QPainter,
+    QPalette,
+    QPen,
+    QPixmap,
+    QPolygonF,
+)
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QToolTip, QWidget
 
 from widgets import theme
@@ -114,6 +125,7 @@ class Chart(QWidget):
         self._panned = False
         self._mouse: QPointF | None = None
         self._small: QFont | None = None
+        self._kept: dict[str, tuple[object, QPixmap]] = {}
         self._drawn: QRectF | None = None  # the plot rectangle while painting, asked for at every point
 
     def minimumSizeHint(self) -> QSize:
@@ -186,8 +198,34 @@ class Chart(QWidget):
     def paint(self, p: QPainter, t: Theme) -> None:
         """Draw the chart; only called when there is something to draw and room for it."""
 
+    def keep(self, p: QPainter, name: str, key: object, draw: Callable[[QPainter], None]) -> None:
+        """Draw what is the same in most frames of a drag: a picture of it, until `key` (or size or theme) changes.
+
+        Only on the screen. A file gets lines and text, at whatever size.
+        """
+        turn, ratio = p.deviceTransform(), self.devicePixelRatioF()
+        plain = turn.m11() == turn.m22() == ratio and not turn.m12() and not turn.m21()
+        if not plain or p.paintEngine().type() != QPaintEngine.Type.Raster:
+            draw(p)
+            return
+        key = (key, self.size(), ratio, theme.current().name, self.font().key())
+        if name not in self._kept or self._kept[name][0] != key:
+            picture = QPixmap(self.size() * ratio)
+            picture.setDevicePixelRatio(ratio)
+            picture.fill(Qt.GlobalColor.transparent)
+            inner = QPainter(picture)
+            inner.setRenderHints(p.renderHints())
+            inner.setFont(self.small())
+            draw(inner)
+            inner.end()
+            self._kept[name] = (key, picture)
+        p.drawPixmap(0, 0, self._kept[name][1])
+
     def paint_ground(self, p: QPainter, t: Theme) -> None:
         """Draw the plot's ground and the error axis with its grid lines."""
+        self.keep(p, "ground", (self.plot().getRect(), self.scale, self.axis), lambda q: self._paint_ground(q, t))
+
+    def _paint_ground(self, p: QPainter, t: Theme) -> None:
         plot = self.plot()
         p.fillRect(plot, QColor(t.plot))
         for tick in self.scale.ticks(plot.height(), self.line()):

@@ -61,6 +61,7 @@ def export_view(view: View, path: str | Path, *, theme: str = "light") -> None:
     kind = _kind(path, FIGURES, "a figure")
     _folder(path)
     with _dressed(view, themes.DARK if theme == "dark" else themes.LIGHT):
+        view.catch_up()
         figure = _Figure(view)
         match kind:
             case ".png":
@@ -76,6 +77,7 @@ def export_numbers(view: View, path: str | Path) -> None:
     """Write what `view` shows as numbers, .csv (long format) or .npz. Raise ExportError."""
     path = Path(path)
     kind = _kind(path, NUMBERS, "numbers")
+    view.catch_up()
     numbers = view.numbers()
     if not numbers:
         raise ExportError("There are no numbers in this view yet.")

@@ -26,7 +26,8 @@ class Link:
         for part in self._parts:
             linear = np.asarray(part.matrix) @ linear
         self.linear: NDArray[np.float64] = linear
-        moving = [p for p in self._parts if not np.allclose(p.matrix, np.eye(2)) or any(p.shift)]
+        still = np.eye(2)  # a ring is turned a hundred times a second: np.allclose would take half of this
+        moving = [p for p in self._parts if any(p.shift) or np.abs(np.asarray(p.matrix) - still).max() > 1e-8]
         self._circular = all(p.boundary == "circular" for p in moving)
 
     def forward(self, place: Place, source: Places, target: Places) -> Place | None:

@@ -51,6 +51,7 @@ from widgets.icons import app_icon
 from widgets.infobar import InfoBar
 from widgets.loading import LoadingPage
 from widgets.menus import Menus
+from widgets.pace import Pace
 from widgets.palette import Palette, actions_of
 from widgets.view import View, ViewSpec
 from widgets.views.log import LogView
@@ -93,6 +94,7 @@ class MainWindow(QMainWindow):
         self.menus = Menus(self)
         self._build_chrome()
         self.palette_box = Palette(self)
+        self._pace = Pace(lambda ready: self._each(lambda view: view.catch_up() if view is ready else None), self)
         self._lesson: help_pages.LessonPanel | None = None
         self._connect()
         self._restore()
@@ -221,7 +223,8 @@ class MainWindow(QMainWindow):
         self.stack.setCurrentWidget(self.tabs)
         self.infobar.frame_came()
         self.quick.show_frame(frame)
-        self._each(lambda view: view.set_frame(frame))
+        first = self.stage_view()
+        self._each(lambda view: self._pace.give(view, frame, view is first))
         self.setWindowTitle(self._title(self.controller.state))
 
     def _show_orbit(self, curves: tuple[OrbitCurve, ...]) -> None:

@@ -48,6 +48,7 @@ class MapItem(QGraphicsObject):
         self._levels = (-1.0, 1.0, "signed")
         self._shown: NDArray[Any] | None = None
         self._bars: Bars | None = None
+        self._layout: tuple[float, QRectF] | None = None  # height of the strip and frame, once they are known
         self._names: tuple[str, ...] = ()
         self._order = 1
         self._cells: NDArray[np.uint8] | None = None
@@ -72,9 +73,12 @@ class MapItem(QGraphicsObject):
             order: channels of one field (orientations), which lie in one row under `labels`.
             names: names of the channels, for bars.
         """
+        levels, labels, names = (low, high, kind), tuple(labels), tuple(names)
+        same = (levels, order, labels, names) == (self._levels, self._order, self.labels, self._names)
+        if same and values is not None and self.values is not None and np.array_equal(values, self.values):
+            return  # x and F(x) do not change while a hand turns the ring
         self.values = values
-        self._levels, self._order = (low, high, kind), order
-        self.labels, self._names = tuple(labels), tuple(names)
+        self._levels, self._order, self.labels, self._names = levels, order, labels, names
         self._compose()
 
     def set_channel(self, channel: int | None) -> None:
@@ -116,7 +120,7 @@ class MapItem(QGraphicsObject):
 
     def _compose(self) -> None:
         values = self.values
-        self._scaled = self._bars = None
+        self._scaled = self._bars = self._layout = None
         if values is None or not values.size:
             self.tiling, self._image, self._shown = None, QImage(), None
             self.update()
@@ -156,6 +160,19 @@ class MapItem(QGraphicsObject):
     # where things are -------------------------------------------------------------------------------------
     def strip(self) -> float:
         """Return the height of the strip of orientation labels; 0 when they would not be legible."""
+        return self._lay_out()[0]
+
+    def frame(self) -> QRectF:
+        """Return the part of the box that the picture fills at zoom 1."""
+        return QRectF(self._lay_out()[1])
+
+    def _lay_out(self) -> tuple[float, QRectF]:
+        if self._layout is None:
+            strip = self._strip()
+            self._layout = (strip, self._frame(strip))
+        return self._layout
+
+    def _strip(self) -> float:
         layout = self.tiling
         if layout is None or layout.order == 1 or len(self.labels) != layout.order or self._bars:
             return 0.0
@@ -172,12 +189,11 @@ class MapItem(QGraphicsObject):
         words = [word for text in self.labels for word in text.split()]
         return 2 if max(map(metrics.horizontalAdvance, words)) <= width else 0
 
-    def frame(self) -> QRectF:
-        """Return the part of the box that the picture fills at zoom 1."""
+    def _frame(self, strip: float) -> QRectF:
         if self.tiling is None or self._bars:
             return QRectF(self._box)
         wide, high = self.tiling.size
-        room = self._box.adjusted(0, self.strip(), 0, 0)
+        room = self._box.adjusted(0, strip, 0, 0)
         scale = min(room.width() / wide, room.height() / high)
         frame = QRectF(0, 0, wide * scale, high * scale)
         frame.moveCenter(room.center())

@@ -58,6 +58,7 @@ class Menus(QObject):
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
+        self._followed: tuple[object, ...] = ()  # what of the state the actions have followed
         self._window = window
         self._icons: dict[str, str] = {}
         self.actions: dict[str, QAction] = {}
@@ -273,6 +274,7 @@ class Menus(QObject):
 
     # what depends on the catalogue ------------------------------------------------------------------------
     def show_catalogue(self, catalogue: Catalogue) -> None:
+        self._followed = ()
         self._fill_model(catalogue)
         self._fill_data(catalogue)
         controller = self._window.controller
@@ -310,6 +312,11 @@ class Menus(QObject):
     def show_state(self, state: State) -> None:
         """Tick what is in use and grey out what would do nothing."""
         controller, actions = self._window.controller, self.actions
+        undoable = (controller.can_undo, controller.can_redo, bool(state.steps), state.untransform)
+        followed = (*undoable, state.model, state.compare, state.sample, state.device, state.dtype)
+        if followed == self._followed:
+            return  # most of a drag, and there are a hundred actions
+        self._followed = followed
         actions["undo"].setEnabled(controller.can_undo)
         actions["redo"].setEnabled(controller.can_redo)
         for name in ("invert", "reset"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +22,9 @@ class Tiling:
 
     The `order` orientation channels of one field are neighbours in one row; `blocks` fields share a row, with
     a wider gap between them. Without a group, `order` is 1 and `blocks` is the number of columns.
+
+    Small tiles are enlarged: one data pixel is `cell` pixels of the mosaic, so that the gaps are thin. `size` is
+    the width and height of the mosaic, without a gap after the last tile.
     """
 
     channels: int
@@ -30,39 +33,27 @@ class Tiling:
     order: int
     blocks: int
 
-    @property
-    def cell(self) -> int:
-        """Pixels of the mosaic in one data pixel: small tiles are enlarged, so that the gaps are thin."""
-        return max(1, 16 // max(self.height, self.width))
+    # all that follows from these five, worked out once: it is asked for many times while a frame is painted
+    cell: int = field(init=False, compare=False)
+    rows: int = field(init=False, compare=False)
+    gap: int = field(init=False, compare=False)
+    step_x: int = field(init=False, compare=False)
+    step_y: int = field(init=False, compare=False)
+    step_block: int = field(init=False, compare=False)
+    size: tuple[int, int] = field(init=False, compare=False)
 
-    @property
-    def rows(self) -> int:
-        return -(-self.channels // (self.order * self.blocks))
-
-    @property
-    def gap(self) -> int:
+    def __post_init__(self) -> None:
         largest = max(self.height, self.width)
-        if 1 < largest and self.cell > 1:
-            return 3  # among few large pixels a thin line does not tell one tile from the next
-        return min(3, max(1, round(0.05 * largest)))
-
-    @property
-    def step_x(self) -> int:
-        return self.width * self.cell + self.gap
-
-    @property
-    def step_y(self) -> int:
-        return self.height * self.cell + self.gap
-
-    @property
-    def step_block(self) -> int:
-        return self.order * self.step_x + (2 * self.gap if self.order > 1 else 0)
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Width and height of the mosaic, without a gap after the last tile."""
-        wide = self.blocks * self.step_block - (self.step_block - self.order * self.step_x) - self.gap
-        return wide, self.rows * self.step_y - self.gap
+        cell = max(1, 16 // largest)
+        # among few large pixels a thin line does not tell one tile from the next
+        gap = 3 if 1 < largest and cell > 1 else min(3, max(1, round(0.05 * largest)))
+        rows = -(-self.channels // (self.order * self.blocks))
+        step_x, step_y = self.width * cell + gap, self.height * cell + gap
+        step_block = self.order * step_x + (2 * gap if self.order > 1 else 0)
+        wide = self.blocks * step_block - (step_block - self.order * step_x) - gap
+        found = {"cell": cell, "gap": gap, "rows": rows, "step_x": step_x, "step_y": step_y, "step_block": step_block}
+        for name, value in {**found, "size": (wide, rows * step_y - gap)}.items():
+            object.__setattr__(self, name, value)
 
     def origin(self, channel: int) -> tuple[int, int]:
         """Return x and y of the upper left corner of a tile."""

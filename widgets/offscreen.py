@@ -161,6 +161,8 @@ def _wait(window: MainWindow, state: State | None, orbit: bool, timeout: float) 
         signal.disconnect(slot)
     if trouble:
         raise NoPicture(trouble[0])
+    for _, view in window.views:
+        view.catch_up()
     QTimer.singleShot(0, loop.quit)  # one more round, in which the views lay themselves out
     loop.exec()
 

@@ -82,6 +82,7 @@ class Recorder(QObject):
         if self._controller.state.steps != self._asked.steps:
             self._end()
             return
+        self._view.catch_up()
         picture = self._view.grab().toImage()
         if self._pictures:
             # a message that comes or goes above the stage changes its height; all pictures have one size

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPainterPathStroker, QPen
 from PySide6.QtWidgets import QGraphicsObject, QGraphicsSceneHoverEvent, QGraphicsSceneMouseEvent
 
@@ -32,6 +33,19 @@ def snap(angle: float, modifiers: Qt.KeyboardModifier) -> float:
         return wrap(round(angle, 1))
     quarter = round(angle / 90.0) * 90.0
     return wrap(quarter if abs(angle - quarter) <= MAGNET else float(round(angle)))
+
+
+@lru_cache(maxsize=4)
+def _ticks(radius: float) -> tuple[list[QLineF], list[QLineF]]:
+    """Return the ticks of a ring at the quarter turns, and those at every other 15°."""
+    quarters, others = [], []
+    for degrees in range(0, 360, 15):
+        along = QPointF(math.cos(math.radians(degrees)), -math.sin(math.radians(degrees)))
+        if degrees % 90 == 0:
+            quarters.append(QLineF(along * (radius - 5), along * (radius + 5)))
+        else:
+            others.append(QLineF(along * radius, along * (radius + 3)))
+    return quarters, others
 
 
 class Ring(QGraphicsObject):
@@ -68,8 +82,8 @@ class Ring(QGraphicsObject):
     def set_angle(self, angle: float, up: float, sense: float) -> None:
         """Show a rotation by `angle` whose handle points in direction `up`."""
         if (angle, up, sense) != (self.angle, self.up, self.sense):
-            self.prepareGeometryChange()
             self.angle, self.up, self.sense = angle, up, sense
+            self.update()
 
     def text(self) -> str:
         shown = 180.0 if self.angle == -180.0 else self.angle
@@ -105,11 +119,10 @@ class Ring(QGraphicsObject):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(colour("muted" if self._hot or self.held else "line"), 1.5))
         painter.drawEllipse(circle)
-        for degrees in range(0, 360, 15):
-            quarter = degrees % 90 == 0
-            along = QPointF(math.cos(math.radians(degrees)), -math.sin(math.radians(degrees)))
-            painter.setPen(QPen(colour("muted"), 2 if quarter else 1))
-            painter.drawLine(along * (r - (5 if quarter else 0)), along * (r + (5 if quarter else 3)))
+        quarters, others = _ticks(r)
+        for lines, width in ((others, 1), (quarters, 2)):
+            painter.setPen(QPen(colour("muted"), width))
+            painter.drawLines(lines)
         # from where "up" would be without the rotation, the way the parameter was turned
         swept = self.sense * self.angle
         if swept:

@@ -50,6 +50,15 @@ class View(QWidget):
     def set_frame(self, frame: Frame | None) -> None:
         self._when_visible("frame", lambda: self.show_frame(frame))
 
+    def keep_frame(self, frame: Frame) -> None:
+        """Take `frame`, in place of one that still waits, without drawing it: that is done by `catch_up`."""
+        self._waiting["frame"] = lambda: self.show_frame(frame)
+
+    def catch_up(self) -> None:
+        """Draw what waits, when the view can be seen."""
+        if self.isVisible():
+            self._flush()
+
     def set_orbit(self, curves: tuple[OrbitCurve, ...]) -> None:
         self._when_visible("orbit", lambda: self.show_orbit(curves))
 
@@ -80,8 +89,7 @@ class View(QWidget):
     # hidden views wait until they are seen --------------------------------------------------------------------
     def _when_visible(self, key: str, show: Callable[[], None]) -> None:
         self._waiting[key] = show
-        if self.isVisible():
-            self._flush()
+        self.catch_up()
 
     def _flush(self) -> None:
         waiting, self._waiting = self._waiting, {}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
@@ -58,6 +59,7 @@ class Audit:
         self.attributed: dict[str, float] = {}
         again, _ = self._run(x, seed + 1)
         self.random = [n for n in self.names if not torch.equal(self.values[n], again[n])]
+        self.states = self._states() if self.random else {}
 
     def _run(
         self, x: Tensor, seed: int | None = None, inputs: bool = False
@@ -65,6 +67,26 @@ class Audit:
         # every run draws the same random numbers, so that noise inside the network is no fault by itself
         torch.manual_seed(self.seed if seed is None else seed)
         return capture(self.model, x, self.names, clone=True, inputs=inputs)
+
+    def _states(self) -> dict[str, Tensor]:
+        """Return the random state that each layer met, so that alone it draws the same numbers."""
+        states: dict[str, Tensor] = {}
+        calls: dict[str, int] = {}
+
+        def entering(name: str) -> Callable[[nn.Module, Any], None]:
+            def hook(_: nn.Module, __: Any) -> None:
+                calls[name] = calls.get(name, 0) + 1
+                states[name if calls[name] == 1 else f"{name}#{calls[name]}"] = _random_state(self.x)
+
+            return hook
+
+        handles = [m.register_forward_pre_hook(entering(n)) for n, m in self.model.named_modules()]
+        try:
+            self._run(self.x)
+        finally:
+            for handle in handles:
+                handle.remove()
+        return states
 
     def _float_floor(self) -> dict[str, float]:
         """Return rounding alone: float32 against a float64 rerun, per layer; in float64 eps sqrt(rank)."""
@@ -94,6 +116,8 @@ class Audit:
                 continue  # nothing here is determined by the input
             exact = measure.judged(element, self.x, self.x_field, layer, value, where)
             d = measure.distance(expected, answer, where, f)
+            if layer.name in self.states:
+                _restore_random_state(self.x, self.states[layer.name])
             alone = measure.local_answer(self.model, self.trace, layer, element, self.fed.get(layer.name, ()))
             local = None if alone is None else measure.distance(expected, alone, where, f).relative
             (figures.cumulative if exact else figures.soft_cumulative).append(d.relative)
@@ -239,6 +263,14 @@ class Audit:
             resampled_floor=float(lossy.median()) if f.soft_cumulative and len(lossy) else None,
             lie=lie,
         )
+
+
+def _random_state(x: Tensor) -> Tensor:
+    return torch.cuda.get_rng_state(x.device) if x.is_cuda else torch.get_rng_state()
+
+
+def _restore_random_state(x: Tensor, state: Tensor) -> None:
+    torch.cuda.set_rng_state(state, x.device) if x.is_cuda else torch.set_rng_state(state)
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,11 @@ def distance(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) ->
 
 def relative(expected: Tensor, error: Tensor) -> Tensor:
     """Return ||error|| / ||expected|| per sample, both (batch, ...)."""
-    size, wrong = expected.flatten(1).norm(dim=1), error.flatten(1).norm(dim=1)
+    return quotient(error.flatten(1).norm(dim=1), expected.flatten(1).norm(dim=1))
+
+
+def quotient(wrong: Tensor, size: Tensor) -> Tensor:
+    """Return wrong / size, both norms."""
     # nothing expected and nothing answered agrees; something answered where nothing is expected is entirely wrong
     return torch.where(size > 0, wrong / size.clamp_min(torch.finfo(size.dtype).tiny), (wrong > 0).to(size.dtype))
 

@@ -68,6 +68,19 @@ def _copy(model: nn.Sequential) -> nn.Sequential:
 
 
 @torch.no_grad()
+def test_the_input_is_kept_where_the_first_layer_works_in_place() -> None:
+    model, x = nn.Sequential(nn.ReLU(inplace=True), nn.Conv2d(1, 1, 3)), image()
+    given = x.clone()
+    values, fed = capture(model, x, ["0", "1", OUTPUT], clone=True, inputs=True)
+    assert torch.equal(x, given) and torch.equal(fed["0"][0], given) and torch.equal(values["0"], given.relu())
+    x.requires_grad_(True)
+    with torch.enable_grad():
+        outputs, _ = capture(model, x, [OUTPUT], clone=True)
+        (grad,) = torch.autograd.grad(outputs[OUTPUT].sum(), x)
+    assert bool(grad.any())
+
+
+@torch.no_grad()
 def test_without_copies_a_layer_in_place_does_overwrite() -> None:
     """This is what `clone` is for."""
     values, _ = capture(network(inplace=True), image(), ["conv", "relu"])

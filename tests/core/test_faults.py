@@ -117,6 +117,13 @@ def test_resampled_elements_never_give_a_verdict(name: str, broken: bool) -> Non
     assert any("a curve but no verdict" in note for note in report.warnings)
 
 
+def test_where_nothing_is_determined_nothing_is_reported() -> None:
+    """On two by two places every value of a turned map touches the outside; that is no error of zero."""
+    report = check_equivariance(nn.Sequential(conv(1, 2), nn.AvgPool2d(8)), image(16), "SO2", count=2)
+    assert report["0"].resampled_cumulative is not None
+    assert report["1"].resampled_cumulative is None and report["1"].kept == 0.0 and report.table["1"] == {}
+
+
 def test_at_a_resampled_angle_the_fault_hides_in_the_curve() -> None:
     """Why resampled elements give no verdict: what is left of an exact network there is no zero either."""
     exact = check_equivariance(three(None), noise((2, 1, 17, 17), 0), "SO2", count=3)["conv3"].resampled_cumulative

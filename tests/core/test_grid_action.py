@@ -57,6 +57,18 @@ def test_fractional_circular_shifts_of_a_sine_are_exact(n: int) -> None:
             assert torch.allclose(coarse, true, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("size", [(8, 8), (7, 8), (8, 7), (1, 6)])
+def test_fractional_circular_shifts_commute_with_mirrors(size: tuple[int, int]) -> None:
+    """White noise has the highest frequency of an even size, which has no direction, in every mixture."""
+    x = torch.randn(1, 1, *size, dtype=torch.float64)
+    for right, up in ((0.3, 0.0), (0.0, -1.6), (0.4, 0.7)):
+        moved = Affine(shift=(right, up)).act(x, grid())
+        mirrored = Affine(shift=(-right, up)).act(x.flip(-1), grid())
+        upside_down = Affine(shift=(right, -up)).act(x.flip(-2), grid())
+        assert torch.allclose(moved.flip(-1), mirrored, atol=1e-12)
+        assert torch.allclose(moved.flip(-2), upside_down, atol=1e-12)
+
+
 def test_the_highest_frequency_of_an_even_size_stays_real() -> None:
     wave = torch.tensor([1.0, -1.0], dtype=torch.float64).repeat(8).expand(16, 16)[None, None]
     moved = Affine(shift=(0.25, 0.0)).act(wave, grid())
@@ -76,6 +88,14 @@ def test_gradients_flow_to_the_distance_of_a_shift() -> None:
     x = torch.randn(1, 1, 5, 6, dtype=torch.float64)
     t = torch.tensor([0.3, -0.7], dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda v: grid_action.spectral_shift(x, v[0], v[1]), (t,))
+
+
+@pytest.mark.parametrize("size", [(5, 9), (1, 1), (2, 30)])
+def test_small_and_large_grids_are_filtered_alike(size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.randn(2, 3, *size, dtype=torch.float64)
+    small = grid_action.spline_coefficients(x)
+    monkeypatch.setattr(grid_action, "_LARGEST_MATRIX", 0)
+    assert torch.allclose(small, grid_action.spline_coefficients(x), rtol=0, atol=1e-12)
 
 
 def test_an_orbit_is_its_elements_one_by_one() -> None:

@@ -29,6 +29,9 @@ from widgets.words import (
 )
 
 
+NAN = "NaN"
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One layer as it is drawn."""
@@ -36,6 +39,13 @@ class Column:
     name: str
     measure: Measure | None
     guilty: bool
+
+
+def _gap(measure: Measure | None) -> str:
+    """Return why there is no mark for a layer, "" when there is one."""
+    if measure is None:
+        return "not measured"
+    return "no law" if measure.cumulative is None else NAN if math.isnan(measure.cumulative) else ""
 
 
 class LayerChart(Chart):
@@ -87,21 +97,33 @@ class LayerChart(Chart):
         first = max(0, math.floor(self._range[0] + 0.5))
         shown = range(first, min(len(self.columns), math.ceil(self._range[1] + 0.5)))
         width = self.x_of(1) - self.x_of(0)
-        self._paint_ground(p, t, shown, width)
+        self._paint_columns(p, t, shown, width)
         p.save()
         p.setClipRect(plot)
         self._paint_marks(p, t, colour, shown, width)
         p.restore()
-        self.paint_frame(p, t)
         self._paint_verdicts(p, t, shown, width)
-        self._paint_names(p, t, shown, width)
+        gaps = [_gap(column.measure) for column in self.columns]
+        layers = tuple((c.name, c.guilty, gap) for c, gap in zip(self.columns, gaps))
+
+        def words(q: QPainter) -> None:
+            q.save()
+            q.setClipRect(plot)
+            for i in shown:
+                if gaps[i]:
+                    self._paint_gap(q, t, self.x_of(i), width, gaps[i], t.bad if gaps[i] == NAN else t.muted)
+            q.restore()
+            self.paint_frame(q, t)
+            self._paint_names(q, t, shown, width)
+
+        self.keep(p, "words", (layers, self.selected, self._range), words)
         keys = (("dot", "cumulative", colour), ("diamond", "local", colour), ("band", "floor", t.band),
                 ("tick", "chance", t.muted))  # fmt: skip
         verdict, role = self._verdict
         parts = [(self._title, colour, True), (verdict, getattr(t, role), role == "bad"), (self._hints, t.muted, False)]
         self.paint_header(p, parts, keys)
 
-    def _paint_ground(self, p: QPainter, t: Theme, shown: range, width: float) -> None:
+    def _paint_columns(self, p: QPainter, t: Theme, shown: range, width: float) -> None:
         plot = self.plot()
         self.paint_ground(p, t)
         hovered = self.under(self._mouse)
@@ -126,12 +148,8 @@ class LayerChart(Chart):
         trail: list[QPointF] = []
         for i in shown:
             x, measure = self.x_of(i), self.columns[i].measure
-            if measure is None or measure.cumulative is None:
+            if measure is None or measure.cumulative is None or math.isnan(measure.cumulative):
                 self._paint_trail(p, colour, trail)
-                self._paint_gap(p, t, x, width, "not measured" if measure is None else "no law")
-            elif math.isnan(measure.cumulative):
-                self._paint_trail(p, colour, trail)
-                self._paint_gap(p, t, x, width, "NaN", t.bad)
             else:
                 trail.append(QPointF(x - aside, self.y_of(measure.cumulative)))
             if measure is not None and measure.chance is not None and math.isfinite(measure.chance):
@@ -164,9 +182,9 @@ class LayerChart(Chart):
             p.drawPolyline(QPolygonF(trail))
         trail.clear()
 
-    def _paint_gap(self, p: QPainter, t: Theme, x: float, width: float, text: str, colour: str = "") -> None:
+    def _paint_gap(self, p: QPainter, t: Theme, x: float, width: float, text: str, colour: str) -> None:
         plot = self.plot()
-        p.setPen(QColor(colour or t.muted))
+        p.setPen(QColor(colour))
         advance = QFontMetricsF(self.small()).horizontalAdvance(text)
         if width >= advance + 6:
             p.drawText(QRectF(x - width / 2, plot.top(), width, plot.height()), CENTRE, text)
@@ -264,7 +282,7 @@ class ChannelStrip(Chart):
         self.update()
 
     def paint(self, p: QPainter, t: Theme) -> None:
-        plot, colour = self.plot(), QColor(getattr(t, self.colour_role))
+        plot, colour = self.plot(), getattr(t, self.colour_role)
         self.paint_ground(p, t)
         p.save()
         p.setClipRect(plot)
@@ -274,14 +292,20 @@ class ChannelStrip(Chart):
                 right = self.x_of(start + self.block - 0.5)
                 p.fillRect(QRectF(self.x_of(start - 0.5), plot.top(), right - self.x_of(start - 0.5), plot.height()),
                            faded(t.muted, 22))  # fmt: skip
-        for i, value in enumerate(self.values):
-            left, right = self.x_of(i - 0.5), self.x_of(i + 0.5)
-            if right < plot.left() or left > plot.right():
+        gap, start, fraction = 0.12 * width if width > 4 else 0.0, self.x_of(-0.5), self.scale.fraction
+        bars: dict[str, list[QRectF]] = {}
+        for i, value in enumerate(self.values.tolist()):
+            left = start + i * width
+            if left + width < plot.left() or left > plot.right():
                 continue
-            gap = 0.12 * width if width > 4 else 0.0
-            top = min(self.y_of(value), plot.bottom() - 1.5)  # zero keeps a sliver: it was measured
-            ink = QColor(t.accent) if i == self.channel else QColor(t.bad) if math.isnan(value) else colour
-            p.fillRect(QRectF(left + gap, top, max(0.6, right - left - 2 * gap), plot.bottom() - top), ink)
+            high = max(fraction(value) * plot.height(), 1.5)  # zero keeps a sliver: it was measured
+            ink = t.accent if i == self.channel else t.bad if math.isnan(value) else colour
+            bar = QRectF(left + gap, plot.bottom() - high, max(0.6, width - 2 * gap), high)
+            bars.setdefault(ink, []).append(bar)
+        p.setPen(Qt.PenStyle.NoPen)
+        for ink, rects in bars.items():
+            p.setBrush(QColor(ink))
+            p.drawRects(rects)
         p.restore()
         self.paint_frame(p, t)
         count = self.values.size

@@ -52,6 +52,7 @@ class Section(QWidget):
         self._title, self._symbol = title, symbol
         self._addable = addable  # its default does something: a button puts it in the chain
         self.used = False
+        self._followed: object = None  # the values shown, and whether they are in use
         self.head, self.summary, self.clear = QToolButton(self), QLabel(self), QToolButton(self)
         self.head.setCheckable(True)
         self.head.setAutoRaise(True)
@@ -99,6 +100,9 @@ class Section(QWidget):
 
     def show_values(self, values: Sequence[float], used: bool) -> None:
         """Follow the state; `used` says whether the transform is in the chain."""
+        if (tuple(values), used) == self._followed and self.values() == tuple(values):
+            return
+        self._followed = (tuple(values), used)
         for control, value in zip(self.controls.values(), values):
             control.set_value(value)
         changed, self.used = used != self.used, used

@@ -40,6 +40,7 @@ class LayersView(View):
         self._frame: Frame | None = None
         self._shape: tuple[Any, ...] = ()  # what the tree was built for
         self._items: dict[tuple[int, str], QTreeWidgetItem] = {}
+        self._described: dict[tuple[int, str], LayerInfo] = {}  # whose cells are written
         self._folded: set[tuple[int, str]] = set()
         self.tree = QTreeWidget(self)
         self.tree.setHeaderLabels(list(HEADS))
@@ -105,6 +106,7 @@ class LayersView(View):
         """Make the items of other layers than before; nothing is made while only numbers change."""
         self.tree.clear()
         self._items.clear()
+        self._described.clear()
         for k, square in enumerate(squares):
             root = self.tree.invisibleRootItem()
             if len(squares) > 1:
@@ -138,6 +140,14 @@ class LayersView(View):
         guilty = set(guilty_layers(square))
         for layer in square.layers:
             item, measure = self._items[k, layer.name], square.measures.get(layer.name)
+            if item.data(ERROR, MEASURE) is not measure:
+                item.setData(ERROR, MEASURE, measure)
+                item.setToolTip(ERROR, _tip(layer, measure, ERROR))
+            if item.data(ERROR, GUILTY) != (layer.name in guilty):
+                item.setData(ERROR, GUILTY, layer.name in guilty)
+            if self._described.get((k, layer.name)) == layer:
+                continue  # a frame of a drag changes errors only
+            self._described[k, layer.name] = layer
             item.setText(SHAPE, "×".join(str(n) for n in layer.shape[1:]) or "1")
             item.setText(PARAMS, f"{layer.params:,}".replace(",", " ") if layer.params else "")
             item.setText(FIELD, layer.field + (" ?" if layer.guessed else ""))
@@ -145,8 +155,6 @@ class LayersView(View):
             font.setItalic(layer.guessed)
             item.setFont(FIELD, font)
             item.setTextAlignment(PARAMS, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            item.setData(ERROR, MEASURE, measure)
-            item.setData(ERROR, GUILTY, layer.name in guilty)
             for column in range(len(HEADS)):
                 item.setToolTip(column, _tip(layer, measure, column))
 
