@@ -1,4 +1,4 @@
-"""What all tests share: few threads, repeatable randomness, and a way to take the GUI toolkits away."""
+"""What all tests share: one thread, repeatable randomness, and a way to take the GUI toolkits away."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import ModuleType
 
 # Read once, when numpy and torch are first imported. On tensors as small as the tests', more threads only
 # wait for each other.
-os.environ.setdefault("OMP_NUM_THREADS", str(min(4, os.cpu_count() or 1)))
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import pytest

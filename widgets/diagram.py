@@ -26,6 +26,7 @@ from widgets.theme import current, error_map, grey_map, signed_map
 from widgets.words import figure
 
 SIGNS = {"holds": "✓", "broken": "✗", "broken earlier": "✗", "no law": "–"}
+DOT = 14.0  # pixels that a dot takes before a text
 
 
 def font(size: float, bold: bool = False, fixed: bool = False) -> QFont:
@@ -59,6 +60,7 @@ class Label(QGraphicsObject):
         self.frame = False  # a dashed frame round the box: something is absent here
         self.dot = ""  # role of a coloured dot before the text
         self._box = QRectF()
+        self._typeset: tuple[object, QFont, list[str], float] | None = None  # for what, and how it is written
 
     def place(self, box: QRectF) -> None:
         if box != self._box:
@@ -98,34 +100,43 @@ class Label(QGraphicsObject):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
             box.adjust(6, 5, -6, -5)
-        size = self.size
-        metrics = QFontMetricsF(font(size, self.bold))
-        while self.wrap and size > 9 and _lines_high(self.text, metrics, box.width()) > box.height():
-            size -= 1
-            metrics = QFontMetricsF(font(size, self.bold))
-        painter.setFont(font(size, self.bold))
+        key = (self.text, self.bold, self.wrap, self.dot, box.getRect())
+        if self._typeset is None or key != self._typeset[0]:
+            self._typeset = (key, *self._set(box))
+        _, used, lines, spacing = self._typeset
+        painter.setFont(used)
         if self.dot:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colour(self.dot))
             painter.drawEllipse(QPointF(box.left() + 4.5, box.center().y()), 4.5, 4.5)
-            box.setLeft(box.left() + 14)
+            box.setLeft(box.left() + DOT)
         painter.setPen(colour(self.role))
         if not self.wrap:
-            text = metrics.elidedText(self.text, Qt.TextElideMode.ElideRight, box.width())
-            painter.drawText(box, int(self.align | Qt.AlignmentFlag.AlignVCenter), text)
+            painter.drawText(box, int(self.align | Qt.AlignmentFlag.AlignVCenter), lines[0])
             return
-        # whole lines only: half a line of letters at the edge of the box is worse than an ellipsis
-        lines = _wrapped(self.text, metrics, box.width())
-        room = max(1, int(box.height() // metrics.lineSpacing()))
-        if len(lines) > room:
-            lines = [*lines[: room - 1], metrics.elidedText(" ".join(lines[room - 1 :]),
-                     Qt.TextElideMode.ElideRight, box.width())]  # fmt: skip
-        height = len(lines) * metrics.lineSpacing()
-        top = box.top() if self.align & Qt.AlignmentFlag.AlignTop else box.center().y() - height / 2
+        top = box.top() if self.align & Qt.AlignmentFlag.AlignTop else box.center().y() - len(lines) * spacing / 2
         across = self.align & Qt.AlignmentFlag.AlignHorizontal_Mask
         for i, line in enumerate(lines):
-            row = QRectF(box.left(), top + i * metrics.lineSpacing(), box.width(), metrics.lineSpacing())
+            row = QRectF(box.left(), top + i * spacing, box.width(), spacing)
             painter.drawText(row, int(across | Qt.AlignmentFlag.AlignVCenter), line)
+
+    def _set(self, box: QRectF) -> tuple[QFont, list[str], float]:
+        """Return the font, the lines as they fit into `box`, and the distance from one to the next."""
+        size, elided = self.size, Qt.TextElideMode.ElideRight
+        metrics = QFontMetricsF(font(size, self.bold))
+        while self.wrap and size > 9 and _lines_high(self.text, metrics, box.width()) > box.height():
+            size -= 1
+            metrics = QFontMetricsF(font(size, self.bold))
+        width = box.width() - (DOT if self.dot else 0.0)
+        if not self.wrap:
+            lines = [metrics.elidedText(self.text, elided, width)]
+        else:
+            # whole lines only: half a line of letters at the edge of the box is worse than an ellipsis
+            lines = _wrapped(self.text, metrics, width)
+            room = max(1, int(box.height() // metrics.lineSpacing()))
+            if len(lines) > room:
+                lines = [*lines[: room - 1], metrics.elidedText(" ".join(lines[room - 1 :]), elided, width)]
+        return font(size, self.bold), lines, metrics.lineSpacing()
 
 
 def _lines_high(text: str, metrics: QFontMetricsF, width: float) -> float:
@@ -150,10 +161,22 @@ class Arrow(QGraphicsItem):
         super().__init__()
         self.role = role
         self._points: list[QPointF] = []
+        self._line, self._head = QPainterPath(), QPolygonF()
 
     def place(self, *points: QPointF) -> None:
         self.prepareGeometryChange()
         self._points = list(points)
+        if len(points) < 2:
+            return
+        last, tip = points[-2:]
+        length = math.hypot(tip.x() - last.x(), tip.y() - last.y()) or 1.0
+        along = QPointF((tip.x() - last.x()) / length, (tip.y() - last.y()) / length)
+        base = tip - along * 8
+        side = QPointF(-along.y(), along.x()) * 4
+        self._line = QPainterPath(points[0])
+        for point in (*points[1:-1], base):
+            self._line.lineTo(point)
+        self._head = QPolygonF([tip, base + side, base - side])
 
     def boundingRect(self) -> QRectF:
         return QPolygonF(self._points).boundingRect().adjusted(-6, -6, 6, 6) if self._points else QRectF()
@@ -162,20 +185,12 @@ class Arrow(QGraphicsItem):
         if len(self._points) < 2:
             return
         ink = colour(self.role)
-        last, tip = self._points[-2:]
-        length = math.hypot(tip.x() - last.x(), tip.y() - last.y()) or 1.0
-        along = QPointF((tip.x() - last.x()) / length, (tip.y() - last.y()) / length)
-        base = tip - along * 8
-        side = QPointF(-along.y(), along.x()) * 4
         painter.setPen(QPen(ink, 1.5, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap, Qt.PenJoinStyle.RoundJoin))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        line = QPainterPath(self._points[0])
-        for point in (*self._points[1:-1], base):
-            line.lineTo(point)
-        painter.drawPath(line)
+        painter.drawPath(self._line)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(ink)
-        painter.drawPolygon(QPolygonF([tip, base + side, base - side]))
+        painter.drawPolygon(self._head)
 
 
 class ColourBar(QGraphicsItem):

@@ -36,11 +36,13 @@ class Hand:
         """Return the linear part of the steps that act after the last step of that name."""
         names = [s.name for s in self.state.steps]
         last = len(names) - 1 - names[::-1].index(name) if name in names else len(names) - 1
-        return Link(self.state.steps[last + 1 :]).linear
+        after = self.state.steps[last + 1 :]
+        return Link(after).linear if after else np.eye(2)
 
     def sense(self) -> float:
         """Return -1 when what acts after the rotation mirrors it, so that it is seen the other way round."""
-        return -1.0 if np.linalg.det(self._after("rotate")) < 0 else 1.0
+        a = self._after("rotate")
+        return -1.0 if a[0, 0] * a[1, 1] < a[0, 1] * a[1, 0] else 1.0
 
     def _values(self, name: str) -> tuple[float, ...]:
         step = self.state.step(name)

@@ -37,6 +37,7 @@ class _Figures:
     distances: list[measure.Distance] = field(default_factory=list)
     kept: list[float] = field(default_factory=list)
     worst: tuple[float, Tensor] | None = None
+    idle: list[str] = field(default_factory=list)  # labels of elements that have no action here
 
 
 class Audit:
@@ -109,6 +110,7 @@ class Audit:
             value = self.values[layer.name]
             expected = measure.expected_after(element, layer, value)
             if expected is None or layer.field is None:
+                self.figures[layer.name].idle.append(label)
                 continue
             f, answer, figures = layer.field, answers[layer.name], self.figures[layer.name]
             where = measure.mask(element, value, f, layer.receptive)
@@ -181,11 +183,21 @@ class Audit:
         guilty, notes = self._guilty(rows), []
         last = rows[-1]
         by_name = {row.name: row for row in rows}
+        # where a representation lacks these elements, no later layer can have made the fault: it was lost there
+        lacking = next((row.name for row in rows if row.field != "unknown" and self.figures[row.name].idle), "")
+        own = [n for n in guilty if (most := by_name[n].local_max) is not None and most > by_name[n].tolerance]
+        if lacking and not own and _seen(last):
+            guilty = [lacking]
+            missing = self.figures[lacking].idle[0]
+            notes.append(f"{lacking} is a {by_name[lacking].field} field, on which {missing} has no action")
         declared = [name for name in guilty if not by_name[name].guessed]
         if _seen(last) or declared:
             verdict = "broken"
-        elif last.cumulative is None:
+        elif last.cumulative is None or self.figures[last.name].idle:
             verdict = "no law"
+            if last.cumulative is not None:
+                idle = self.figures[last.name].idle
+                notes.append(f"{len(idle)} element(s) ({idle[0]}, ...) have no action on {last.name}: not judged")
         else:
             verdict = "holds"
         guesses = [name for name in guilty if name not in declared]

@@ -16,7 +16,8 @@ from explorer import check_equivariance
 from explorer.equivariance.check import noise
 from explorer.equivariance.hints import hints
 from explorer.equivariance.measure import stored_precision
-from explorer.fields import Scalar
+from explorer.fields import Regular, Scalar
+from explorer.groups import cyclic
 from tests.core.networks import (
     GlobalMean,
     GroupMax,
@@ -135,7 +136,8 @@ def test_mirrors_have_no_action_on_orientations_without_mirrors() -> None:
     assert set(report.table["lift"]) == {"r90", "r180", "r270"}
     assert report["lift"].verdict == report["mix"].verdict == "holds"
     assert report.verdict == "broken"  # the answer is no invariant of mirrors, whatever the layers promise
-    assert set(report.table["pool"]) == set(report.elements) and report.guilty == ("pool",)
+    # the pool only shows what the lift has lost: orientations that have no mirror images
+    assert set(report.table["pool"]) == set(report.elements) and report.guilty == ("lift",)
 
 
 @pytest.mark.parametrize("side", [16, 12])
@@ -337,3 +339,30 @@ def test_train_mode_is_a_hint() -> None:
         "1: BatchNorm2d was in train mode, where it depends on the batch or on chance",
     )
     assert hints(net, found, "1") == ()
+
+
+def test_a_field_that_lacks_the_mirrors_is_named_and_what_ends_in_one_is_not_judged() -> None:
+    """C4 orientations have no mirror images: under D4 the lift loses the law, and a C4 output has none to hold."""
+
+    class Lift(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            base = torch.randn(1, 1, 3, 3, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+            self.weight = nn.Parameter(torch.cat([torch.rot90(base, k, (-2, -1)) for k in range(4)]))
+            self.out_rep = Regular(cyclic(4))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return nn.functional.conv2d(x, self.weight, padding=1)
+
+    class Pool(nn.Module):
+        out_rep = Scalar()
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x.unflatten(1, (-1, 4)).amax(2)
+
+    report = check_equivariance(nn.Sequential(Lift(), Pool()), (2, 1, 9, 9), "D4")
+    assert (report.verdict, report.guilty) == ("broken", ("0",))
+    assert any("no action" in note for note in report.warnings)
+    assert check_equivariance(nn.Sequential(Lift(), Pool()), (2, 1, 9, 9), "C4").verdict == "holds"
+    ends_there = check_equivariance(nn.Sequential(Lift()), (2, 1, 9, 9), "D4")
+    assert ends_there.verdict == "no law" and any("not judged" in note for note in ends_there.warnings)

@@ -28,7 +28,6 @@ from widgets.words import (
     verdict_sentence,
 )
 
-
 NAN = "NaN"
 
 
@@ -292,10 +291,10 @@ class ChannelStrip(Chart):
                 right = self.x_of(start + self.block - 0.5)
                 p.fillRect(QRectF(self.x_of(start - 0.5), plot.top(), right - self.x_of(start - 0.5), plot.height()),
                            faded(t.muted, 22))  # fmt: skip
-        gap, start, fraction = 0.12 * width if width > 4 else 0.0, self.x_of(-0.5), self.scale.fraction
+        gap, origin, fraction = 0.12 * width if width > 4 else 0.0, self.x_of(-0.5), self.scale.fraction
         bars: dict[str, list[QRectF]] = {}
         for i, value in enumerate(self.values.tolist()):
-            left = start + i * width
+            left = origin + i * width
             if left + width < plot.left() or left > plot.right():
                 continue
             high = max(fraction(value) * plot.height(), 1.5)  # zero keeps a sliver: it was measured

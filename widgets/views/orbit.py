@@ -81,7 +81,7 @@ class OrbitView(View):
     def set_state(self, state: State) -> None:
         """Follow the person's choice before its frame is there."""
         self._state, self._told = state, True
-        self._refresh()
+        self._when_visible("state", self._refresh)
 
     def set_playing(self, playing: bool) -> None:
         """Show whether the element runs; emits nothing."""

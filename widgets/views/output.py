@@ -271,7 +271,7 @@ class OutputView(View):
     def set_state(self, state: State) -> None:
         """Let the element's line follow at once."""
         self._state = state
-        self._refresh()
+        self._when_visible("state", self._refresh)
 
     def show_orbit(self, curves: tuple[OrbitCurve, ...]) -> None:
         self._curves = curves

@@ -38,6 +38,7 @@ class Stage(View):
         self.state = State()
         self._told = False  # by the window: then a frame's own state is older than what is known
         self._link = Link()
+        self._missing = 0  # values of the frame that are not numbers
         self._hover: tuple[int, str, Place] | None = None
         self.hand = Hand(self.wished.emit)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -137,6 +138,7 @@ class Stage(View):
             row.set_channel(self.state.channel)
         if squares:
             self._show_input(squares)
+            self._missing = int(np.isnan(squares[0].f_gx).sum() + np.isnan(squares[0].fx).sum())
         self._write_header()
         self._mark()
 
@@ -210,9 +212,8 @@ class Stage(View):
         total = square.layer.shape[1] if len(square.layer.shape) > 1 else len(square.fx)
         if square.shown and square.shown < total:
             words.append(f"first {square.shown} of {total} channels")
-        missing = int(np.isnan(square.f_gx).sum() + np.isnan(square.fx).sum())
-        if missing:
-            words.append(f"{missing} values are not numbers (magenta)")
+        if self._missing:
+            words.append(f"{self._missing} values are not numbers (magenta)")
         if square.message:
             words.append(square.message)
         self._header.set_text("  ·  ".join(words))
