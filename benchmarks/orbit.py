@@ -29,8 +29,7 @@ def run(rounds: int = 15) -> list[dict[str, Any]]:
         card = cards[name]
         sample = fit(find_sample(card.sample), card.input.shape)
         p = prepare(card, load_model(card), sample, device=torch.device("cpu"), dtype=torch.float32)
-        count = ELEMENTS if name != "resnet18" else 8  # 64 photographs at once do not fit into a cache
-        angles = np.linspace(-180, 180, count, endpoint=False)
+        angles = np.linspace(-180, 180, ELEMENTS, endpoint=False)
         elements = orbit_elements(State(model=name), transforms()["rotate"], angles)
         layers = [w for w in p.watched if w.leaf and w.field is not None]
         with torch.no_grad():
@@ -45,5 +44,5 @@ def run(rounds: int = 15) -> list[dict[str, Any]]:
                 warmup=1,
             )
         for what, target in (("survey", 1.3), ("complete", float("nan"))):
-            rows.append({"network": name, "elements": count, **row(times, what, "batched forward", target)})
+            rows.append({"network": name, "elements": ELEMENTS, **row(times, what, "batched forward", target)})
     return rows

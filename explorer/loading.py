@@ -69,8 +69,8 @@ def find_card(name: str, cards: Mapping[str, Card], trust: bool = False) -> Card
         return replace(file_card(Path(path).expanduser(), attribute, trust), name=name)
     if base.endswith(".py") and Path(base).is_file():
         names = _defined(Path(base))
-        hint = f": it defines {', '.join(names)}" if names else ""
-        raise ModelError(name, f"say what in {base} makes the network, {base}:NAME{hint}")
+        hint = f": it defines {', '.join(names[:8])}{', …' if len(names) > 8 else ''}" if names else ""
+        raise ModelError(name, f"say what in {base} makes the network, {Path(base).name}:NAME{hint}")
     if base.endswith((".pt2", ".pt", ".pth", ".pkl", ".ts", ".torchscript")):
         how = f"give file.py:callable with --trust, and file.py:callable{WEIGHTS_MARK}{base} if it holds weights alone"
         raise ModelError(name, f"{name} may hold code, so it is not opened as a model; {how}")

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from explorer.capture import capture
 from explorer.card import Card
 from explorer.equivariance.check import noise
+from explorer.equivariance.measure import stored_precision
 from explorer.fields import FieldType
 from explorer.runner import Cancelled
 from explorer.samples import Sample
@@ -146,7 +147,8 @@ def prepare(
         Cancelled: nobody waits any more.
     """
     x = to_tensor(sample, device, dtype)
-    stored = next((p.dtype for p in model.parameters() if p.is_floating_point()), dtype)
+    lazy = any(isinstance(q, nn.parameter.UninitializedParameter) for q in model.parameters())
+    stored = dtype if lazy else stored_precision(model)
     model = model.to(device=device, dtype=dtype).eval()
     with interruptible(model, cancelled), torch.no_grad(), evaluating(model):
         reseed(seed)

@@ -19,6 +19,7 @@ from widgets.main_window import MainWindow
 
 YOUNG_MS = 1000
 OLD_EVERY = 20  # young collections to one of everything
+HANDOVER = 0.001  # seconds until the worker hands the interpreter over: Python's own 5 ms are felt in a drag
 
 
 class Collector(QObject):
@@ -55,6 +56,7 @@ def application(argv: Sequence[str]) -> QApplication:
     app = QApplication.instance()
     if not isinstance(app, QApplication):
         app = QApplication(list(argv) or ["equiscope"])
+    sys.setswitchinterval(HANDOVER)
     app.setApplicationName("equiscope")
     app.setApplicationDisplayName("")  # the window's title has it already
     app.setOrganizationName("equiscope")

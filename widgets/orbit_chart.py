@@ -97,6 +97,11 @@ class ElementChart(Chart):
         return sorted(found)
 
     # painting -------------------------------------------------------------------------------------------------
+    def drawn_key(self) -> object:
+        """Return what everything but the current element depends on: it moves over curves that stand still."""
+        traces = tuple((trace.curve, trace.layer, trace.output, trace.role) for trace in self.traces)
+        return traces, self.param, self._range, self.scale
+
     def paint_axis(self, p: QPainter, t: Theme) -> None:
         """Draw the parameter's ticks under the plot."""
         if self.param is None:
@@ -188,6 +193,11 @@ class CurveChart(ElementChart):
         return [s for s in stretches if s]
 
     def paint(self, p: QPainter, t: Theme) -> None:
+        self.keep(p, "curves", self.drawn_key(), lambda q: self._paint_curves(q, t))
+        self.paint_cursor(p, t)
+        self._paint_header(p, t)
+
+    def _paint_curves(self, p: QPainter, t: Theme) -> None:
         plot = self.plot()
         self.paint_ground(p, t)
         self.paint_axis(p, t)
@@ -203,8 +213,6 @@ class CurveChart(ElementChart):
             self._paint_trace(p, t, trace)
         p.restore()
         self.paint_frame(p, t)
-        self.paint_cursor(p, t)
-        self._paint_header(p, t)
 
     def _paint_trace(self, p: QPainter, t: Theme, trace: Trace) -> None:
         colour = getattr(t, trace.role)
@@ -304,6 +312,11 @@ class HeatChart(ElementChart):
 
     def paint(self, p: QPainter, t: Theme) -> None:
         self.changed()  # the theme may be another one
+        self.keep(p, "layers", self.drawn_key(), lambda q: self._paint_layers(q, t))
+        self.paint_cursor(p, t)
+        self._paint_scale(p, t)
+
+    def _paint_layers(self, p: QPainter, t: Theme) -> None:
         plot = self.plot()
         p.fillRect(plot, QColor(t.plot))
         p.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
@@ -327,8 +340,6 @@ class HeatChart(ElementChart):
                 p.drawText(QRectF(0, top + row / 2 - 10, plot.left() - 5, 20), RIGHT, text)
         self.paint_axis(p, t)
         self.paint_frame(p, t)
-        self.paint_cursor(p, t)
-        self._paint_scale(p, t)
 
     def _paint_scale(self, p: QPainter, t: Theme) -> None:
         """Title on the left, the colour bar with its ends on the right."""

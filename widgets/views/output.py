@@ -196,6 +196,12 @@ class LineChart(ElementChart):
         return plot.bottom() - (value - low) / (high - low) * plot.height()
 
     def paint(self, p: QPainter, t: Theme) -> None:
+        self.keep(p, "lines", self.drawn_key(), lambda q: self._paint_lines(q, t))
+        self.paint_cursor(p, t)
+        parts = [(self.element_text(), t.accent, True)]
+        self.paint_header(p, parts, [("line", _cut(self._label(i)), c) for c, i in zip(LINES, self.classes)])
+
+    def _paint_lines(self, p: QPainter, t: Theme) -> None:
         plot = self.plot()
         p.fillRect(plot, QColor(t.plot))
         for tick in linear_ticks(*self._extent, max(1, int(plot.height() / (1.6 * self.line())))):
@@ -216,9 +222,6 @@ class LineChart(ElementChart):
             p.drawPolyline(QPolygonF(points))
         p.restore()
         self.paint_frame(p, t)
-        self.paint_cursor(p, t)
-        parts = [(self.element_text(), t.accent, True)]
-        self.paint_header(p, parts, [("line", _cut(self._label(i)), c) for c, i in zip(LINES, self.classes)])
 
     def _label(self, index: int) -> str:
         return self.labels[index] if self.labels else str(index)
