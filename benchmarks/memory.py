@@ -21,8 +21,10 @@ def run(steps: int = 10_000) -> list[dict[str, Any]]:
     from explorer.engine import LocalEngine
     from explorer.registry import scan
     from explorer.state import State
+    from explorer.threads import leave_a_core
     from explorer.transforms import Step
 
+    leave_a_core()  # as the window does
     engine = LocalEngine(scan(models, "CARD"))
     gc.collect()
     threads = threading.active_count()

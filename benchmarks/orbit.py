@@ -21,8 +21,10 @@ def run(rounds: int = 15) -> list[dict[str, Any]]:
     from explorer.sampling import find_sample, fit
     from explorer.state import State
     from explorer.sweep import survey, sweep
+    from explorer.threads import leave_a_core
     from explorer.transforms import transforms
 
+    leave_a_core()  # as the window does
     cards = scan(models, "CARD")
     rows: list[dict[str, Any]] = []
     for name in ("plain-cnn", "d4-cnn", "resnet18"):

@@ -15,8 +15,10 @@ def run(rounds: int = 40) -> list[dict[str, Any]]:
     from explorer.engine import LocalEngine
     from explorer.registry import scan
     from explorer.state import State
+    from explorer.threads import leave_a_core
     from explorer.transforms import Step
 
+    leave_a_core()  # as the window does
     engine = LocalEngine(scan(models, "CARD"))
     rows: list[dict[str, Any]] = []
     for name in ("plain-cnn", "c4-cnn", "d4-cnn"):

@@ -421,7 +421,8 @@ def _bench(args: argparse.Namespace, doors: Doors) -> int:
     rows: list[dict[str, Any]] = []
     for name in args.names or sorted(known):
         for row in known[name]():
-            rows.append({"benchmark": name, **row})
+            # what has no target says so as JSON can
+            rows.append({"benchmark": name} | {k: None if v != v else v for k, v in row.items()})
             if not args.json:
                 texts = (f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in rows[-1].items())
                 print("  ".join(texts), flush=True)

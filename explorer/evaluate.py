@@ -132,15 +132,15 @@ def measured(
         found["floor"] = measure.there_and_back(element, value, f, layer.receptive)
     # one transfer from the device for all of them
     figures = dict(zip(found, torch.cat(list(found.values())).tolist()))
-    relative, here, chance = figures["relative"], figures.get("alone"), figures.get("other")
+    relative, here, chance = figures["relative"], figures.get("alone"), figures.get("other", math.nan)
     if not math.isfinite(relative):
         raise LayerError(layer.name, f"layer {layer.name} of {p.card.name} gave NaN or infinity on the moved data")
     tolerance = max(measure.tolerance(max_eps(value.dtype, p.weights_dtype), layer.rank), 8 * floor)
     judged = here if here is not None else relative
     verdict = "no law" if not exact else "broken" if judged > tolerance else "holds"
     return Measure(
-        relative, here, max(floor, figures.get("floor", 0.0)), chance, exact, verdict, where.kept, figures["max_abs"],
-        figures["mean_abs"], figures["decibel"],
+        relative, here, max(floor, figures.get("floor", 0.0)), chance if math.isfinite(chance) else None, exact,
+        verdict, where.kept, figures["max_abs"], figures["mean_abs"], figures["decibel"],
         frozen(measure.channel_errors(expected, answer, where, f)) if channels else None,
     )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -16,9 +17,10 @@ from explorer.prepare import Prepared
 from explorer.state import State
 from explorer.sweep import survey, sweep
 from explorer.trace import evaluating
-from explorer.transforms import Element, Transform, chain_element, transforms
+from explorer.transforms import Element, NoAction, Transform, chain_element, transforms
 
 COUNT = 72
+PART_SECONDS = 0.1  # of work between two points where newer work may take over
 FULL_SECONDS = 5.0  # of forward passes that a second, complete pass over the orbit may cost
 
 
@@ -68,7 +70,7 @@ def orbit(
     outputs: NDArray[np.float64] | None = None
     if batch is None:
         # a batch should take about as long as a person does not notice
-        batch = int(min(n, max(1, 0.1 // max(p.forward_seconds, 1e-4))))
+        batch = int(min(n, max(1, PART_SECONDS // max(p.forward_seconds, 1e-4))))
     probabilities = bool(p.labels)
     declared = transform.params[transform.orbit or 0]
 
@@ -93,23 +95,34 @@ def orbit(
         yield curve(min(part.stop, n - 1) if complete else part.stop)
     if not complete:
         return
-    for first in range(0, n, batch) if p.forward_seconds * n < FULL_SECONDS else ():
-        part = slice(first, min(first + batch, n))
+    # every place is compared: a few times the work, so in smaller parts
+    few = max(1, batch // 4)
+    for first in range(0, n, few) if p.forward_seconds * n < FULL_SECONDS else ():
+        part = slice(first, min(first + few, n))
         with torch.no_grad(), evaluating(p.model):
             gx = torch.cat([e.act(p.x, p.x_field) for e in elements[part]])
             relative, _ = sweep(p, elements[part], gx, layers)
         for name, figures in relative.items():
             errors[name][part] = figures
         yield curve(n - 1)
+    start = time.perf_counter()
     for w in layers:
         assert w.field is not None
         lowest[w.name][:] = p.float_floor[w.name]
         soft = [k for k in range(n) if not elements[k].exact(w.field, w.shape)]
-        if not soft:
-            continue
         # the floor changes slowly between exact elements: a dozen of them draw the band
         some = soft[:: max(1, len(soft) // 12)]
-        with torch.no_grad():
-            found = [float(measure.there_and_back(elements[k], p.values[w.name], w.field, w.receptive)) for k in some]
-        lowest[w.name][soft] = np.maximum(np.interp(values[soft], values[some], found), p.float_floor[w.name])
+        found: list[float] = []
+        for k in some:
+            with torch.inference_mode():
+                try:
+                    floor = measure.there_and_back(elements[k], p.values[w.name], w.field, w.receptive)
+                except NoAction:
+                    break
+                found.append(float(floor))
+            if time.perf_counter() - start > PART_SECONDS:
+                yield curve(n - 1)
+                start = time.perf_counter()
+        if soft and len(found) == len(some):
+            lowest[w.name][soft] = np.maximum(np.interp(values[soft], values[some], found), p.float_floor[w.name])
     yield curve(n)

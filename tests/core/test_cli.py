@@ -260,6 +260,8 @@ def test_training_writes_weights_that_can_be_used(run: Any, tmp_path: Path) -> N
 
 def test_benchmarks_are_rows(run: Any) -> None:
     assert run("bench", "--json").json == [{"benchmark": "quick", "what": "nothing", "ratio": 1.0}]
+    aimless = {"aimless": lambda: [{"ratio": 2.0, "target": float("nan")}]}
+    assert run("bench", "--json", bench=lambda: aimless).json[0]["target"] is None
     assert run("bench", "quick").out == "benchmark=quick  what=nothing  ratio=1\n"
 
 
