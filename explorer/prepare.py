@@ -37,7 +37,7 @@ class Prepared:
         chance: the layers of another input (rolled and mirrored): what an unrelated picture would give.
         float_floor: relative rounding error per layer.
         weights_dtype: precision that a law can be held to: that of the stored weights, where it is lower.
-        kept: what is drawn of this epoch whatever the element is, filled by `evaluate`.
+        kept: what depends on the epoch alone and is made when it is first needed (pictures, hints, coefficients).
     """
 
     card: Card

@@ -28,6 +28,7 @@ from explorer.transforms.affine import Affine, fibre_matrix
 
 VALUES = 1024  # compared in a survey, per layer and element, in all channels together
 PLACES = (8, 16)  # at least and at most
+KEPT_VALUES = 2**20  # of a layer whose coefficients are kept for the next part of the orbit
 
 Figures = dict[str, NDArray[np.float64]]
 Norms = Callable[[str, Tensor], Tensor]  # (layer, its answer) -> (2, elements): of the error, and of what was expected
@@ -54,7 +55,7 @@ def survey(p: Prepared, elements: Sequence[Element], gx: Tensor, layers: Sequenc
         places = min(max(VALUES * size[0] * size[1] // value.numel(), PLACES[0]), PLACES[1])
         receptive = p.trace[name].receptive
         plan = plans.on(size, field.domain.spacing, receptive, places, str(value.device), real(value))
-        return plan.norms(value, answer, field)
+        return plan.norms(_by_place(p, name, size), answer, field)
 
     return _run(p, gx, layers, norms)
 
@@ -106,6 +107,18 @@ def _everywhere(actions: _Actions, p: Prepared, name: str, answer: Tensor) -> Te
     return _norms(expected, answer)
 
 
+def _by_place(p: Prepared, name: str, size: tuple[int, int]) -> Tensor:
+    """Return the coefficients of F(x) at one layer; they belong to the epoch, and small ones are kept with it."""
+    key = ("by place", name)
+    if key in p.kept:
+        kept: Tensor = p.kept[key]
+        return kept
+    made = by_place(p.values[name].reshape(-1, *size))
+    if made.numel() <= KEPT_VALUES:
+        p.kept[key] = made
+    return made
+
+
 class _Plan:
     """Where each element is compared on one grid size, and how the expected values there come from the given ones."""
 
@@ -132,16 +145,20 @@ class _Plan:
         self.counts = None if counts.all() else torch.from_numpy(counts).to(device=device, dtype=dtype)[..., None]
         self._mixes: dict[str, Tensor] = {}
 
-    def norms(self, value: Tensor, answer: Tensor, field: FieldType) -> Tensor:
-        """Return ||answer - expected|| and ||expected|| at the places, per element, (2, elements)."""
-        planes = value.reshape(-1, *self.size)
-        expected: Tensor = torch.sparse.mm(self.matrix, by_place(planes))  # (elements * places, channels)
+    def norms(self, given: Tensor, answer: Tensor, field: FieldType) -> Tensor:
+        """Return ||answer - expected|| and ||expected|| at the places, per element, (2, elements).
+
+        Args:
+            given: what `by_place` makes of F(x).
+        """
+        expected: Tensor = torch.sparse.mm(self.matrix, given)  # (elements * places, channels)
         expected = expected.view(*self.places.shape, -1)
         if isinstance(field.rep, Regular):
             mix = self._mix(field.rep, expected)
             expected = (expected.reshape(len(mix), -1, field.rep.group.order) @ mix).view(expected.shape)
-        at = self.places[:, None].expand(-1, len(planes), -1)
-        got = answer.reshape(len(self.elements), len(planes), -1).gather(2, at).transpose(1, 2)
+        channels = given.shape[1]
+        at = self.places[:, None].expand(-1, channels, -1)
+        got = answer.reshape(len(self.elements), channels, -1).gather(2, at).transpose(1, 2)
         if self.counts is not None:
             expected, got = expected.mul_(self.counts), got.mul_(self.counts)
         size = torch.linalg.vector_norm(expected, dim=(1, 2))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QGraphicsItem, QGraphicsView
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QGraphicsItem, QGraphicsView, QWidget
 
 LEFT, MIDDLE, NONE = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton, Qt.MouseButton.NoButton
 PLAIN = Qt.KeyboardModifier.NoModifier
@@ -73,3 +74,9 @@ class Mouse:
                 False,
             ),
         )
+
+
+def double_click(widget: QWidget, at: QPoint | None = None) -> None:
+    """Double-click as a hand does: Qt's own test function never lets go of the button, and Qt remembers that."""
+    QTest.mouseDClick(widget, LEFT, pos=at or widget.rect().center())
+    QTest.mouseRelease(widget, LEFT, pos=at or widget.rect().center())

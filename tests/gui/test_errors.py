@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
+from tests.gui.mouse import double_click
 from tests.gui.sample_frames import LAYERS, make_frame
 from tests.gui.view_driving import click, gather, measure, objects, odd_frames, opened, with_layers
 from widgets.chart import LogScale
@@ -146,7 +147,7 @@ def test_the_wheel_zooms_and_a_frame_keeps_the_zoom(view):
     wishes = gather(view)
     click(chart, chart.x_of(70), chart.plot().center().y())
     assert wishes[-1].changes == {"layer": "features.7.block.70"}
-    QTest.mouseDClick(chart, Qt.MouseButton.LeftButton, pos=chart.plot().center().toPoint())
+    double_click(chart, chart.plot().center().toPoint())
     assert not chart.zoomed
 
 

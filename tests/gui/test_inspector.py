@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionSlider
 from explorer.params import Param
 from explorer.state import State
 from explorer.transforms import parse_chain, transforms
+from tests.gui.mouse import double_click
 from tests.gui.sample_catalogue import make_catalogue, make_info
 from tests.gui.sample_frames import make_frame
 from tests.gui.view_driving import gather, measure, objects, odd_frames, opened, with_layers
@@ -287,5 +288,5 @@ def test_the_wheel_changes_only_what_has_the_focus(view):
 
 def test_a_double_click_on_the_name_takes_the_default(view):
     wishes = gather(view)
-    QTest.mouseDClick(control(view, "rotate", "angle").label, Qt.MouseButton.LeftButton)
+    double_click(control(view, "rotate", "angle").label)
     assert wishes[-1].step == ("rotate", (0.0,)) and wishes[-1].done

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox
 
+from tests.gui import mouse
 from tests.gui.sample_frames import LAYERS, make_frame
 from tests.gui.view_driving import click, gather, objects, odd_frames, opened, with_layers
 from widgets.views.layers import ERROR, FIELD, MEASURE, NAME, PARAMS, SHAPE, LayersView
@@ -33,7 +34,7 @@ def rect_of(view, name, column=NAME, root=0):
 def double_click(view, name, root=0):
     at = rect_of(view, name, FIELD, root).center()
     click(view.tree.viewport(), at.x(), at.y())
-    QTest.mouseDClick(view.tree.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    mouse.double_click(view.tree.viewport(), at)
 
 
 def edit(view, name, text):
