@@ -1,8 +1,8 @@
 """Equiscope's core: fields, groups, capture and the measurement of symmetry. Never imports Qt.
 
-    from explorer import check_equivariance
-    report = check_equivariance(model, images, "D4")
-    print(report.text())
+from explorer import check_equivariance
+report = check_equivariance(model, images, "D4")
+print(report.text())
 """
 
 from __future__ import annotations

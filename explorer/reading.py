@@ -45,9 +45,7 @@ def read_file(path: Path) -> Sample:
     by_name = (reader for reader in known if path.suffix.lower() in reader.extensions)
     reader = next(by_content, None) or next(by_name, None)
     if reader is None:
-        raise refusal(
-            path, "neither its content nor its name is of a known type", f"open one of {readable()}"
-        )
+        raise refusal(path, "neither its content nor its name is of a known type", f"open one of {readable()}")
     try:
         return reader.read(path)
     except ReadError:

@@ -81,9 +81,7 @@ def imports(source: str, path: str) -> Iterator[Import]:
                 base = [*start, *(module.split(".") if module else [])]
                 # `from explorer import fields` imports the module explorer.fields.
                 whole = len(base) <= 1 or not module
-                yield from (
-                    Import(".".join([*base, alias.name] if whole else base), node.lineno) for alias in names
-                )
+                yield from (Import(".".join([*base, alias.name] if whole else base), node.lineno) for alias in names)
             case ast.Call(func=function, args=[ast.Constant(value=str(name)), *_]):
                 called = getattr(function, "attr", getattr(function, "id", ""))
                 if called in ("import_module", "__import__") and not name.startswith("."):
@@ -195,9 +193,7 @@ def test_the_window_opens_before_anything_heavy_is_imported(module: str) -> None
         pytest.skip(f"there is no {module} yet")
     loaded = modules_loaded_by(f"import {module}")
     guilty = [name for name in HEAVY if name in loaded]
-    assert not guilty, (
-        f"importing {module} imports {', '.join(guilty)} (python -X importtime shows by which way)"
-    )
+    assert not guilty, f"importing {module} imports {', '.join(guilty)} (python -X importtime shows by which way)"
 
 
 def test_the_check_of_heavy_imports_sees_them() -> None:
@@ -207,8 +203,6 @@ def test_the_check_of_heavy_imports_sees_them() -> None:
 def modules_loaded_by(code: str) -> set[str]:
     """Return the names of the modules that a fresh interpreter has loaded after running the code."""
     script = f"{code}\nimport sys\nprint(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=100
-    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
     return set(done.stdout.split())

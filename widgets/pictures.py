@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from explorer.runner import Engine
+from explorer.session import write_beside
 from explorer.state import State
 from explorer.transforms import parse_chain
 from widgets.export import ExportError, export_view
@@ -45,6 +47,7 @@ def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
         ):
             path = folder / f"{name}-{theme}.png"
             visit_window(start, state, [state], None, size=size, theme_name=theme, path=path)
+            _compact(path)
             made.append(path)
             print(path, file=sys.stderr, flush=True)
     states = [replace(first, model=name) for name in _models(start)]
@@ -53,7 +56,10 @@ def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
         model = window.controller.state.model
         target = folder / model
         target.mkdir(exist_ok=True)
-        made.extend(_save_views(window, target))
+        saved = _save_views(window, target)
+        for path in saved:
+            _compact(path)
+        made.extend(saved)
         print(target, file=sys.stderr, flush=True)
 
     visit_window(start, states[0], states, visit, path=None)
@@ -87,6 +93,16 @@ def _save_views(window: MainWindow, folder: Path) -> list[Path]:
     for name in ("gallery", "inspector", "errors", "stage"):
         window.show_view(name)
     return made
+
+
+def _compact(path: Path) -> None:
+    """Rewrite a PNG with a palette of its own: a gallery is looked at on a page, and is a quarter of the size so."""
+    from PIL import Image
+
+    data = io.BytesIO()
+    with Image.open(path) as picture:
+        picture.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(data, "PNG", optimize=True)
+    write_beside(path, data.getvalue())
 
 
 def _index(made: list[Path], folder: Path) -> str:

@@ -65,9 +65,7 @@ def _header(file: IO[bytes]) -> _Header:
     length = int.from_bytes(head[8:12] if wide else head[8:10], "little")
     start = (12 if wide else 10) + length
     if length > _MAX_HEADER:
-        raise Broken(
-            f"the NPY header claims {length} bytes and the most is {_MAX_HEADER}", "save a plain array"
-        )
+        raise Broken(f"the NPY header claims {length} bytes and the most is {_MAX_HEADER}", "save a plain array")
     rest = file.read(max(start - 12, 0))
     if 12 + len(rest) < start:
         raise Broken(f"the NPY is truncated: it ends after {12 + len(rest)} bytes, inside its header")
@@ -86,9 +84,7 @@ def _layout(header: _Header) -> tuple[tuple[int, int, int], str]:
     """Return (channels, height, width) and how the axes are named ("HW", "HWC", "CHW", "1CHW"), or Broken."""
     kind, shape = header.dtype.kind, header.shape
     if header.dtype.hasobject:
-        raise Broken(
-            "it holds Python objects, and reading those could run code", "save it as a plain array of numbers"
-        )
+        raise Broken("it holds Python objects, and reading those could run code", "save it as a plain array of numbers")
     if kind not in "biuf":
         raise Broken(
             f"its values are {header.dtype}, not real numbers",
@@ -106,9 +102,7 @@ def _layout(header: _Header) -> tuple[tuple[int, int, int], str]:
         case (many, _, _, _):
             raise Broken(f"it holds {many} images, its shape is {shape}", "save one of them, array[:1]")
         case _:
-            raise Broken(
-                f"its shape {shape} is no image", "save it as (H, W), (H, W, C), (C, H, W) or (1, C, H, W)"
-            )
+            raise Broken(f"its shape {shape} is no image", "save it as (H, W), (H, W, C), (C, H, W) or (1, C, H, W)")
     if wrong := excess(*size):
         raise Broken(wrong, "save a smaller part of it")
     return size, axes
@@ -118,14 +112,10 @@ def _values(file: IO[bytes], header: _Header, available: int) -> tuple[NDArray[n
     """Read the values behind a header as (channels, height, width) float32 with notes, or Broken."""
     _, axes = _layout(header)
     if available < header.nbytes:  # before the memory is asked for: a header can claim anything
-        raise Broken(
-            f"the array is truncated: {header} takes {header.nbytes} bytes and {available} are there"
-        )
+        raise Broken(f"the array is truncated: {header} takes {header.nbytes} bytes and {available} are there")
     data = file.read(header.nbytes)
     if len(data) < header.nbytes:
-        raise Broken(
-            f"the array is truncated: {header} takes {header.nbytes} bytes and {len(data)} are there"
-        )
+        raise Broken(f"the array is truncated: {header} takes {header.nbytes} bytes and {len(data)} are there")
     array = np.frombuffer(data, header.dtype).reshape(header.shape, order="F" if header.fortran else "C")
     values, notes = scaled(array)
     match axes:
@@ -177,9 +167,7 @@ def _read(path: Path) -> Sample:
             if head.startswith((_ZIP, _EMPTY_ZIP)):
                 return _read_npz(path)
             if not head.startswith(_NPY):
-                raise refusal(
-                    path, "its content is neither NPY nor NPZ", "save it with numpy.save or numpy.savez"
-                )
+                raise refusal(path, "its content is neither NPY nor NPZ", "save it with numpy.save or numpy.savez")
             file.seek(0)
             header = _header(file)
             values, notes = _values(file, header, size - header.start)

@@ -66,9 +66,7 @@ def file_bytes(path: Path) -> int:
         if size == 0:
             raise refusal(path, "the file is empty (0 bytes)", "save or copy it again")
         if size > MAX_FILE_BYTES:
-            raise refusal(
-                path, f"the file has {size} bytes and the most is {MAX_FILE_BYTES}", "crop or split it first"
-            )
+            raise refusal(path, f"the file has {size} bytes and the most is {MAX_FILE_BYTES}", "crop or split it first")
         with path.open("rb"):  # permission is asked now: afterwards a failure means the content
             return size
     except ReadError:
@@ -190,9 +188,7 @@ def oriented(values: Floats, orientation: int) -> tuple[Floats, tuple[str, ...]]
         values = values[:, ::-1]
     if orientation in (2, 3, 6, 7):
         values = values[:, :, ::-1]
-    return values, (f"turned upright by its EXIF orientation {orientation}",) if orientation in range(
-        2, 9
-    ) else ()
+    return values, (f"turned upright by its EXIF orientation {orientation}",) if orientation in range(2, 9) else ()
 
 
 def picture(path: Path, values: Floats, notes: tuple[str, ...]) -> Sample:

@@ -53,9 +53,7 @@ def _png(data: bytes) -> tuple[int, int]:
             raise Broken(f"the PNG is truncated: it ends after {len(data)} bytes, before its end marker")
         length, kind = _unpack(">I4s", data, at)
         if at + 12 + length > len(data):
-            raise Broken(
-                f"the PNG is truncated: it ends after {len(data)} bytes, inside the block at byte {at}"
-            )
+            raise Broken(f"the PNG is truncated: it ends after {len(data)} bytes, inside the block at byte {at}")
         # an upper-case first letter marks what is needed for the pixels; damaged remarks do no harm
         needed = not kind[0] & 0x20
         (declared,) = _unpack(">I", data, at + 8 + length)
@@ -148,9 +146,7 @@ FORMATS = (
     _Format("WEBP", lambda head: head.startswith(b"RIFF") and head[8:12] == b"WEBP", _webp, (".webp",)),
     _Format("GIF", lambda head: head.startswith((b"GIF87a", b"GIF89a")), _gif, (".gif",)),
     # "BM" alone could begin a text: the header's own length makes it sure
-    _Format(
-        "BMP", lambda head: head.startswith(b"BM") and head[14:18] in _BMP_HEADERS, _bmp, (".bmp", ".dib")
-    ),
+    _Format("BMP", lambda head: head.startswith(b"BM") and head[14:18] in _BMP_HEADERS, _bmp, (".bmp", ".dib")),
 )
 
 

@@ -104,13 +104,9 @@ def _walk(path: Path) -> None:
                     length = number * _BYTES.get(kind, 0)
                     end = struct.unpack(order + offset, value)[0] + length
                     if length > width and end > len(data):
-                        raise Broken(
-                            f"the TIFF is truncated: its tag {tag} should end at byte {end} of {len(data)}"
-                        )
+                        raise Broken(f"the TIFF is truncated: its tag {tag} should end at byte {end} of {len(data)}")
         except struct.error:
-            raise Broken(
-                f"the TIFF is truncated: page table {len(seen)} lies past byte {len(data)}, its end"
-            ) from None
+            raise Broken(f"the TIFF is truncated: page table {len(seen)} lies past byte {len(data)}, its end") from None
     if not seen:
         raise Broken("the TIFF holds no picture")
 
@@ -127,9 +123,7 @@ def _check(page: TiffPage, file_size: int) -> None:
         raise Broken(f"the TIFF is damaged: it lists {len(page.dataoffsets)} of its {expected} pieces")
     for offset, count in zip(page.dataoffsets, page.databytecounts, strict=True):
         if offset < 8 or count < 1 or offset + count > file_size:
-            raise Broken(
-                f"the TIFF is truncated: pixels should lie at byte {offset} and it ends at byte {file_size}"
-            )
+            raise Broken(f"the TIFF is truncated: pixels should lie at byte {offset} and it ends at byte {file_size}")
 
 
 def _check_pieces(page: TiffPage, path: Path) -> None:
@@ -145,9 +139,7 @@ def _check_pieces(page: TiffPage, path: Path) -> None:
                 file.seek(offset)
                 size = _inflated(file.read(count), row * rows)
             if size < least or (size > row * rows and page.compression != _PLAIN):
-                raise Broken(
-                    f"the TIFF is damaged: the piece at byte {offset} does not hold the pixels it should"
-                )
+                raise Broken(f"the TIFF is damaged: the piece at byte {offset} does not hold the pixels it should")
 
 
 def _inflated(data: bytes, enough: int) -> int:
@@ -203,9 +195,7 @@ def _stored(tif: TiffFile, page: TiffPage, path: Path, size: int) -> tuple[NDArr
         return values, notes + more
     if series.dataoffset is not None:  # one run of bytes for all pages, read without looking at them
         if series.dataoffset + series.nbytes > size:
-            raise Broken(
-                f"the TIFF is truncated: it declares {series.nbytes} bytes of pixels and has {size} in all"
-            )
+            raise Broken(f"the TIFF is truncated: it declares {series.nbytes} bytes of pixels and has {size} in all")
     else:
         for other in series.pages:
             if other is None:

@@ -24,9 +24,7 @@ SIDES = (29, 65)
 PHOTO_SIDE = 224
 
 Plane = NDArray[np.float64]
-_FINE = (
-    8  # sub-pixels per pixel side; a power of two keeps coordinates and coverage exact, and so the symmetry
-)
+_FINE = 8  # sub-pixels per pixel side; a power of two keeps coordinates and coverage exact, and so the symmetry
 
 
 def _coordinates(size: int, fine: int) -> tuple[Plane, Plane]:
@@ -126,9 +124,7 @@ PATTERNS = (
     Pattern("pinwheel", "Pinwheel", "C4", _pinwheel, "Unchanged by quarter turns, changed by every mirror."),
     Pattern("rings", "Rings", "D4", _rings, "Unchanged by any rotation, up to the grid."),
     Pattern("grating", "Grating", "C2", _grating, "One orientation, 30 degrees, and one frequency."),
-    Pattern(
-        "checkerboard", "Checkerboard", "D4", _checkerboard, "Seven by seven squares with corners all over."
-    ),
+    Pattern("checkerboard", "Checkerboard", "D4", _checkerboard, "Seven by seven squares with corners all over."),
     Pattern("blobs", "Two blobs", "C1", _blobs, "Smooth: resampling costs next to nothing here."),
     Pattern("edge", "Edge", "mirror", _edge, "A half disc, one mirror and one straight edge."),
 )

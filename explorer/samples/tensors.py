@@ -25,17 +25,13 @@ def is_tensor_text(text: str) -> bool:
 def _shape(text: str) -> tuple[str, int, int, int]:
     match = _TEXT.fullmatch(text)
     if match is None:
-        raise ValueError(
-            f"cannot read {text!r} as a tensor; write it like 'random:1x3x33x33' or 'ramp:1x1x9x9'"
-        )
+        raise ValueError(f"cannot read {text!r} as a tensor; write it like 'random:1x3x33x33' or 'ramp:1x1x9x9'")
     sides = [int(side) for side in match["shape"].split("x")]
     if len(sides) != 4:
         raise ValueError(f"{text!r} has {len(sides)} axes; write four, batch x channels x height x width")
     batch, channels, height, width = sides
     if batch != 1:
-        raise ValueError(
-            f"{text!r} asks for a batch of {batch}; one sample is shown at a time, so write 1 first"
-        )
+        raise ValueError(f"{text!r} asks for a batch of {batch}; one sample is shown at a time, so write 1 first")
     if wrong := excess(channels, height, width):
         raise ValueError(f"{text!r} is not possible: {wrong}")
     return match["kind"], channels, height, width

@@ -366,9 +366,7 @@ def test_exif_orientation(orientation: int, tmp_path: Path) -> None:
     exif = Image.Exif()
     exif[0x0112] = orientation
     expected = chw(UPRIGHT[orientation](RGB8)) / 255
-    assert_array_equal(
-        oriented(chw(RGB8).astype(np.float32), orientation)[0] / np.float32(255), np.float32(expected)
-    )
+    assert_array_equal(oriented(chw(RGB8).astype(np.float32), orientation)[0] / np.float32(255), np.float32(expected))
     for name, content in {
         "a.png": by_pillow(RGB8, "PNG", exif=exif),
         "a.webp": by_pillow(RGB8, "WEBP", lossless=True, exif=exif),
@@ -398,9 +396,7 @@ def test_sixteen_bit_colour_tiff_keeps_both_bytes(compression: str, tmp_path: Pa
 
 def test_sixteen_bit_white_is_zero_through_libtiff(tmp_path: Path) -> None:
     content = rewrite_tags(bytearray(by_pillow(GREY16, "TIFF", compression="tiff_lzw")), {262: 0})
-    assert_allclose(
-        read_file(place(tmp_path, "a.tif", bytes(content))).x.values[0], 1 - GREY16 / 65535, atol=1e-6
-    )
+    assert_allclose(read_file(place(tmp_path, "a.tif", bytes(content))).x.values[0], 1 - GREY16 / 65535, atol=1e-6)
 
 
 def rewrite_tags(content: bytearray, values: dict[int, int]) -> bytearray:
@@ -482,9 +478,7 @@ def test_cut_files_are_refused_or_whole(name: str, tmp_path: Path, capfd: pytest
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_picture_of_which_libtiff_complains_is_refused(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_picture_of_which_libtiff_complains_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     content = bytearray(examples()["tiff-fax"][2])
     (start,) = struct.unpack_from("<I", content, 4)
     strip = min(start, len(content)) if start > 8 else 8
@@ -503,9 +497,7 @@ def test_a_tiff_strip_beyond_the_end_is_refused(tmp_path: Path) -> None:
     assert "truncated" in refused(path) and str(len(content)) in refused(path)
 
 
-def test_what_a_decoder_only_grumbles_about_stays_with_it(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_a_decoder_only_grumbles_about_stays_with_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     jpeg = by_pillow(RGB8, "JPEG", exif=b"Exif\0\0II*\0\x08\0\0\0\x05\0" + b"\x12\x01\x03\0\x09")
     path = place(tmp_path, "a.jpg", jpeg)
     with warnings.catch_warnings(record=True) as heard:
@@ -578,9 +570,7 @@ def lying_tiff(width: int, height: int) -> bytes:
 
 
 def lying_npy(width: int, height: int) -> bytes:
-    return (
-        npy_header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({height}, {width}), }}") + b"\0" * 64
-    )
+    return npy_header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({height}, {width}), }}") + b"\0" * 64
 
 
 def lying_npz(width: int, height: int) -> bytes:
@@ -672,9 +662,7 @@ def test_a_tiff_strip_that_inflates_too_far_is_refused(tmp_path: Path) -> None:
 def test_values_that_are_not_numbers_are_counted_and_located(bad: float, kind: str, tmp_path: Path) -> None:
     values = np.stack([FLOAT, FLOAT])
     values[1, 3, 4] = values[1, 5, 2] = bad
-    make = {"tif": lambda a: by_tifffile(a, photometric="minisblack"), "npy": npy, "npz": lambda a: npz(a=a)}[
-        kind
-    ]
+    make = {"tif": lambda a: by_tifffile(a, photometric="minisblack"), "npy": npy, "npz": lambda a: npz(a=a)}[kind]
     text = refused(place(tmp_path, f"a.{kind}", make(values)))
     assert "2 of its 1440 values" in text and "row 3, column 4, channel 1" in text
     huge = np.full((3, 4), 1e300)
@@ -721,9 +709,7 @@ def test_array_types(dtype: str, scale: float, tmp_path: Path) -> None:
     assert_allclose(read_file(place(tmp_path, "a.npy", npy(array))).x.values[0], array / scale, rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "dtype", ["c8", "c16", "S3", "U3", "M8[s]", "m8[s]", "V4", [("a", "f4"), ("b", "f4")]]
-)
+@pytest.mark.parametrize("dtype", ["c8", "c16", "S3", "U3", "M8[s]", "m8[s]", "V4", [("a", "f4"), ("b", "f4")]])
 def test_array_types_that_are_no_numbers(dtype: Any, tmp_path: Path) -> None:
     assert "not real numbers" in refused(place(tmp_path, "a.npy", npy(np.zeros((4, 5), dtype))))
 
@@ -784,9 +770,7 @@ def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
     seed=st.integers(0, 99),
     extension=st.sampled_from([".npy", ".npz"]),
 )
-def test_what_is_written_is_read_back(
-    shape: tuple[int, int, int], seed: int, extension: str, tmp_path: Path
-) -> None:
+def test_what_is_written_is_read_back(shape: tuple[int, int, int], seed: int, extension: str, tmp_path: Path) -> None:
     values = np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
     for reader in readers().values():
         if reader.write is None:
@@ -872,9 +856,7 @@ def test_mutated_files_never_do_more_than_fail(data: st.DataObject, name: str, t
         st.integers(0, len(content) - 1),
     )
     for _ in range(data.draw(st.integers(1, 4))):
-        changed[data.draw(places)] = data.draw(
-            st.one_of(st.sampled_from([0, 1, 127, 128, 255]), st.integers(0, 255))
-        )
+        changed[data.draw(places)] = data.draw(st.one_of(st.sampled_from([0, 1, 127, 128, 255]), st.integers(0, 255)))
     if data.draw(st.booleans()):
         at = data.draw(places)
         del changed[at : at + data.draw(st.integers(1, 40))]

@@ -14,9 +14,7 @@ import pytest
 from tests.conftest import toolkits_are_absent
 
 if toolkits_are_absent():
-    raise pytest.UsageError(
-        "GUI tests need a process of their own: run `pytest tests/gui`, or `make test-gui`"
-    )
+    raise pytest.UsageError("GUI tests need a process of their own: run `pytest tests/gui`, or `make test-gui`")
 
 import shiboken6
 from PySide6.QtCore import QEvent, QSettings, QThread, QThreadPool, QTimer
