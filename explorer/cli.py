@@ -104,7 +104,7 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("--data", metavar="D", default="")
     check.add_argument("--tol", type=float, default=None, help="relative tolerance on exact elements")
     check.add_argument("--field", action="append", default=[], metavar="LAYER=FIELD", help="correct a guessed field")
-    check.add_argument("--npz", metavar="FILE", default="", help="also save the table layer x element")
+    check.add_argument("--table", metavar="FILE", default="", help="also save layer x element, as .npz or .csv")
     check.add_argument("--json", action="store_true")
 
     train = verbs.add_parser("train", help="train a built-in model again")
@@ -356,10 +356,12 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
             raise BadInput(f"--field {text!r}: {error}") from None
     if args.tol is not None and not 0 < args.tol < math.inf:
         raise BadInput("--tol must be a positive number")
-    if args.npz and not Path(args.npz).absolute().parent.is_dir():
-        raise BadInput(f"--npz {args.npz}: there is no folder {Path(args.npz).parent}")
-    if args.npz and Path(args.npz).is_dir():
-        raise BadInput(f"--npz {args.npz} is a folder; give a file")
+    if args.table and not Path(args.table).absolute().parent.is_dir():
+        raise BadInput(f"--table {args.table}: there is no folder {Path(args.table).parent}")
+    if args.table and Path(args.table).is_dir():
+        raise BadInput(f"--table {args.table} is a folder; give a file")
+    if args.table and Path(args.table).suffix.lower() not in (".npz", ".csv"):
+        raise BadInput(f"--table {args.table} must end in .npz or .csv")
     if args.transform:
         raise BadInput("check takes --group, not --transform: it goes through the group's elements itself")
     state = _state(args, doors)
@@ -368,10 +370,10 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
         reports = audit(engine, state, args.group, args.dtype or "float64", args.tol, overrides)
     worst = next((r for r in reports if r.verdict == "broken"), None)
     shown = worst or next((r for r in reports if r.verdict == "no law"), reports[0])
-    if args.npz:
+    if args.table:
         from explorer.report import save_table
 
-        save_table(Path(args.npz), reports)
+        save_table(Path(args.table), reports)
     for r in reports:
         if r.verdict == "no law":
             print(f"equiscope: no law of {r.group} can be tested on {r.model}: there is no verdict", file=sys.stderr)

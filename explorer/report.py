@@ -201,9 +201,12 @@ def _several(first: str, count: int) -> list[str]:
 
 
 def save_table(path: Path, reports: Sequence[Report]) -> None:
-    """Write layer x element tables as NPZ: cumulative, local, layers, elements and exact, per group."""
+    """Write layer x element tables as NPZ (arrays per group) or, by the ending, CSV (a row per layer and element)."""
     import io
 
+    if path.suffix.lower() == ".csv":
+        write_beside(path, _table_csv(reports).encode())
+        return
     arrays: dict[str, Any] = {}
     for r in reports:
         names = [row.name for row in r.layers]
@@ -217,6 +220,22 @@ def save_table(path: Path, reports: Sequence[Report]) -> None:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)
     write_beside(path, buffer.getvalue())
+
+
+def _table_csv(reports: Sequence[Report]) -> str:
+    """Return the tables in long form; an empty cell is what has no action or cannot be fed alone."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["model", "group", "element", "exact", "layer", "field", "cumulative", "local"])
+    for r in reports:
+        for element, exact in zip(r.elements, r.exact, strict=True):
+            for row in r.layers:
+                figures = r.table[row.name].get(element, (None, None))
+                writer.writerow([r.model, r.group, element, int(exact), row.name, row.field, *figures])
+    return text.getvalue()
 
 
 def save_weights(path: Path, model: nn.Module, metadata: Mapping[str, str]) -> None:

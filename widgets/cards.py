@@ -52,6 +52,14 @@ class Cards(QListWidget):
         if (current, second) != (self.current, self.second):
             self.current, self.second = current, second
             self.viewport().update()
+            self.bring_into_sight()
+
+    def bring_into_sight(self) -> None:
+        """Scroll just as far as needed for the one in use to be seen: it may have been chosen elsewhere."""
+        for row in range(self.count()):
+            item = self.item(row)
+            if (info := self.info(item)) is not None and info.name == self.current and not item.isHidden():
+                self.scrollToItem(item, QListWidget.ScrollHint.EnsureVisible)
 
     def compare_rect(self, rect: QRect) -> QRect:
         """Return the place of the compare button in a card's rectangle."""

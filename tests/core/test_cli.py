@@ -138,10 +138,17 @@ def test_a_field_can_be_corrected(run: Any, tmp_path: Path) -> None:
 
 def test_the_table_is_saved_too(run: Any, tmp_path: Path) -> None:
     path = tmp_path / "table.npz"
-    assert run("check", "faulty", "--npz", path, "--group", "D4").code == 1
+    assert run("check", "faulty", "--table", path, "--group", "D4").code == 1
     with np.load(path) as table:
         assert table["D4/cumulative"].shape == (len(table["D4/layers"]), len(table["D4/elements"])) == (6, 7)
         assert table["D4/exact"].all() and np.isfinite(table["D4/local"]).any()
+        worst = float(np.nanmax(table["D4/local"]))
+    path = tmp_path / "table.csv"
+    assert run("check", "faulty", "--table", path, "--group", "D4").code == 1
+    rows = [line.split(",") for line in path.read_text().splitlines()]
+    assert rows[0][-2:] == ["cumulative", "local"] and len(rows) == 1 + 6 * 7
+    assert max(float(row[-1]) for row in rows[1:] if row[-1]) == pytest.approx(worst)
+    refused(run("check", "faulty", "--table", tmp_path / "table.txt"), ".npz or .csv")
 
 
 # run ----------------------------------------------------------------------------------------------------------
@@ -330,7 +337,7 @@ def test_help_is_no_mistake(run: Any) -> None:
         ("check fine --field 0=sphere", ["unknown field type 'sphere'"]),
         ("check fine --field zero=invariant", ["'zero'", "fine has: 0, 1, 2"]),
         ("check fine --field 5=grid_scalar", ["unknown field type"]),
-        ("check fine --npz /nowhere/at/all.npz", ["/nowhere/at"]),
+        ("check fine --table /nowhere/at/all.npz", ["/nowhere/at"]),
         ("run fine --out o --transform turn:3", ["'turn'", "known are"]),
         ("run fine --out o --transform rotate:much", ["'much'"]),
         ("run fine --out o --transform rotate:1,2", ["1 value"]),

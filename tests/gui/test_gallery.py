@@ -188,3 +188,13 @@ def test_nothing_is_made_anew_on_a_frame(view):
         view.set_frame(make_frame(compare=bool(i % 2)))
         view.grab()
     assert objects(view) == before
+
+
+def test_the_model_in_use_is_brought_into_sight(qtbot):
+    view = opened(qtbot, GalleryView(), 250, 200)
+    view.set_state(State(model="model-38", sample="digit-3"))
+    view.show_catalogue(make_catalogue(40))
+    port = view.models.viewport().rect()
+    assert port.contains(view.models.visualItemRect(item(view.models, "model-38")).center())
+    view.set_state(State(model="model-2", sample="digit-3"))
+    assert port.contains(view.models.visualItemRect(item(view.models, "model-2")).center())

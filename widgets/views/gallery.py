@@ -105,6 +105,8 @@ class GalleryView(View):
         if self._state is not None:
             self._follow(self._state)
         self._refresh()
+        for cards in (self.models, self.data):
+            cards.bring_into_sight()
 
     def _add(self, cards: Cards, info: ModelInfo | SampleInfo) -> QListWidgetItem:
         item = QListWidgetItem(info.title, cards)
