@@ -179,7 +179,9 @@ def there_and_back(element: Element, values: Tensor, field: FieldType, receptive
         came = back.act(forth[None, None].to(values.dtype), FieldType(Grid(field.spacing)))[0, 0]
         came = ((came - 1).abs() < SMEARED).to(values.dtype)
         both = came if where.places is None else came * where.places
-        where = Mask(both, float(both.mean())) if both.sum() > 0 else EVERYWHERE
+        # of a few coarse places the twice-known ones shrink to the centre, which no rotation moves: it tells nothing
+        kept = both if float(both.mean()) >= _MIN_KEPT else forth
+        where = Mask(kept, float(kept.mean())) if kept.sum() > 0 else EVERYWHERE
     return relative(masked(values, where, field), masked(returned - values, where, field))
 
 

@@ -12,8 +12,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer import check_equivariance
+from explorer.equivariance import measure
 from explorer.equivariance.check import Report, noise
+from explorer.fields import grid
 from explorer.trace import LayerError
+from explorer.transforms import chain_element, parse_chain
 from tests.core.networks import (
     Lift,
     Mix,
@@ -206,3 +209,10 @@ def test_lift_and_mix_are_what_they_say() -> None:
         lift, mix = Lift(name, 1, 1), Mix(name, 1, 1)
         assert lift.filters().shape == (order, 1, 3, 3) and mix.filters().shape == (order, order, 3, 3)
         assert torch.equal(lift.filters()[1], torch.rot90(lift.filters()[0], 1, (-2, -1)))
+
+
+def test_the_floor_of_a_coarse_grid_is_not_read_off_its_fixed_centre() -> None:
+    """Of 7 x 7 places only the middle one is known after there and back, and a rotation does not move it."""
+    turn = chain_element(parse_chain("rotate:30"))
+    coarse = torch.randn(1, 4, 7, 7, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    assert float(measure.there_and_back(turn, coarse, grid(spacing=32.0), 40.0)) > 0.01
