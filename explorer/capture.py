@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -107,6 +108,20 @@ def capture(
     return outputs, fed
 
 
+@contextmanager
+def gradients_to_inputs(model: nn.Module) -> Iterator[None]:
+    """Record gradients with respect to what is fed to the network alone: its parameters take none until the end."""
+    was = {p: p.requires_grad for p in model.parameters()}
+    try:
+        for p in was:
+            p.requires_grad_(False)
+        with torch.enable_grad():
+            yield
+    finally:
+        for p, flag in was.items():
+            p.requires_grad_(flag)
+
+
 def feed(model: nn.Module, trace: Trace, name: str, tensors: tuple[Tensor, ...]) -> Tensor:
     """Run one layer alone on `tensors` and return its (first) output tensor."""
     module = model.get_submodule(trace[name].module)
@@ -138,5 +153,5 @@ def thumbnails(side: int = 32, channels: int = 16) -> Reduce:
 
 
 def state_values(values: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return captures as contiguous CPU tensors, ready for safetensors."""
-    return {name: value.detach().cpu().contiguous() for name, value in values.items()}
+    """Return captures as contiguous CPU tensors that share no memory, ready for safetensors."""
+    return {name: value.detach().cpu().contiguous().clone() for name, value in values.items()}

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.capture import capture
+from explorer.capture import capture, gradients_to_inputs
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import attributed
 from explorer.equivariance.hints import hints
@@ -338,24 +338,17 @@ def scores_of(out: Tensor, probabilities: bool) -> Array:
 
 def receptive_field(p: Prepared, layer: Layer, pixel: tuple[int, int], channel: int | None) -> Array:
     """Return |d unit / d x| summed over input channels, (height, width): what the clicked unit really looks at."""
-    was = {q: q.requires_grad for q in p.model.parameters()}
-    try:
-        for q in was:
-            q.requires_grad_(False)
-        with torch.enable_grad(), evaluating(p.model):
-            x = p.x.detach().clone().requires_grad_(True)
-            outputs, _ = capture(p.model, x, [layer.name], clone=p.trace.clones)
-            value = outputs[layer.name]
-            if layer.field and isinstance(layer.field.domain, Grid) and layer.field.domain.flat:
-                value = value.unflatten(1, (-1, *layer.field.domain.flat))
-            unit = value[0] if channel is None else value[0, min(channel, value.shape[1] - 1)]
-            if unit.ndim >= 2:
-                row, column = min(pixel[0], unit.shape[-2] - 1), min(pixel[1], unit.shape[-1] - 1)
-                unit = unit[..., row, column]
-            (grad,) = torch.autograd.grad(unit.sum(), x, allow_unused=True)
-    finally:
-        for q, flag in was.items():
-            q.requires_grad_(flag)
+    with gradients_to_inputs(p.model), evaluating(p.model):
+        x = p.x.detach().clone().requires_grad_(True)
+        outputs, _ = capture(p.model, x, [layer.name], clone=p.trace.clones)
+        value = outputs[layer.name]
+        if layer.field and isinstance(layer.field.domain, Grid) and layer.field.domain.flat:
+            value = value.unflatten(1, (-1, *layer.field.domain.flat))
+        unit = value[0] if channel is None else value[0, min(channel, value.shape[1] - 1)]
+        if unit.ndim >= 2:
+            row, column = min(pixel[0], unit.shape[-2] - 1), min(pixel[1], unit.shape[-1] - 1)
+            unit = unit[..., row, column]
+        (grad,) = torch.autograd.grad(unit.sum(), x, allow_unused=True)
     return frozen(torch.zeros_like(p.x[0, 0]) if grad is None else grad[0].abs().sum(0))
 
 

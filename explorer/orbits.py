@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from explorer.equivariance import measure
 from explorer.evaluate import scores_of
 from explorer.frame import OrbitCurve
 from explorer.prepare import Prepared
 from explorer.state import State
-from explorer.sweep import survey, sweep
+from explorer.sweep import Figures, survey, sweep
 from explorer.trace import evaluating
 from explorer.transforms import Element, NoAction, Transform, chain_element, transforms
 
@@ -81,13 +82,18 @@ def orbit(
             np.zeros((n, 0)) if outputs is None else outputs.copy(), p.labels, done,
         )  # fmt: skip
 
-    for first in range(0, n, batch):
-        part = slice(first, min(first + batch, n))
+    def compare(part: slice, by: Callable[..., tuple[Figures, Tensor]]) -> Tensor:
+        """Fill in the errors of a part of the orbit and return the network's answers there."""
         with torch.no_grad(), evaluating(p.model):
             gx = torch.cat([e.act(p.x, p.x_field) for e in elements[part]])
-            relative, out = survey(p, elements[part], gx, layers)
+            relative, out = by(p, elements[part], gx, layers)
         for name, figures in relative.items():
             errors[name][part] = figures
+        return out
+
+    for first in range(0, n, batch):
+        part = slice(first, min(first + batch, n))
+        out = compare(part, survey)
         scores = np.stack([scores_of(out[k : k + 1], probabilities) for k in range(len(out))]).astype(np.float64)
         outputs = np.full((n, scores.shape[1]), np.nan) if outputs is None else outputs
         outputs[part] = scores
@@ -98,12 +104,7 @@ def orbit(
     # every place is compared: a few times the work, so in smaller parts
     few = max(1, batch // 4)
     for first in range(0, n, few) if p.forward_seconds * n < FULL_SECONDS else ():
-        part = slice(first, min(first + few, n))
-        with torch.no_grad(), evaluating(p.model):
-            gx = torch.cat([e.act(p.x, p.x_field) for e in elements[part]])
-            relative, _ = sweep(p, elements[part], gx, layers)
-        for name, figures in relative.items():
-            errors[name][part] = figures
+        compare(slice(first, min(first + few, n)), sweep)
         yield curve(n - 1)
     start = time.perf_counter()
     for w in layers:

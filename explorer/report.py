@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.capture import capture
+from explorer.capture import capture, state_values
 from explorer.engine import LocalEngine
 from explorer.equivariance.check import Report, check_equivariance, model_hash, versions
 from explorer.evaluate import Once, measured, scores_of
@@ -91,7 +91,7 @@ def capture_report(engine: LocalEngine, state: State, layers: str = "all") -> tu
     tensors = {"input": gx, "input@base": p.x}
     for name in names:
         tensors[name], tensors[f"{name}@base"] = answers[name], p.values[name]
-    return report, {k: v.detach().cpu().contiguous().clone() for k, v in tensors.items()}
+    return report, state_values(tensors)
 
 
 def write_report(

@@ -11,7 +11,6 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from explorer.failing import failure_of
-from explorer.frame import Failure
 from explorer.session import Session, SessionError, load_session, save_session
 from widgets import theme
 from widgets.recording import Recorder
@@ -191,6 +190,3 @@ class Files(QObject):
             self._recorder = Recorder(self._controller, view, path)
             self._recorder.finished.connect(lambda: self._window.say("info", f"Saved {path}"))
             self._recorder.begin()
-
-    def film_failed(self, sentence: str) -> None:
-        self._window.say_failure(Failure(self._controller.state, sentence))

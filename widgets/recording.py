@@ -27,7 +27,6 @@ class Recorder(QObject):
     """
 
     finished = Signal()
-    failed = Signal(object)  # Failure
 
     def __init__(self, controller: Controller, view: View, path: str) -> None:
         super().__init__(controller)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -115,12 +114,3 @@ class ViewSpec:
     order: int = 0
     summary: str = ""
     key: str = ""
-
-
-def as_csv(numbers: Mapping[str, NDArray[Any]]) -> str:
-    """Return named arrays as CSV: one block per array, long format (name, index..., value)."""
-    lines = ["name,index,value"]
-    for name, array in numbers.items():
-        for index, value in np.ndenumerate(np.asarray(array)):
-            lines.append(f'{name},"{" ".join(map(str, index))}",{value}')
-    return "\n".join(lines) + "\n"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from explorer.capture import capture
+from explorer.capture import capture, gradients_to_inputs
 from explorer.trace import Trace
 
 
@@ -28,25 +28,18 @@ def attributed(
     if not names:
         return {}
     names = list(dict.fromkeys([*names, trace.output]))
-    was = {p: p.requires_grad for p in model.parameters()}
-    try:
-        for p in was:
-            p.requires_grad_(False)
-        with torch.enable_grad():
-            # the input needs a gradient so that every layer after it is in the graph
-            outputs, _ = capture(model, gx.detach().clone().requires_grad_(True), names, clone=trace.clones)
-            out = outputs[trace.output]
-            inside = [n for n in names if n in local_errors and outputs[n].requires_grad]
-            generator = torch.Generator(device="cpu").manual_seed(seed)
-            total = dict.fromkeys(inside, 0.0)
-            for _ in range(probes):
-                v = torch.randn(out.shape, generator=generator, dtype=torch.float64).to(out)
-                grads = torch.autograd.grad(out, [outputs[n] for n in inside], v, retain_graph=True, allow_unused=True)
-                for name, grad in zip(inside, grads, strict=True):
-                    if grad is not None:
-                        total[name] += float((grad * local_errors[name]).sum()) ** 2
-            size = float(out.detach().norm())
-    finally:
-        for p, flag in was.items():
-            p.requires_grad_(flag)
+    # the input needs a gradient so that every layer after it is in the graph
+    with gradients_to_inputs(model):
+        outputs, _ = capture(model, gx.detach().clone().requires_grad_(True), names, clone=trace.clones)
+        out = outputs[trace.output]
+        inside = [n for n in names if n in local_errors and outputs[n].requires_grad]
+        generator = torch.Generator(device="cpu").manual_seed(seed)
+        total = dict.fromkeys(inside, 0.0)
+        for _ in range(probes):
+            v = torch.randn(out.shape, generator=generator, dtype=torch.float64).to(out)
+            grads = torch.autograd.grad(out, [outputs[n] for n in inside], v, retain_graph=True, allow_unused=True)
+            for name, grad in zip(inside, grads, strict=True):
+                if grad is not None:
+                    total[name] += float((grad * local_errors[name]).sum()) ** 2
+        size = float(out.detach().norm())
     return {name: (value / probes) ** 0.5 / size if size else 0.0 for name, value in total.items()}
