@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from explorer.inputs import Given, Inputs
 from explorer.runner import Cancelled
 from explorer.trace import FORWARD, OUTPUT, LayerError, Trace, first_tensor, layer_error
 
@@ -17,7 +18,7 @@ Reduce = Callable[[str, Tensor], Any]
 
 def capture(
     model: nn.Module,
-    x: Tensor,
+    x: Given,
     layers: Iterable[str],
     *,
     reduce: Reduce | None = None,
@@ -25,9 +26,10 @@ def capture(
     inputs: bool = False,
     cancelled: Callable[[], bool] | None = None,
 ) -> tuple[dict[str, Any], dict[str, tuple[Tensor, ...]]]:
-    """Run `model(x)` and return ({layer: value}, {layer: input tensors}) for the watched layers.
+    """Run the network and return ({layer: value}, {layer: input tensors}) for the watched layers.
 
     Args:
+        x: one tensor, or all the arguments.
         layers: names as in `Trace` ("conv1", "conv1#2", "output").
         reduce: what to keep of a layer's output, computed on the device inside the hook; default: the tensor itself.
         clone: let the network go on with a copy of what is kept, because something in it works in place.
@@ -88,7 +90,8 @@ def capture(
             if base in by_module and base:
                 watch(module, base, by_module[base])
         try:
-            result = model(x.clone() if clone else x)
+            given = x.values if isinstance(x, Inputs) else (x,)
+            result = model(*(v.clone() for v in given) if clone else given)
         except (Cancelled, torch.OutOfMemoryError):
             raise
         except Exception as error:
@@ -120,6 +123,11 @@ def gradients_to_inputs(model: nn.Module) -> Iterator[None]:
     finally:
         for p, flag in was.items():
             p.requires_grad_(flag)
+
+
+def differentiable(x: Tensor) -> Tensor:
+    """Return a copy of x that gradients are taken with respect to."""
+    return x.detach().clone().requires_grad_(True)
 
 
 def feed(model: nn.Module, trace: Trace, name: str, tensors: tuple[Tensor, ...]) -> Tensor:

@@ -25,6 +25,27 @@ class InputSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphInput:
+    """What a network on graphs or sets eats: it is called with `signals` of the sample, in this order.
+
+    Attributes:
+        channels: width of x, (nodes, channels); None takes what the sample has.
+        signals: "x", "edge_index", "edge_attr", "edge_weight", "position", "batch". Missing weights are ones, a
+            missing batch is all zeros, and a missing edge_attr is one column of the weights.
+        edge_channels: width of edge_attr, where it is asked for.
+        features: what x is made of ("seeds", "atoms", "degree", "position", "constant": `explorer.node_features`)
+            where the sample has no attributes of that width.
+        most: the largest number of nodes that the network is made for (dense attention), or None.
+    """
+
+    channels: int | None = None
+    signals: tuple[str, ...] = ("x", "edge_index")
+    edge_channels: int | None = None
+    features: str = "seeds"
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Card:
     """A model's self-description.
 
@@ -59,7 +80,7 @@ class Card:
     summary: str
     build: Callable[..., nn.Module]
     groups: tuple[str, ...] = ()
-    input: InputSpec = InputSpec()
+    input: InputSpec | GraphInput = InputSpec()
     domain: str = "grid"
     weights: str | None = None
     labels: tuple[str, ...] = ()
@@ -88,7 +109,7 @@ class ModelInfo:
     params: tuple[Param, ...]
     sample: str
     labels: tuple[str, ...]
-    input_shape: tuple[int | None, ...]
+    input_shape: tuple[int | str | None, ...]
     trained: bool
     trainable: bool
     source: str = ""

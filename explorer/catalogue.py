@@ -10,6 +10,11 @@ from numpy.typing import NDArray
 from explorer.card import ModelInfo
 
 
+def same_kind(one: str, other: str) -> bool:
+    """Whether data of one domain can be given to a network of the other: a set is a graph without edges."""
+    return one == other or {one, other} == {"graph", "set"}
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleInfo:
     """A sample by name, with a thumbnail (height, width, 3) uint8 or None."""
@@ -30,6 +35,8 @@ class Catalogue:
     devices: tuple[str, ...]
     versions: tuple[tuple[str, str], ...]
     extensions: tuple[str, ...]  # file extensions that the readers take, with the dot
+    domains: tuple[tuple[str, str], ...] = ()  # (extension, domain that such a file holds), if there is one
+    writable: tuple[tuple[str, str], ...] = ()  # (extension, domain of what can be written so)
 
 
 @dataclass(frozen=True, slots=True)

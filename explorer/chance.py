@@ -17,10 +17,13 @@ def random_steps(
 ) -> tuple[Step, ...]:
     """Return a random element other than the identity, for an input of `size` (height, width).
 
-    With `exact` it permutes places (quarter turns, mirrors, whole shifts), so that a verdict can be given;
-    without, angles and shifts are any. What is no part of the group (a boundary) is kept from `state`.
+    Of a graph or a set all nodes are renumbered. With `exact` the element of an image permutes places (quarter turns,
+    mirrors, whole shifts), so that a verdict can be given; without, angles and shifts are any. What is no part of the
+    group (a boundary) is kept from `state`.
     """
     have = {t.name: t for t in transforms().values() if domain in t.domains}
+    if "permute" in have:
+        return (Step("permute", (float(rng.integers(1, 10_000)), 0.0)),)
     steps: list[Step] = []
     for _ in range(64):  # the identity is one of eight or fewer; this many misses do not happen
         steps = []

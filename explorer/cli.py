@@ -11,12 +11,13 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from explorer.fields import parse_field
+from explorer.listing import KINDS, listed
 from explorer.state import State
 from explorer.transforms import parse_chain, transforms
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from explorer.engine import LocalEngine
     from explorer.params import Param
 
-VERBS = ("list", "run", "check", "train", "gallery", "bench")
+VERBS = ("list", "run", "check", "train", "export", "gallery", "bench")
 
 
 class BadInput(ValueError):
@@ -80,6 +81,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--data", metavar="D", default="", help="a sample's name, a file, or random:1x3x33x33")
     top.add_argument("--layer", metavar="L", default="")
     top.add_argument("--orbit", metavar="T", default="rotate")
+    top.add_argument("--node", type=int, default=None, help="select a node of a graph")
     top.add_argument("--session", metavar="FILE", default="")
     top.add_argument("--screenshot", metavar="PNG", default="", help="save a picture of the window and quit")
     top.add_argument("--size", metavar="WxH", default="1280x800")
@@ -87,7 +89,7 @@ def parser() -> argparse.ArgumentParser:
     verbs = top.add_subparsers(dest="verb", parser_class=_Parser)
 
     listing = verbs.add_parser("list", help="what there is")
-    listing.add_argument("what", choices=("models", "data", "transforms", "views", "readers", "groups"))
+    listing.add_argument("what", choices=KINDS)
     listing.add_argument("--json", action="store_true")
 
     run = verbs.add_parser("run", help="captures, report and pictures of one square", parents=[state])
@@ -113,6 +115,11 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("--epochs", type=int, default=None)
     train.add_argument("--seed", type=int, default=0)
 
+    export = verbs.add_parser("export", help="write data in another format")
+    export.add_argument("data", metavar="D", help="a sample's name, a file, or graph:100x300")
+    export.add_argument("--out", metavar="FILE", required=True, help="its ending says the format")
+    export.add_argument("--seed", type=int, default=0)
+
     gallery = verbs.add_parser("gallery", help="every card x view as a picture")
     gallery.add_argument("--out", metavar="DIR", required=True)
 
@@ -135,13 +142,15 @@ def main(argv: Sequence[str], doors: Doors) -> int:
             case None:
                 return _window(args, doors)
             case "list":
-                return _list(args, doors)
+                return listed(args, doors)
             case "run":
                 return _run(args, doors)
             case "check":
                 return _check(args, doors)
             case "train":
                 return _train(args, doors)
+            case "export":
+                return _export(args)
             case "gallery":
                 for path in doors.gallery(_engine(args, doors), _folder(args.out)):
                     print(path)
@@ -236,13 +245,15 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
     if args.orbit not in transforms() or transforms()[args.orbit].orbit is None:
         known = ", ".join(sorted(n for n, t in transforms().items() if t.orbit is not None))
         raise BadInput(f"unknown --orbit {args.orbit!r}; known are {known}")
+    if args.node is not None and args.node < 0:
+        raise BadInput("--node must not be negative")
     if args.session:
         from explorer.session import load_session
 
         args.opened = load_session(Path(args.session))
         state = args.opened.state
     else:
-        state = _state(args, doors, compare=args.compare, layer=args.layer, orbit=args.orbit)
+        state = _state(args, doors, compare=args.compare, layer=args.layer, orbit=args.orbit, node=args.node)
     width, x, height = args.size.partition("x")
     if not (x and width.isdigit() and height.isdigit() and 200 <= int(width) <= 8192 and 200 <= int(height) <= 8192):
         raise BadInput(f"--size {args.size!r} is not WIDTHxHEIGHT in pixels")
@@ -274,52 +285,6 @@ def _believable(name: str, args: argparse.Namespace, doors: Doors) -> None:
     find_card(name, doors.cards(), args.trust)
 
 
-def _list(args: argparse.Namespace, doors: Doors) -> int:
-    rows: list[dict[str, Any]]
-    match args.what:
-        case "models":
-            rows = [
-                {
-                    "name": c.name, "title": c.title, "domain": c.domain, "groups": list(c.groups),
-                    "rows": list(c.rows), "reference": c.reference,
-                }
-                for c in doors.cards().values()
-            ]  # fmt: skip
-        case "data":
-            from explorer.sampling import samples
-
-            rows = [
-                {"name": s.name, "title": s.title, "domain": s.domain, "summary": s.summary}
-                for s in samples().values()
-            ]  # fmt: skip
-        case "transforms":
-            rows = [
-                {
-                    "name": t.name, "title": t.title, "domains": list(t.domains), "group": t.symbol,
-                    "params": [{f.name: getattr(p, f.name) for f in fields(p)} for p in t.params],
-                }
-                for t in transforms().values()
-            ]  # fmt: skip
-        case "views":
-            rows = [{"name": name, "title": title} for name, title in doors.views()]
-        case "groups":
-            from explorer.symmetries import symmetries
-
-            rows = [{"name": s.name, "title": s.title, "domains": list(s.domains)} for s in symmetries().values()]
-        case _:
-            from explorer.reading import readers
-
-            rows = [{"name": r.name, "title": r.title, "extensions": list(r.extensions)} for r in readers().values()]
-    if args.json:
-        print(json.dumps(rows, ensure_ascii=False, indent=1))
-    else:
-        width = max(len(r["name"]) for r in rows)
-        for r in rows:
-            extra = " ".join(r.get("rows", ())) or " ".join(r.get("extensions", ()))
-            print(f"{r['name']:<{width}}  {r['title']}" + (f"  [{extra}]" if extra else ""))
-    return 0
-
-
 def _run(args: argparse.Namespace, doors: Doors) -> int:
     from explorer.report import capture_report, write_report
 
@@ -339,6 +304,19 @@ def _run(args: argparse.Namespace, doors: Doors) -> int:
         print(json.dumps(report, ensure_ascii=False))
     else:
         print(f"{folder}: report.json, captures.safetensors" + ("" if args.no_pictures else ", pictures"))
+    return 0
+
+
+def _export(args: argparse.Namespace) -> int:
+    from explorer.sampling import find_sample
+    from explorer.writers import write_file
+
+    path = Path(args.out).expanduser()
+    if not path.absolute().parent.is_dir():
+        raise BadInput(f"--out {args.out}: there is no folder {path.absolute().parent}")
+    for note in write_file(find_sample(args.data, args.seed), path):
+        print(f"equiscope: {note}", file=sys.stderr)
+    print(path)
     return 0
 
 

@@ -18,11 +18,12 @@ from explorer.card import Card
 from explorer.catalogue import Catalogue, SampleInfo
 from explorer.evaluate import refine, square
 from explorer.frame import Frame, OrbitCurve, Square
+from explorer.graph_part import refine_graph
 from explorer.loading import WEIGHTS_MARK, ModelError, find_card, load_model, model_info, split_name
 from explorer.orbits import orbit
 from explorer.prepare import DTYPES, Prepared, prepare
 from explorer.samples import Sample
-from explorer.sampling import find_sample, fit, samples
+from explorer.sampling import find_sample, fitted, samples
 from explorer.state import State
 
 _KEEP = 4  # epochs kept prepared: two models, before and after the last change
@@ -51,6 +52,7 @@ class LocalEngine:
     def catalogue(self) -> Catalogue:
         from explorer.equivariance.check import versions
         from explorer.reading import readers
+        from explorer.writers import writable
 
         devices = ["cpu", *(f"cuda:{k}" for k in range(torch.cuda.device_count()))]
         if torch.backends.mps.is_available():
@@ -58,7 +60,12 @@ class LocalEngine:
         extensions = sorted({e for reader in readers().values() for e in reader.extensions})
         infos = tuple(SampleInfo(s.name, s.title, s.domain, s.summary, thumbnail(s.make())) for s in samples().values())
         models = sorted((model_info(c) for c in self.cards.values()), key=lambda m: (m.domain, m.rows, m.name))
-        return Catalogue(tuple(models), infos, tuple(devices), tuple(versions().items()), tuple(extensions))
+        held = {e: {r.domain for r in readers().values() if e in r.extensions} for e in extensions}
+        endings = tuple((e, d) for d in ("grid", "graph", "set") for e in writable(d))
+        domains = tuple((e, next(iter(found))) for e, found in held.items() if len(found) == 1)
+        return Catalogue(
+            tuple(models), infos, tuple(devices), tuple(versions().items()), tuple(extensions), domains, endings
+        )
 
     # one state ------------------------------------------------------------------------------------------------
     def card(self, name: str) -> Card:
@@ -77,14 +84,14 @@ class LocalEngine:
         """Return the state's sample, fitted to what the card eats."""
         key = self._sample_key(state, card)
         if key not in self._samples:
-            self._samples[key] = fit(find_sample(state.sample or card.sample, state.seed), card.input.shape)
+            self._samples[key] = fitted(find_sample(state.sample or card.sample, state.seed), card.input)
             while len(self._samples) > 8:
                 self._samples.popitem(last=False)
         return self._samples[key]
 
     def _sample_key(self, state: State, card: Card) -> tuple[object, ...]:
         text = state.sample or card.sample
-        return (text, state.seed, card.input.shape, None if text in samples() else _stamp(text))
+        return (text, state.seed, card.input, None if text in samples() else _stamp(text))
 
     def prepared(self, state: State, name: str, cancelled: Callable[[], bool] | None = None) -> Prepared:
         """Return what the epoch of (`state`, model `name`) needs, computed at most once."""
@@ -152,6 +159,9 @@ class LocalEngine:
             for measures in refine(p, frame.state, values, here.measures):
                 squares[k] = replace(here, measures=measures)
                 yield replace(frame, squares=tuple(squares))
+            for more in refine_graph(p, frame.state, squares[k]):
+                squares[k] = more
+                yield replace(frame, squares=tuple(squares))
 
     def orbit(self, state: State) -> Iterator[OrbitCurve]:
         """Yield ever more complete curves, of one model each."""
@@ -171,6 +181,16 @@ class LocalEngine:
         name = f"{base}{WEIGHTS_MARK}{file}"
         load_model(self.card(name), dict(state.params))  # says now what does not fit
         return {"model": name, "params": state.params, "layer": state.layer}
+
+    def export_data(self, state: State, path: str) -> tuple[str, ...]:
+        """Write the sample as it was read, in the format of the path's ending; return notes of what was left out.
+
+        Raises:
+            ValueError: the format cannot hold it, in one sentence.
+        """
+        from explorer.writers import write_file
+
+        return write_file(find_sample(state.sample or self.card(state.model).sample, state.seed), path)
 
     def export_captures(self, state: State, path: str) -> None:
         """Write every layer of F(x) and F(rho(g) x) as safetensors, all or nothing."""
@@ -230,6 +250,10 @@ def device_of(name: str) -> torch.device:
 
 def thumbnail(sample: Sample, side: int = 48) -> NDArray[np.uint8] | None:
     """Return a sample's picture, (side, side, 3) uint8, or None when it is no image."""
+    if sample.domain in ("graph", "set"):
+        from explorer.graph_thumbnail import graph_thumbnail
+
+        return graph_thumbnail(sample, side)
     if sample.domain != "grid":
         return None
     values = torch.from_numpy(np.array(sample.x.values))[None]

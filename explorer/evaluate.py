@@ -4,58 +4,32 @@ from __future__ import annotations
 
 import math
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.capture import capture, gradients_to_inputs
+from explorer.drawing import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import attributed
 from explorer.equivariance.hints import hints
 from explorer.fields import FieldType, Grid, Regular
 from explorer.frame import Array, LayerInfo, Measure, Square
+from explorer.graph_part import graph_part
+from explorer.inputs import Inputs
+from explorer.once import Once
 from explorer.prepare import Prepared, reseed
 from explorer.state import State
 from explorer.trace import Layer, LayerError, evaluating
 from explorer.transforms import Element, NoAction, chain_element
 from explorer.transforms.affine import Affine
+from explorer.transforms.relabelling import GraphMap
 
-MOST_VALUES = 2**21  # of one picture; more than a 2560x1440 screen can show
-MOST_CHANNELS = 512
 MEASURE_SECONDS = 0.025  # what all-layer errors may add to a frame; slower ones follow when idle
 ATTRIBUTE_SECONDS = 0.05  # what the backward passes of an attribution may take in idle time
-REMEMBERED = 16  # moved tensors; skip connections reach back a few layers
-
-
-def drawn(values: Tensor, field: FieldType | None) -> tuple[Array, int]:
-    """Return one sample as it is drawn, (channels, h, w) float32 read-only, and how many channels it really has."""
-    v = values[0]
-    if field and isinstance(field.domain, Grid) and field.domain.flat:
-        v = v.unflatten(0, (-1, *field.domain.flat))
-    if v.ndim < 2:
-        v = v.reshape(-1, 1, 1)
-    elif v.ndim == 2:
-        v = v[None]
-    elif v.ndim > 3:
-        v = v.flatten(0, -3)
-    total = len(v)
-    v = v[:MOST_CHANNELS]
-    if v.numel() > MOST_VALUES:
-        if max(v.shape[-2:]) > 256:
-            size = (min(256, v.shape[-2]), min(256, v.shape[-1]))
-            v = torch.nn.functional.adaptive_avg_pool2d(v[None], size)[0]
-        v = v[: max(1, MOST_VALUES // (v.shape[-1] * v.shape[-2]))]
-    return frozen(v), total
-
-
-def frozen(values: Tensor) -> Array:
-    array: Array = values.detach().to("cpu", torch.float32).contiguous().numpy().copy()
-    array.flags.writeable = False
-    return array
 
 
 def layer_infos(p: Prepared) -> tuple[LayerInfo, ...]:
@@ -72,39 +46,6 @@ def layer_infos(p: Prepared) -> tuple[LayerInfo, ...]:
     return infos
 
 
-class Once(Element):
-    """An element that acts once on each tensor: what one layer answers is what the next is fed."""
-
-    def __init__(self, element: Element) -> None:
-        self.element = element
-        # the tensors are kept with what became of them: an id is only unique while they live
-        self._acted: OrderedDict[tuple[int, FieldType], tuple[Tensor, Tensor]] = OrderedDict()
-
-    def act(self, values: Tensor, field: FieldType) -> Tensor:
-        key = (id(values), field)
-        if key not in self._acted:
-            self._acted[key] = values, self.element.act(values, field)
-            if len(self._acted) > REMEMBERED:
-                self._acted.popitem(last=False)
-        return self._acted[key][1]
-
-    def inverse(self) -> Element:
-        return self.element.inverse()
-
-    def merge(self, first: Element) -> Element | None:
-        return self.element.merge(first)
-
-    @property
-    def identity(self) -> bool:
-        return self.element.identity
-
-    def exact(self, field: FieldType, shape: tuple[int, ...]) -> bool:
-        return self.element.exact(field, shape)
-
-    def known(self, values: Tensor, field: FieldType) -> Tensor | None:
-        return self.element.known(values, field)
-
-
 def measured(
     p: Prepared, element: Element, layer: Layer, answer: Tensor, *, local: bool, channels: bool = False
 ) -> Measure:
@@ -119,15 +60,15 @@ def measured(
         return Measure(None, None, floor, None, False, "no law", 0.0)
     plain = element.element if isinstance(element, Once) else element  # masks are kept by element
     where = measure.mask(plain, value, f, layer.receptive)
-    exact = measure.judged(plain, p.x, p.x_field, layer, value, where)
+    exact = measure.judged(plain, p.inputs, layer, value, where)
     d = measure.distance(expected, answer, where, f)
     alone = measure.local_answer(p.model, p.trace, layer, element, p.fed.get(layer.name, ())) if local else None
     other = p.chance.get(layer.name)
-    size = measure.masked(expected, where, f)
+    size = measure.rows(measure.masked(expected, where, f), f)
     found = {"relative": d.relative, "max_abs": d.max_abs, "mean_abs": d.mean_abs, "decibel": d.decibel}
     for name, instead in (("alone", alone), ("other", other)):
         if instead is not None and instead.shape == expected.shape:
-            found[name] = measure.relative(size, measure.masked(expected - instead, where, f))
+            found[name] = measure.relative(size, measure.rows(measure.masked(expected - instead, where, f), f))
     if not exact:
         found["floor"] = measure.there_and_back(element, value, f, layer.receptive)
     # one transfer from the device for all of them
@@ -164,10 +105,10 @@ def square(
         LayerError: a layer raised, or gave NaN; `.where` names it.
         Cancelled: nobody waits any more.
     """
-    element = Once(chain_element(state.steps))
+    element = Once(chain_element(state.steps).on(p.inputs))
     selected = p.layer(state.layer, fraction)
     with torch.inference_mode(), evaluating(p.model):
-        gx = element.act(p.x, p.x_field)
+        gx = p.inputs.moved(element)
         answers = dict(p.values) if element.identity else p.run(gx, cancelled)
         start = time.perf_counter()
         first = measured(p, element, selected, answers[selected.name], local=selected.leaf, channels=True)
@@ -178,7 +119,7 @@ def square(
             if w.leaf and w.name not in measures:
                 measures[w.name] = measured(p, element, w, answers[w.name], local=True)
         result = _picture(p, state, element, selected, gx, answers, measures)
-    if state.pixel is not None:
+    if state.pixel is not None and not p.inputs.relational:
         result = replace(result, field_of_view=receptive_field(p, selected, state.pixel, state.channel))
     return result, answers
 
@@ -190,7 +131,7 @@ def refine(
 
     Last comes what each guilty layer's own error does to the output.
     """
-    element = Once(chain_element(state.steps))
+    element = Once(chain_element(state.steps).on(p.inputs))
     measures = dict(have)
     start = time.perf_counter()
     for w in p.watched:
@@ -225,7 +166,7 @@ def effects_on_output(p: Prepared, element: Element, names: Sequence[str]) -> di
                 errors[name] = measure.masked(alone - expected, where, layer.field)
         if not errors:
             return {}
-        gx = element.act(p.x, p.x_field)
+        gx = p.inputs.moved(element)
         reseed(p.seed)
         return attributed(p.model, p.trace, gx, errors, probes, p.seed)
 
@@ -244,6 +185,8 @@ def causes(p: Prepared, element: Element, measures: Mapping[str, Measure]) -> tu
 
 def _group(element: Element) -> str:
     """Return the name of a group that the element's kind belongs to."""
+    if isinstance(element, GraphMap):
+        return "permutation"
     if not isinstance(element, Affine):
         return "D4"
     if np.allclose(element.matrix, np.eye(2)):
@@ -256,7 +199,7 @@ def _picture(
     state: State,
     element: Once,
     layer: Layer,
-    gx: Tensor,
+    gx: Inputs,
     answers: Mapping[str, Tensor],
     measures: Mapping[str, Measure],
 ) -> Square:
@@ -284,23 +227,29 @@ def _picture(
             known = measure.mask(element.element, value, f, layer.receptive).places
             known_a = None if known is None else frozen(known)
         if state.untransform:
-            back_a, _ = drawn(element.inverse().act(answer, f), f)
+            with suppress(NoAction):  # what was left out does not come back
+                back_a, _ = drawn(element.inverse().act(answer, f), f)
     shown = [a for a in (fixed.fx, f_gx, rho_fx) if a is not None and a.size]
     scale = max((max(float(a.max()), -float(a.min())) for a in shown), default=0.0)
-    probabilities = bool(p.labels)
-    scores = scores_of(answers[p.trace.output], probabilities)
+    last = (bool(p.labels), p.trace[p.trace.output].field, state.node)
+    scores = scores_of(answers[p.trace.output], *last, element.element)
     if not np.isfinite(scores).all():
         raise LayerError(p.trace.output, f"the output of {p.card.name} is NaN or infinite on the moved data")
     infos = layer_infos(p)
     return Square(
         model=p.card.name, title=p.card.title, layer=next(i for i in infos if i.name == layer.name),
-        layers=infos, measures=measures, x=fixed.x, gx=drawn(gx, None)[0], fx=fixed.fx, f_gx=f_gx,
+        layers=infos, measures=measures, x=fixed.x, gx=drawn(gx.x, _shown_as(p))[0], fx=fixed.fx, f_gx=f_gx,
         rho_fx=rho_fx, difference=difference_a, error_map=map_a, no_action=reason, scale=scale,
         group=f.rep.group.name if f and isinstance(f.rep, Regular) else "",
-        output=scores_of(p.output, probabilities), output_g=scores, labels=p.labels, probabilities=probabilities,
+        output=scores_of(p.output, *last), output_g=scores, labels=p.labels, probabilities=bool(p.labels),
         back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
         matrices=fixed.matrices, shown=fixed.total, hints=causes(p, element.element, measures),
+        graph=graph_part(p, state, element, layer, gx, answers, rho) if p.inputs.relational else None,
     )  # fmt: skip
+
+
+def _shown_as(p: Prepared) -> FieldType | None:
+    return p.x_field if p.inputs.relational else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,68 +272,7 @@ def _fixed(p: Prepared, layer: Layer) -> _Fixed:
         if "matrices" not in p.kept:
             p.kept["matrices"] = matrices(p)
         fx, total = drawn(p.values[layer.name], layer.field)
-        fixed = _Fixed(drawn(p.x, None)[0], fx, total, *drawn_filters(p, layer), p.kept["matrices"])
+        fixed = _Fixed(drawn(p.x, _shown_as(p))[0], fx, total, *drawn_filters(p, layer), p.kept["matrices"])
         kept = p.kept["fixed"] = (layer.name, fixed)
     found: _Fixed = kept[1]
     return found
-
-
-def scores_of(out: Tensor, probabilities: bool) -> Array:
-    """Return the network's answer as a vector: probabilities, raw scores, or per-channel means of maps."""
-    v = out[0]
-    v = v.softmax(0) if probabilities else v if v.ndim == 1 else v.flatten(1).mean(1) if v.ndim > 1 else v[None]
-    return frozen(v)
-
-
-def receptive_field(p: Prepared, layer: Layer, pixel: tuple[int, int], channel: int | None) -> Array:
-    """Return |d unit / d x| summed over input channels, (height, width): what the clicked unit really looks at."""
-    with gradients_to_inputs(p.model), evaluating(p.model):
-        x = p.x.detach().clone().requires_grad_(True)
-        outputs, _ = capture(p.model, x, [layer.name], clone=p.trace.clones)
-        value = outputs[layer.name]
-        if layer.field and isinstance(layer.field.domain, Grid) and layer.field.domain.flat:
-            value = value.unflatten(1, (-1, *layer.field.domain.flat))
-        unit = value[0] if channel is None else value[0, min(channel, value.shape[1] - 1)]
-        if unit.ndim >= 2:
-            row, column = min(pixel[0], unit.shape[-2] - 1), min(pixel[1], unit.shape[-1] - 1)
-            unit = unit[..., row, column]
-        (grad,) = torch.autograd.grad(unit.sum(), x, allow_unused=True)
-    return frozen(torch.zeros_like(p.x[0, 0]) if grad is None else grad[0].abs().sum(0))
-
-
-def drawn_filters(p: Prepared, layer: Layer, most: int = 256) -> tuple[Array | None, tuple[str, ...], int]:
-    """Return the layer's filters, (n, h, w), with labels and columns: a row a filter, its transformed copies beside.
-
-    Of filters with many input channels the first one is drawn.
-    """
-    module = p.model.get_submodule(layer.module) if layer.module else None
-    make = getattr(module, "filters", None)
-    if callable(make):
-        with torch.no_grad():
-            made = make()
-            weight = made[0] if isinstance(made, tuple) else made
-        rep = getattr(module, "out_rep", None)
-        if isinstance(weight, Tensor) and weight.ndim == 4 and isinstance(rep, Regular):
-            n = rep.group.order
-            kept = weight[: most // n * n, 0]
-            labels = tuple(f"{k // n} · {rep.group.labels[k % n]}" for k in range(len(kept)))
-            return frozen(kept), labels, n
-    weight = getattr(module, "weight", None)
-    if not isinstance(weight, Tensor) or weight.ndim != 4 or weight.shape[-1] * weight.shape[-2] == 1:
-        return None, (), 0
-    inputs = min(weight.shape[1], 16)
-    kept = weight[: max(1, most // inputs), :inputs].flatten(0, 1)
-    labels = tuple(f"{k // inputs} ← {k % inputs}" for k in range(len(kept)))
-    return frozen(kept), labels, inputs
-
-
-def matrices(p: Prepared) -> dict[str, Array]:
-    """Return the linear operators that the card draws, {title: (rows, columns)}."""
-    if p.card.matrix is None:
-        return {}
-    result = {}
-    for title, matrix in p.card.matrix(p.model).items():
-        array = np.ascontiguousarray(matrix, dtype=np.float32)
-        array.flags.writeable = False
-        result[title] = array
-    return result

@@ -44,7 +44,51 @@ class Point:
         return ("batch", "channel")
 
 
-Domain = Grid | Point
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """The nodes of a graph or the elements of a set: axis 0 is the node, all others together are the channels."""
+
+    name = "node"
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return ("node", "channel")
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """The listed edges of a graph, each direction its own entry: axis 0 is the edge, the others the channels."""
+
+    name = "edge"
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return ("edge", "channel")
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Ordered pairs of nodes (attention, adjacency): the last two axes are (to, from), those before the channels."""
+
+    name = "pair"
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return ("channel", "node", "node")
+
+
+@dataclass(frozen=True, slots=True)
+class Graphs:
+    """Whole graphs: axis 0 says which graph of the batch; nothing moves when nodes are renumbered."""
+
+    name = "graph"
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return ("graph", "channel")
+
+
+Domain = Grid | Point | Nodes | Edges | Pairs | Graphs
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +122,17 @@ class Regular:
         return f"regular({self.group.name})"
 
 
-Representation = Scalar | Regular
+@dataclass(frozen=True, slots=True)
+class NodeIndex:
+    """The values are numbers of nodes, as in edge_index: relabelling the nodes relabels the values."""
+
+    size = 1
+
+    def __str__(self) -> str:
+        return "index"
+
+
+Representation = Scalar | Regular | NodeIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +145,17 @@ class FieldType:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        return self.domain.axes
+        return ("node", "edge") if isinstance(self.rep, NodeIndex) else self.domain.axes
+
+    @property
+    def relational(self) -> bool:
+        """Whether it lies on a graph: on its nodes, edges, pairs of nodes, or the graph as a whole."""
+        return isinstance(self.domain, Nodes | Edges | Pairs | Graphs)
 
     @property
     def invariant(self) -> bool:
         """Whether nothing moves under any point-group element."""
-        return isinstance(self.domain, Point) and isinstance(self.rep, Scalar)
+        return isinstance(self.domain, Point | Graphs) and isinstance(self.rep, Scalar)
 
     @property
     def spacing(self) -> float:
@@ -114,6 +173,8 @@ class FieldType:
     def __str__(self) -> str:
         if isinstance(self.domain, Point):
             return "invariant" if self.rep == Scalar() else f"point {self.rep}"
+        if not isinstance(self.domain, Grid):
+            return f"{self.domain.name} {self.rep}"
         flat = f" flat {self.domain.flat[0]}x{self.domain.flat[1]}" if self.domain.flat else ""
         spacing = f" /{_shortest(self.domain.spacing)}" if self.domain.spacing != 1.0 else ""
         return f"grid {self.rep}{spacing}{flat}"
@@ -125,9 +186,17 @@ def _shortest(value: float) -> str:
 
 
 INVARIANT = FieldType(Point())
+NODE = FieldType(Nodes())  # (nodes, ...)
+EDGE = FieldType(Edges())  # (edges, ...)
+PAIR = FieldType(Pairs())  # (..., nodes, nodes)
+GRAPH = FieldType(Graphs())  # (graphs, ...)
+NODE_INPUT = FieldType(Nodes(), Scalar(intensity=True))
+EDGE_INPUT = FieldType(Edges(), Scalar(intensity=True))
+EDGE_INDEX = FieldType(Edges(), NodeIndex())  # (2, edges): from, to
 
 _TEXT = re.compile(
     r"invariant"
+    r"|(?P<on>node|edge|pair|graph) (?P<of>scalar|intensity|index)"
     r"|point (?P<point>scalar|intensity|regular\((?P<point_group>[A-Za-z0-9]+)\))"
     r"|grid (?P<rep>scalar|intensity|regular\((?P<group>[A-Za-z0-9]+)\))"
     r"(?: /(?P<spacing>[0-9.]+(?:e[+-]?[0-9]+)?|inf))?(?: flat (?P<h>[1-9][0-9]*)x(?P<w>[1-9][0-9]*))?"
@@ -149,11 +218,17 @@ def parse_field(text: str) -> FieldType:
     m = _TEXT.fullmatch(text.strip())
     if m is None:
         raise ValueError(
-            f"unknown field type {text!r}; write 'invariant', 'grid scalar', 'grid regular(D4)', 'grid scalar /2' "
-            "or 'point regular(C4)'"
+            f"unknown field type {text!r}; write 'invariant', 'grid scalar', 'grid regular(D4)', 'grid scalar /2', "
+            "'point regular(C4)', 'node scalar', 'edge scalar' or 'pair scalar'"
         )
     if m["point"]:
         return FieldType(Point(), _representation(m["point"], m["point_group"]))
+    if m["on"]:
+        if m["of"] == "index" and m["on"] != "edge":
+            raise ValueError(f"field type {text!r}: only edges are given by indices of nodes")
+        domains: dict[str, Domain] = {"node": Nodes(), "edge": Edges(), "pair": Pairs(), "graph": Graphs()}
+        domain = domains[m["on"]]
+        return FieldType(domain, NodeIndex() if m["of"] == "index" else Scalar(m["of"] == "intensity"))
     if not m["rep"]:
         return INVARIANT
     try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 MAX_SIDE = 8192
 MAX_ELEMENTS = 2**28  # 1 GiB of float32: four channels at the largest side
+MAX_NODES = 2**24  # of a graph
+MAX_LISTED = 2**25  # edges of a graph, both directions of an undirected one counted: 512 MiB of edge_index
 
 
 def excess(channels: int, height: int, width: int) -> str:

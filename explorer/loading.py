@@ -11,6 +11,7 @@ import copy
 import hashlib
 import importlib.util
 import inspect
+import itertools
 import math
 import re
 import sys
@@ -26,13 +27,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer.card import Card, InputSpec, ModelInfo
+from explorer.card import Card, GraphInput, InputSpec, ModelInfo
 from explorer.limits import MAX_SIDE
 from explorer.sampling import InputShape
 
 WEIGHTS_MARK = "@"  # "d4-cnn@my.safetensors": that card with the parameters of that file
 WEIGHTS = Path(__file__).resolve().parents[1] / "resources" / "weights"
 # a folder's name may hold an @ as well
+SIGNALS = ("x", "edge_index", "edge_attr", "edge_weight", "position", "batch")
 _NAME = re.compile(r"(?P<base>.+\.py:[^@:/\\]*|[^@/\\]+)(?:@(?P<weights>.+))?", re.DOTALL)
 
 
@@ -90,6 +92,8 @@ def file_card(path: Path, attribute: str, trust: bool) -> Card:
     """Return a card for a callable in a Python file: a function or class that makes an nn.Module, or a module.
 
     The file may say INPUT_SHAPE = (channels, height, width), None for any size, and LABELS, the names of the outputs.
+    A network on graphs says INPUT_SIGNALS = ("x", "edge_index", ...), in the order of its arguments, and may say
+    INPUT_CHANNELS, the width of x; one whose forward has an argument called edge_index needs not say it.
     """
     where = str(path)
     if not path.is_file():
@@ -117,16 +121,52 @@ def file_card(path: Path, attribute: str, trust: bool) -> Card:
         return network
 
     name = f"{path}:{attribute}"
-    declared = getattr(made, "input_shape", getattr(module, "INPUT_SHAPE", None))
-    shape = _input_shape(_built(name, build), where) if declared is None else _declared_shape(declared, where)
+    spec: InputSpec | GraphInput | None = _graph_input(made, module, where, lambda: _built(name, build))
+    if spec is None:
+        declared = getattr(made, "input_shape", getattr(module, "INPUT_SHAPE", None))
+        spec = InputSpec(
+            _input_shape(_built(name, build), where) if declared is None else _declared_shape(declared, where)
+        )
+    on_graph = isinstance(spec, GraphInput)
     labels = getattr(module, "LABELS", ())
     if isinstance(labels, str) or not isinstance(labels, list | tuple) or not all(isinstance(n, str) for n in labels):
         raise ModelError(where, f"{path}: LABELS must be a list of texts, not {labels!r:.60}")
     return Card(
         name=name, title=f"{attribute} ({path.name})", rows=(), reference=where, equation="",
-        summary=(inspect.getdoc(made) or "Your own model.").split("\n\n")[0], build=build, input=InputSpec(shape),
+        summary=(inspect.getdoc(made) or "Your own model.").split("\n\n")[0], build=build, input=spec,
+        domain="graph" if on_graph else "grid", sample="karate" if on_graph else "digit-3",
         labels=tuple(labels), source=(made if inspect.isclass(made) or inspect.isfunction(made) else type(made),),
     )  # fmt: skip
+
+
+def _graph_input(made: object, module: ModuleType, where: str, network: Callable[[], nn.Module]) -> GraphInput | None:
+    """Return what a network on graphs eats, or None for one that takes images."""
+    signals = getattr(made, "input_signals", getattr(module, "INPUT_SIGNALS", None))
+    channels = getattr(made, "input_channels", getattr(module, "INPUT_CHANNELS", None))
+    forward = getattr(made, "forward", None)
+    if signals is None and forward is not None and (isinstance(made, nn.Module) or inspect.isclass(made)):
+        names = [p.name for p in inspect.signature(forward).parameters.values() if p.name != "self"]
+        # the leading ones that a graph has; what follows must have defaults, or the call says what is missing
+        known = list(itertools.takewhile(lambda n: n in SIGNALS, names))
+        signals = known if "edge_index" in known else None
+    if signals is None:
+        return None
+    listed = isinstance(signals, list | tuple)
+    if not listed or not all(s in SIGNALS for s in signals) or tuple(signals)[:1] != ("x",):
+        raise ModelError(where, f"{where}: INPUT_SIGNALS must begin with 'x' and name {', '.join(SIGNALS)}")
+    if channels is not None and (not isinstance(channels, int) or isinstance(channels, bool) or channels < 1):
+        raise ModelError(where, f"{where}: INPUT_CHANNELS must be a whole number above 0, not {channels!r:.60}")
+    if channels is None:
+        channels = _first_width(network())
+    return GraphInput(channels=channels, signals=tuple(signals))
+
+
+def _first_width(network: nn.Module) -> int | None:
+    """Return how many channels the first layer of a network takes, where it says so."""
+    for m in network.modules():
+        if isinstance(width := getattr(m, "in_channels", getattr(m, "in_features", None)), int) and width > 0:
+            return width
+    return None
 
 
 def _executed(path: Path) -> ModuleType:
@@ -247,7 +287,7 @@ def load_weights(model: nn.Module, path: Path, strict: bool = True) -> None:
         what = "does not fit" if misfits else "is missing"
         counts = f"{len(misfits)} misfit(s), {len(missing)} missing"
         raise ModelError(str(path), f"{path.name}: the tensor {first!r} {what} this network ({counts})")
-    if not misfits or strict:
+    if not misfits and not missing:
         model.load_state_dict({k: v for k, v in tensors.items() if k not in misfits}, strict=False)
 
 
@@ -286,13 +326,20 @@ def source_of(objects: tuple[Any, ...]) -> str:
     return "\n\n".join(text.rstrip() for text in texts)
 
 
+def _shape_of(spec: InputSpec | GraphInput) -> tuple[int | str | None, ...]:
+    """Return what a network takes, for reading: (channels, height, width), or what of a graph."""
+    if isinstance(spec, InputSpec):
+        return spec.shape
+    return ("nodes", spec.channels, *(name for name in spec.signals if name != "x"))
+
+
 def model_info(card: Card) -> ModelInfo:
     """Return what of a card crosses to the window."""
     builder: Callable[..., Any] = card.build
     return ModelInfo(
         name=card.name, title=card.title, domain=card.domain, groups=card.groups, rows=card.rows,
         reference=card.reference, equation=card.equation, summary=card.summary, notes=card.notes, params=card.params,
-        sample=card.sample, labels=card.labels, input_shape=card.input.shape,
+        sample=card.sample, labels=card.labels, input_shape=_shape_of(card.input),
         trained=card.weights is not None and (WEIGHTS / card.weights).is_file(), trainable=card.train is not None,
         source=source_of(card.source or (builder,)),
     )  # fmt: skip

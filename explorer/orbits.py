@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from explorer.drawing import scores_of
 from explorer.equivariance import measure
-from explorer.evaluate import scores_of
 from explorer.frame import OrbitCurve
 from explorer.prepare import Prepared
 from explorer.state import State
-from explorer.sweep import Figures, survey, sweep
+from explorer.sweep import Figures, one_by_one, survey, sweep
 from explorer.trace import evaluating
 from explorer.transforms import Element, NoAction, Transform, chain_element, transforms
 
@@ -35,6 +35,11 @@ def orbit_values(transform: Transform, sample_size: int, count: int = COUNT) -> 
         half = sample_size // 2
         step = max(1.0, 2 * half / (count - 1))
         return np.arange(-half, half + 1e-9, math.ceil(step)).astype(np.float64)
+    if param.default == param.minimum:
+        # from nothing to all of it; of what is counted only as many as there are
+        if param.whole:
+            return np.arange(min(count, sample_size) if transform.name == "swap" else count, dtype=np.float64)
+        return np.linspace(param.minimum, param.maximum, count)
     low, high = max(param.minimum, param.default / 4), min(param.maximum, param.default * 4)
     values = np.geomspace(low, high, count) if low > 0 else np.linspace(low, high, count)
     return np.unique(np.append(values, param.default))
@@ -61,18 +66,18 @@ def orbit(
     everywhere, and the floors follow.
     """
     transform = transforms()[state.orbit]
-    values = orbit_values(transform, p.x.shape[-1], count)
-    elements = orbit_elements(state, transform, values)
+    values = orbit_values(transform, len(p.x) if p.inputs.relational else p.x.shape[-1], count)
+    elements = [e.on(p.inputs) for e in orbit_elements(state, transform, values)]
     layers = [w for w in p.watched if w.leaf and w.field is not None]
     n = len(values)
     errors = {w.name: np.full(n, np.nan) for w in layers}
     lowest = {w.name: np.full(n, np.nan) for w in layers}
-    exact = np.array([e.exact(p.x_field, tuple(p.x.shape)) for e in elements])
+    exact = np.array([p.inputs.exact(e) for e in elements])
     outputs: NDArray[np.float64] | None = None
     if batch is None:
         # a batch should take about as long as a person does not notice
         batch = int(min(n, max(1, PART_SECONDS // max(p.forward_seconds, 1e-4))))
-    probabilities = bool(p.labels)
+    last = (bool(p.labels), p.trace[p.trace.output].field, state.node)
     declared = transform.params[transform.orbit or 0]
 
     def curve(done: int) -> OrbitCurve:
@@ -82,19 +87,19 @@ def orbit(
             np.zeros((n, 0)) if outputs is None else outputs.copy(), p.labels, done,
         )  # fmt: skip
 
-    def compare(part: slice, by: Callable[..., tuple[Figures, Tensor]]) -> Tensor:
+    def compare(part: slice, by: Callable[..., tuple[Figures, Sequence[Tensor]]]) -> Sequence[Tensor]:
         """Fill in the errors of a part of the orbit and return the network's answers there."""
         with torch.no_grad(), evaluating(p.model):
-            gx = torch.cat([e.act(p.x, p.x_field) for e in elements[part]])
-            relative, out = by(p, elements[part], gx, layers)
+            relative, out = by(p, elements[part], None, layers)
         for name, figures in relative.items():
             errors[name][part] = figures
         return out
 
+    quick = one_by_one if p.inputs.relational else survey
     for first in range(0, n, batch):
         part = slice(first, min(first + batch, n))
-        out = compare(part, survey)
-        scores = np.stack([scores_of(out[k : k + 1], probabilities) for k in range(len(out))]).astype(np.float64)
+        out = compare(part, quick)
+        scores = np.stack([scores_of(o, *last, e) for o, e in zip(out, elements[part], strict=True)]).astype(np.float64)
         outputs = np.full((n, scores.shape[1]), np.nan) if outputs is None else outputs
         outputs[part] = scores
         # complete means with its floors, which are still to come
@@ -103,7 +108,8 @@ def orbit(
         return
     # every place is compared: a few times the work, so in smaller parts
     few = max(1, batch // 4)
-    for first in range(0, n, few) if p.forward_seconds * n < FULL_SECONDS else ():
+    rough = quick is survey and p.forward_seconds * n < FULL_SECONDS
+    for first in range(0, n, few) if rough else ():
         compare(slice(first, min(first + few, n)), sweep)
         yield curve(n - 1)
     start = time.perf_counter()

@@ -16,12 +16,13 @@ import torch
 from torch import Tensor, nn
 
 from explorer.capture import capture
-from explorer.card import Card
-from explorer.equivariance.check import noise
+from explorer.card import Card, GraphInput, InputSpec
 from explorer.equivariance.measure import stored_precision
 from explorer.fields import FieldType
+from explorer.inputs import Inputs
 from explorer.runner import Cancelled
 from explorer.samples import Sample
+from explorer.spaces import space_of
 from explorer.trace import OUTPUT, Layer, LayerError, Trace, evaluating, trace
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
@@ -34,7 +35,7 @@ class Prepared:
 
     Attributes:
         values, fed: {layer: output} and {layer: its tensor inputs} of F(x).
-        chance: the layers of another input (rolled and mirrored): what an unrelated picture would give.
+        chance: the layers of another, unrelated input.
         float_floor: relative rounding error per layer.
         weights_dtype: precision that a law can be held to: that of the stored weights, where it is lower.
         kept: what depends on the epoch alone and is made when it is first needed (pictures, hints, coefficients).
@@ -43,8 +44,7 @@ class Prepared:
     card: Card
     model: nn.Module
     trace: Trace
-    x: Tensor  # (1, channels, height, width)
-    x_field: FieldType
+    inputs: Inputs
     values: Mapping[str, Tensor]
     fed: Mapping[str, tuple[Tensor, ...]]
     forward_seconds: float
@@ -53,7 +53,16 @@ class Prepared:
     float_floor: dict[str, float] = field(default_factory=dict)
     weights_dtype: torch.dtype = torch.float32
     seed: int = 0
+    sample: Sample | None = None
     kept: dict[object, Any] = field(default_factory=dict)
+
+    @property
+    def x(self) -> Tensor:
+        return self.inputs.x
+
+    @property
+    def x_field(self) -> FieldType:
+        return self.inputs.field
 
     @property
     def output(self) -> Tensor:
@@ -76,24 +85,33 @@ class Prepared:
             return self.trace[name]
         if fraction is not None:
             return self.watched[round(fraction * (len(self.watched) - 1))]
-        first = (w for w in self.watched if w.leaf and w.params and w.field and len(w.shape) == 4)
-        return next(first, self.watched[0])
+        seen = (w for w in self.watched if w.leaf and w.params and w.field and not w.field.invariant)
+        return next(seen, self.watched[0])
 
-    def run(self, x: Tensor, cancelled: Callable[[], bool] | None = None) -> dict[str, Tensor]:
+    def run(self, x: Inputs, cancelled: Callable[[], bool] | None = None) -> dict[str, Tensor]:
         """Return every watched layer of F(x), with the random numbers that every run of this epoch draws."""
         reseed(self.seed)
         names = [w.name for w in self.watched]
         return capture(self.model, x, names, clone=self.trace.clones, cancelled=cancelled)[0]
 
 
-def to_tensor(sample: Sample, device: torch.device, dtype: torch.dtype) -> Tensor:
-    """Return the sample's first signal with a batch axis; raise ValueError on NaN and infinities."""
-    values = sample.x.values
-    if not np.isfinite(values).all():
-        bad = int((~np.isfinite(values)).sum())
-        name = sample.title or sample.name
-        raise ValueError(f"{name} holds {bad} NaN or infinite value(s); nothing can be measured on it")
-    return torch.from_numpy(np.array(values))[None].to(device=device, dtype=dtype)
+def inputs_from(sample: Sample, spec: InputSpec | GraphInput, device: torch.device, dtype: torch.dtype) -> Inputs:
+    """Return what a network is called with: the signals that its card asks for; images get a batch axis.
+
+    Raises:
+        ValueError: NaN and infinities.
+    """
+    names = spec.signals if isinstance(spec, GraphInput) else (next(iter(sample.signals)),)
+    values = []
+    for name in names:
+        array = sample.signals[name].values
+        if not np.isfinite(array).all():
+            bad, title = int((~np.isfinite(array)).sum()), sample.title or sample.name
+            raise ValueError(f"{title} holds {bad} NaN or infinite value(s); nothing can be measured on it")
+        value = torch.from_numpy(np.array(array)).to(device)
+        value = value.to(dtype) if value.is_floating_point() else value
+        values.append(value if isinstance(spec, GraphInput) else value[None])
+    return Inputs(tuple(values), tuple(sample.signals[name].field for name in names), names)
 
 
 def reseed(seed: int) -> None:
@@ -146,55 +164,57 @@ def prepare(
         ValueError: unusable data, or an override of a layer that is not there.
         Cancelled: nobody waits any more.
     """
-    x = to_tensor(sample, device, dtype)
+    x = inputs_from(sample, card.input, device, dtype)
     lazy = any(isinstance(q, nn.parameter.UninitializedParameter) for q in model.parameters())
     stored = dtype if lazy else stored_precision(model)
     model = model.to(device=device, dtype=dtype).eval()
     with interruptible(model, cancelled), torch.no_grad(), evaluating(model):
         reseed(seed)
         try:
-            traced = trace(model, x, sample.x.field, overrides=overrides, declared=declared)
+            traced = trace(model, x, overrides=overrides, declared=declared)
         except KeyError as error:
             known = ", ".join(name for name, _ in model.named_modules() if name)
             raise ValueError(f"{error.args[0]}; {card.name} has: {known}") from None
         names = [layer.name for layer in traced.layers]
         reseed(seed)
         values, fed = capture(model, x, names, clone=traced.clones, inputs=True)
-        _check_output(card.name, values[traced.output], traced.output)
+        index = x.get("edge_index")
+        edgeless = index is not None and not index.numel()
+        _check_output(card.name, values[traced.output], traced.output, x.relational, edgeless)
         for name in names:
             if not torch.isfinite(values[name]).all():
                 raise LayerError(name, f"layer {name} of {card.name} gave NaN or infinite values on this input")
-        seconds = _seconds(partial(model, x), device)
-        other = x.flip(-1).roll((x.shape[-2] // 3, x.shape[-1] // 3), (-2, -1))
-        if torch.allclose(other, x):
-            other = noise(tuple(x.shape), seed, dtype).to(device)
+        seconds = _seconds(partial(model, *x.values), device)
         reseed(seed)
-        chance, _ = capture(model, other, names, clone=traced.clones)
+        chance, _ = capture(model, space_of(x).another(x, seed), names, clone=traced.clones)
         watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)
         floor = {w.name: torch.finfo(dtype).eps * math.sqrt(max(w.rank, 1)) for w in traced.layers}
         if dtype == torch.float32 and seconds < QUICK_SECONDS:
             # rounding is measured, not guessed, where a second run in double precision costs nothing noticeable
             reseed(seed)
-            precise, _ = capture(copy.deepcopy(model).double(), x.double(), names, clone=True)
+            precise, _ = capture(copy.deepcopy(model).double(), x.to(dtype=torch.float64), names, clone=True)
             for name in names:
                 size = float(precise[name].norm())
                 if size:
                     floor[name] = float((values[name].double() - precise[name]).norm()) / size
     return Prepared(
-        card, model, traced, x, sample.x.field, values, fed, seconds, watched, chance, floor,
-        max(stored, dtype, key=lambda d: torch.finfo(d).eps), seed,
+        card, model, traced, x, values, fed, seconds, watched, chance, floor,
+        max(stored, dtype, key=lambda d: torch.finfo(d).eps), seed, sample,
     )  # fmt: skip
 
 
-def _check_output(name: str, out: Tensor, where: str) -> None:
-    """Raise LayerError when the network's answer to one image is nothing that can be compared or drawn."""
+def _check_output(name: str, out: Tensor, where: str, relational: bool, edgeless: bool) -> None:
+    """Raise LayerError when the network's answer to one sample is nothing that can be compared or drawn.
+
+    Of a graph without edges an answer for each edge is empty, and rightly so.
+    """
     shape = tuple(out.shape)
     wrong = ""
     if not out.is_floating_point():
         wrong = f"holds {str(out.dtype).removeprefix('torch.')} values, and only real numbers can be compared"
-    elif out.ndim < 1 or shape[0] != 1:
+    elif out.ndim < 1 or (shape[0] != 1 and not relational):
         wrong = f"has the shape {shape}; its first axis must be the batch, which is 1 here"
-    elif not out.numel():
+    elif not out.numel() and not edgeless:
         wrong = f"has the shape {shape}, which holds no values"
     if wrong:
         raise LayerError(where, f"the output of {name} {wrong}")
@@ -209,4 +229,4 @@ def _seconds(forward: Callable[[], object], device: torch.device) -> float:
     return time.perf_counter() - start
 
 
-__all__ = ["DTYPES", "OUTPUT", "Prepared", "interruptible", "prepare", "reseed", "to_tensor"]
+__all__ = ["DTYPES", "OUTPUT", "Prepared", "inputs_from", "interruptible", "prepare", "reseed"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +11,13 @@ from explorer.readers.checks import file_bytes, reason, refusal
 from explorer.samples import Sample
 
 _SNIFFED = 64  # bytes, as `Reader.sniff` is declared
+
+
+def _fits(fits: Callable[[Path], bool], path: Path) -> bool:
+    try:
+        return fits(path)
+    except Exception:  # a damaged file is nobody's: the reader that its name calls for says what is wrong
+        return False
 
 
 @cache
@@ -40,10 +48,11 @@ def read_file(path: Path) -> Sample:
     except OSError as error:
         raise refusal(path, reason(error), "check the disk and try again") from None
     known = readers().values()
+    by_inside = (reader for reader in known if reader.fits is not None and _fits(reader.fits, path))
     by_content = (reader for reader in known if reader.sniff(head))
     # a name without the content still gets its reader, which knows best what is missing
     by_name = (reader for reader in known if path.suffix.lower() in reader.extensions)
-    reader = next(by_content, None) or next(by_name, None)
+    reader = next(by_inside, None) or next(by_content, None) or next(by_name, None)
     if reader is None:
         raise refusal(path, "neither its content nor its name is of a known type", f"open one of {readable()}")
     try:

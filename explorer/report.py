@@ -20,18 +20,24 @@ import torch
 from torch import Tensor, nn
 
 from explorer.capture import capture, state_values
+from explorer.card import Card, GraphInput
+from explorer.drawing import scores_of
 from explorer.engine import LocalEngine
 from explorer.equivariance.check import Report, check_equivariance, model_hash, versions
-from explorer.evaluate import Once, measured, scores_of
+from explorer.evaluate import measured
 from explorer.frame import Measure
 from explorer.loading import ModelError
-from explorer.prepare import DTYPES, reseed, to_tensor
-from explorer.sampling import samples
+from explorer.once import Once
+from explorer.prepare import DTYPES, inputs_from, reseed
+from explorer.samples import Sample, SampleSpec
+from explorer.sampling import fitted, samples
 from explorer.session import write_beside
 from explorer.state import State
 from explorer.symmetries import find_symmetry
 from explorer.trace import LayerError, evaluating
-from explorer.transforms import chain_element, chain_text
+from explorer.transforms import chain_element, chain_text, transforms
+
+SMALL_GRAPH = 256  # nodes of a graph or a set that a check takes besides the one that was asked for
 
 
 def capture_report(engine: LocalEngine, state: State, layers: str = "all") -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -48,10 +54,16 @@ def capture_report(engine: LocalEngine, state: State, layers: str = "all") -> tu
             near = get_close_matches(name, known, 1)
             hint = f"; did you mean {near[0]!r}?" if near else f"; it has: {', '.join(known)}"
             raise ModelError(p.card.name, f"{p.card.name} has no layer {name!r}{hint}")
-    element = chain_element(state.steps)
+    for step in state.steps:
+        domains = transforms()[step.name].domains
+        if p.card.domain not in domains:
+            raise ValueError(
+                f"{step.name} acts on a {' or '.join(domains)}, and {p.card.name} lives on a {p.card.domain}"
+            )
+    element = chain_element(state.steps).on(p.inputs)
     with torch.inference_mode(), evaluating(p.model):
         once = Once(element)
-        gx = once.act(p.x, p.x_field)
+        gx = p.inputs.moved(once)
         reseed(p.seed)
         answers, _ = capture(p.model, gx, {*names, p.trace.output}, clone=True)
         for name, answer in answers.items():
@@ -68,6 +80,7 @@ def capture_report(engine: LocalEngine, state: State, layers: str = "all") -> tu
                     **figures,
                 })  # fmt: skip
     probabilities = bool(p.labels)
+    last = (probabilities, p.trace[p.trace.output].field, state.node)
     sample = engine.sample(state, p.card)
     report = {
         "equiscope": 1,
@@ -77,10 +90,10 @@ def capture_report(engine: LocalEngine, state: State, layers: str = "all") -> tu
         "data": state.sample or p.card.sample,
         "data_notes": list(sample.notes),
         "transform": chain_text(state.steps),
-        "exact": element.exact(p.x_field, tuple(p.x.shape)),
+        "exact": p.inputs.exact(element),
         "layers": rows,
-        "output": scores_of(p.output, probabilities).tolist(),
-        "output_transformed": scores_of(answers[p.trace.output], probabilities).tolist(),
+        "output": scores_of(p.output, *last).tolist(),
+        "output_transformed": scores_of(answers[p.trace.output], *last, element).tolist(),
         "labels": list(p.labels),
         "probabilities": probabilities,
         "device": str(p.x.device),
@@ -88,7 +101,10 @@ def capture_report(engine: LocalEngine, state: State, layers: str = "all") -> tu
         "seed": state.seed,
         "versions": versions(),
     }
-    tensors = {"input": gx, "input@base": p.x}
+    tensors = {}
+    for name, value, before in zip(gx.names, gx.values, p.inputs.values, strict=True):
+        key = "input" if name == gx.names[0] else name
+        tensors[key], tensors[f"{key}@base"] = value, before
     for name in names:
         tensors[name], tensors[f"{name}@base"] = answers[name], p.values[name]
     return report, state_values(tensors)
@@ -167,22 +183,24 @@ def audit(
 ) -> list[Report]:
     """Check a model under `group`, or under each group that it claims (D4 when it claims none)."""
     card = engine.card(state.model)
-    groups = [group] if group else list(card.groups) or ["D4"]
+    groups = [group] if group else list(card.groups) or ["D4" if card.domain == "grid" else "permutation"]
     for g in groups:
         find_symmetry(g)
-    texts = [state.sample] if state.sample else _several(card.sample, count)
+    texts = [state.sample] if state.sample else _several(card, count)
     # says what is wrong with the network, the data or the overrides, before anything is measured
     first = replace(state, sample=texts[0], dtype=dtype, overrides=tuple(overrides.items()))
     p = engine.prepared(first, state.model)
-    x = [p.x]
+    given = [p.inputs]
     for text in texts[1:]:
-        sample = engine.sample(replace(state, sample=text), card)
-        if (1, *sample.x.values.shape) == tuple(x[0].shape):
-            x.append(to_tensor(sample, x[0].device, x[0].dtype))
+        more = inputs_from(engine.sample(replace(state, sample=text), card), card.input, p.x.device, p.x.dtype)
+        if p.inputs.relational or more.x.shape == p.x.shape:
+            given.append(more)
+    if not p.inputs.relational:
+        given = [p.inputs.with_x(torch.cat([g.x for g in given]))]
     model = copy.deepcopy(p.model).to(p.weights_dtype)  # as stored: it says what precision a law can be held to
     reports = [
         check_equivariance(
-            model, torch.cat(x), g, x_field=card.input.field, overrides=overrides, declared=".py:" not in card.name,
+            model, given, g, overrides=overrides, declared=".py:" not in card.name,
             boundary=card.boundary, dtype=DTYPES[dtype], tol=tol, seed=state.seed, name=card.name,
         )
         for g in groups
@@ -193,11 +211,37 @@ def audit(
     return reports
 
 
-def _several(first: str, count: int) -> list[str]:
-    """Return `first` and others of its kind: real data of the sort that the network was made for."""
-    kind = first.split("-")[0]
-    alike = [name for name in samples() if name.split("-")[0] == kind and name != first]
-    return [first, *alike[: count - 1]]
+def _several(card: Card, count: int) -> list[str]:
+    """Return the card's sample and others of its kind: real data of the sort that the network was made for."""
+    alike = [s for s in samples().values() if s.domain == card.domain and s.name != card.sample]
+    if card.domain != "grid":
+        return [card.sample, *_other_graphs(card, alike, count - 1)]
+    kind = card.sample.split("-")[0]
+    return [card.sample, *[s.name for s in alike if s.name.split("-")[0] == kind][: count - 1]]
+
+
+def _other_graphs(card: Card, alike: list[SampleSpec], count: int) -> list[str]:
+    """Return other small graphs or sets that the network takes, those of the same kind first."""
+    tags = set(samples()[card.sample].tags) if card.sample in samples() else set()
+    found: list[str] = []
+    for spec in sorted(alike, key=lambda s: -len(tags & set(s.tags))):
+        if len(found) == count:
+            break
+        sample = spec.make()
+        # what is made for one width, or is too large to be measured in passing, is left out
+        width = sample.x.values.shape[1]
+        fits = not isinstance(card.input, GraphInput) or width in (0, card.input.channels or width)
+        if fits and len(sample.x.values) <= SMALL_GRAPH and _taken(sample, card):
+            found.append(spec.name)
+    return found
+
+
+def _taken(sample: Sample, card: Card) -> bool:
+    try:
+        fitted(sample, card.input)
+    except ValueError:  # too many nodes, no coordinates
+        return False
+    return True
 
 
 def save_table(path: Path, reports: Sequence[Report]) -> None:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from explorer.catalogue import Catalogue
+from explorer.card import ModelInfo
+from explorer.catalogue import Catalogue, same_kind
 from explorer.fields import parse_field
 from explorer.frame import LayerInfo
 from explorer.params import Param
@@ -28,7 +29,7 @@ def resolve(state: State, catalogue: Catalogue, layers: Sequence[LayerInfo] = ()
         state,
         params=_params(state.params, info.params) if info is not None else state.params,
         compare=_compare(state, catalogue),
-        sample=state.sample or (info.sample if info is not None else ""),
+        sample=_sample(state.sample, info, catalogue),
         steps=tuple(step for s in state.steps if (step := _step(s, domain)) is not None),
         orbit=_orbit(state.orbit, domain),
         device=state.device if state.device in catalogue.devices else "auto",
@@ -46,11 +47,19 @@ def _params(values: tuple[tuple[str, float], ...], params: Sequence[Param]) -> t
     return tuple((p.name, value) for p, value in clamped if value != p.default)
 
 
+def _sample(name: str, info: ModelInfo | None, catalogue: Catalogue) -> str:
+    """Return the sample, or the model's own where there is none or it lies on another kind of domain."""
+    if info is None:
+        return name
+    known = next((s for s in catalogue.samples if s.name == name), None)
+    return name if name and (known is None or same_kind(known.domain, info.domain)) else info.sample
+
+
 def _compare(state: State, catalogue: Catalogue) -> str:
     domains = {m.name: m.domain for m in catalogue.models}
     one, other = domains.get(state.model), domains.get(state.compare)
     # two models on one element need one domain; that of a file is known to the engine only
-    return "" if state.compare == state.model or (one and other and one != other) else state.compare
+    return "" if state.compare == state.model or (one and other and not same_kind(one, other)) else state.compare
 
 
 def _step(step: Step, domain: str) -> Step | None:
@@ -69,7 +78,8 @@ def _orbit(name: str, domain: str) -> str:
     fit = [t.name for t in transforms().values() if t.orbit is not None and (not domain or domain in t.domains)]
     if name in fit or not fit:
         return name
-    return State().orbit if State().orbit in fit else fit[0]
+    # a group before what only leaves something out
+    return next((n for n in (State().orbit, "permute") if n in fit), fit[0])
 
 
 def _is_field(text: str) -> bool:
@@ -86,11 +96,13 @@ def _place(state: State, layers: Sequence[LayerInfo]) -> State:
     if layers and found is None:
         state = replace(state, layer="")
     channel, pixel = state.channel, state.pixel
-    if channel is not None and (channel < 0 or (found and not channel < [*found.shape, 0, 0][1])):
+    if channel is not None and (channel < 0 or (found and not channel < found.channels)):
         channel = None
     if pixel is not None and (min(pixel) < 0 or (found and not _inside(pixel, found.shape))):
         pixel = None
-    return replace(state, channel=channel, pixel=pixel)
+    node = state.node if state.node is not None and state.node >= 0 else None
+    other = state.other if node is not None and state.other is not None and state.other >= 0 else None
+    return replace(state, channel=channel, pixel=pixel, node=node, other=other)
 
 
 def _inside(pixel: tuple[int, int], shape: tuple[int, ...]) -> bool:

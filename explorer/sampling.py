@@ -11,7 +11,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.card import GraphInput, InputSpec
 from explorer.samples import Sample, SampleSpec, Signal
+from explorer.samples.graph_text import graph_sample_text, is_graph_text
 from explorer.samples.tensors import is_tensor_text, tensor_sample
 
 Floats = NDArray[np.float32]
@@ -30,7 +32,8 @@ def samples() -> dict[str, SampleSpec]:
 
 
 def find_sample(text: str, seed: int = 0) -> Sample:
-    """Return the sample that `text` means: a name, a file, or "random:1x3x33x33" / "ramp:1x1x9x9".
+    """Return the sample that `text` means: a name, a file, or a text: "random:1x3x33x33", "ramp:1x1x9x9",
+    "graph:40x90x6", "sbm:40,40:0.3:0.02", "smiles:CCO".
 
     A name wins over a file of the same name; write "./name" for the file.
 
@@ -44,6 +47,12 @@ def find_sample(text: str, seed: int = 0) -> Sample:
         return known[text].make()
     if is_tensor_text(text):
         return tensor_sample(text, seed)
+    if is_graph_text(text):
+        return graph_sample_text(text, seed)
+    if text.startswith("smiles:"):
+        from explorer.readers.graph_smiles import smiles_sample
+
+        return smiles_sample(text)
     path = Path(text).expanduser() if text.strip() else None
     if path is not None:
         suffixes = {e for reader in readers().values() for e in reader.extensions}
@@ -60,6 +69,15 @@ def _exists(path: Path) -> bool:
         return path.exists()
     except (OSError, ValueError):  # longer than names can be, or with a NUL in it
         return False
+
+
+def fitted(sample: Sample, spec: InputSpec | GraphInput) -> Sample:
+    """Adapt a sample to what a network takes; raise ValueError where it lies on another kind of domain."""
+    if isinstance(spec, GraphInput):
+        from explorer.node_features import fit_graph
+
+        return fit_graph(sample, spec)
+    return fit(sample, spec.shape)
 
 
 def fit(sample: Sample, shape: InputShape) -> Sample:

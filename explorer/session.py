@@ -78,6 +78,17 @@ def load_session(path: str | Path) -> Session:
         raise SessionError(f"{path.name} cannot be opened: {error}.", str(path)) from None
 
 
+def is_session(path: str | Path) -> bool:
+    """Whether a JSON file is to be opened as a session: also a damaged one, but not a graph in node-link form."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(LONGEST)
+        whole = json.loads(head.decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return True  # opening it says what is wrong
+    return not (isinstance(whole, dict) and "nodes" in whole and "equiscope" not in whole)
+
+
 def read_session(data: bytes) -> Session:
     """Read the bytes of a session file; raise SessionError with a clause that says what is wrong."""
     try:
@@ -216,6 +227,8 @@ _READ: dict[str, Callable[[Any, str], Any]] = {
     "layer": _text,
     "channel": _channel,
     "pixel": _pixel,
+    "node": _channel,
+    "other": _channel,
     "untransform": _flag,
     "orbit": _text,
     "device": _text,

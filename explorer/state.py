@@ -22,6 +22,8 @@ class State:
         layer: the layer on the stage; "" means the first one worth seeing. With `compare`, the same relative depth.
         channel: the channel enlarged, or None for the whole grid.
         pixel: (row, column) clicked on a map of the layer, whose receptive field is shown, or None.
+        node: the selected node of a graph, numbered as in x, or None.
+        other: the node at the other end of the selected pair or edge (`other` sends to `node`), or None.
         untransform: pull the answers back: show rho'(g)^-1 F(rho(g) x) beside F(x).
         orbit: name of the transform whose parameter the orbit curve runs over.
         device: "auto", "cpu" or "cuda:0".
@@ -38,6 +40,8 @@ class State:
     layer: str = ""
     channel: int | None = None
     pixel: tuple[int, int] | None = None
+    node: int | None = None
+    other: int | None = None
     untransform: bool = False
     orbit: str = "rotate"
     device: str = "auto"
@@ -81,7 +85,7 @@ class State:
             if text:
                 words += [flag, text]
         for f in fields(self):
-            if f.name in ("device", "dtype", "seed", "orbit") and getattr(self, f.name) != f.default:
+            if f.name in ("device", "dtype", "seed", "orbit", "node") and getattr(self, f.name) != f.default:
                 words += [f"--{f.name}", str(getattr(self, f.name))]
         return shlex.join(words)
 

@@ -21,7 +21,8 @@ from explorer.capture import capture
 from explorer.equivariance import measure
 from explorer.fields import FieldType, Grid, Point, Regular, Scalar
 from explorer.grid_action import Orbit, by_place, real, resampling_by_place
-from explorer.prepare import Prepared
+from explorer.once import Once
+from explorer.prepare import Prepared, reseed
 from explorer.trace import Layer
 from explorer.transforms import Element, NoAction
 from explorer.transforms.affine import Affine, fibre_matrix
@@ -34,7 +35,9 @@ Figures = dict[str, NDArray[np.float64]]
 Norms = Callable[[str, Tensor], Tensor]  # (layer, its answer) -> (2, elements): of the error, and of what was expected
 
 
-def survey(p: Prepared, elements: Sequence[Element], gx: Tensor, layers: Sequence[Layer]) -> tuple[Figures, Tensor]:
+def survey(
+    p: Prepared, elements: Sequence[Element], gx: Tensor | None, layers: Sequence[Layer]
+) -> tuple[Figures, list[Tensor]]:
     """Return ({layer: relative error per element, estimated at `PLACES` places}, outputs).
 
     Elements that are no plain affine map (a circular shift before a true rotation) are compared everywhere.
@@ -57,18 +60,54 @@ def survey(p: Prepared, elements: Sequence[Element], gx: Tensor, layers: Sequenc
         plan = plans.on(size, field.domain.spacing, receptive, places, str(value.device), real(value))
         return plan.norms(_by_place(p, name, size), answer, field)
 
-    return _run(p, gx, layers, norms)
+    return _run(p, elements, gx, layers, norms)
 
 
-def sweep(p: Prepared, elements: Sequence[Element], gx: Tensor, layers: Sequence[Layer]) -> tuple[Figures, Tensor]:
+def sweep(
+    p: Prepared, elements: Sequence[Element], gx: Tensor | None, layers: Sequence[Layer]
+) -> tuple[Figures, list[Tensor]]:
     """Return ({layer: relative error per element}, outputs), compared at every place that is determined."""
     actions = _Actions(elements)
-    return _run(p, gx, layers, lambda name, answer: _everywhere(actions, p, name, answer))
+    return _run(p, elements, gx, layers, lambda name, answer: _everywhere(actions, p, name, answer))
 
 
-def _run(p: Prepared, gx: Tensor, layers: Sequence[Layer], norms: Norms) -> tuple[Figures, Tensor]:
+def one_by_one(
+    p: Prepared, elements: Sequence[Element], gx: None, layers: Sequence[Layer]
+) -> tuple[Figures, list[Tensor]]:
+    """Return the same for inputs that make no batch, such as graphs: one forward pass an element."""
+    figures: dict[str, list[float]] = {w.name: [] for w in layers}
+    outputs = []
+    for element in elements:
+        once = Once(element)
+
+        def reduce(name: str, answer: Tensor, once: Once = once) -> Tensor:
+            layer = p.trace[name]
+            if layer.field is None or (name == p.trace.output and layer not in layers):
+                return answer.new_tensor(math.nan)
+            expected = measure.expected_after(once, layer, p.values[name])
+            if expected is None or expected.shape != answer.shape:
+                return answer.new_tensor(math.nan)
+            return measure.distance(expected, answer, measure.EVERYWHERE, layer.field).relative.max()
+
+        def both(name: str, answer: Tensor) -> Tensor:
+            if name == p.trace.output:
+                outputs.append(answer)
+            return reduce(name, answer)
+
+        reseed(p.seed)
+        found, _ = capture(p.model, p.inputs.moved(once), {w.name for w in layers} | {p.trace.output}, reduce=both)
+        for w in layers:
+            figures[w.name].append(float(found[w.name]))
+    return {name: np.array(values) for name, values in figures.items()}, outputs
+
+
+def _run(
+    p: Prepared, elements: Sequence[Element], gx: Tensor | None, layers: Sequence[Layer], norms: Norms
+) -> tuple[Figures, list[Tensor]]:
     """Run the batch; a layer whose field has no such action, or whose size changes, has NaN for every element."""
     wanted = {w.name for w in layers} | {p.trace.output}
+    if gx is None:
+        gx = torch.cat([e.act(p.x, p.x_field) for e in elements])
     output: list[Tensor] = []
 
     def reduce(name: str, answer: Tensor) -> Tensor | None:
@@ -85,10 +124,10 @@ def _run(p: Prepared, gx: Tensor, layers: Sequence[Layer], norms: Norms) -> tupl
     known = [w.name for w in layers if found[w.name] is not None]
     unknown = np.full(len(gx), math.nan)
     if not known:
-        return {w.name: unknown for w in layers}, output[0]
+        return {w.name: unknown for w in layers}, list(output[0].split(1))
     stacked = torch.stack([found[name].double() for name in known])  # (layers, 2, elements)
     relative = dict(zip(known, measure.quotient(stacked[:, 0], stacked[:, 1]).cpu().numpy(), strict=True))
-    return {w.name: relative.get(w.name, unknown) for w in layers}, output[0]
+    return {w.name: relative.get(w.name, unknown) for w in layers}, list(output[0].split(1))
 
 
 def _norms(expected: Tensor, answer: Tensor) -> Tensor:

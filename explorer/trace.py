@@ -8,7 +8,7 @@ kind and the tensor's shape and marked as a guess, which a person can correct (`
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,18 +16,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer.fields import INVARIANT, FieldType, Grid, Point, Regular, Scalar, parse_field
+from explorer.fields import FieldType, parse_field
+from explorer.inputs import Given, Inputs, inputs_of
+from explorer.spaces import Known, space_of
 
 OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
 FORWARD = "forward"  # the same in a network that has a layer called "output"; no layer can be called this
-
-_KEEPS_REP = (
-    nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Hardtanh,
-    nn.Dropout, nn.Dropout2d, nn.BatchNorm2d, nn.InstanceNorm2d, nn.GroupNorm, nn.LayerNorm, nn.MaxPool2d,
-    nn.AvgPool2d, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d, nn.Upsample, nn.ZeroPad2d, nn.CircularPad2d,
-    nn.ReflectionPad2d, nn.ReplicationPad2d, nn.ConstantPad2d, nn.BatchNorm1d, nn.Softmax, nn.LogSoftmax, nn.LPPool2d,
-)  # fmt: skip
-_WHOLE_IMAGE = (nn.GroupNorm, nn.LayerNorm, nn.InstanceNorm2d)  # each value depends on all places, through the mean
 
 
 class LayerError(RuntimeError):
@@ -133,15 +127,16 @@ def evaluating(model: nn.Module) -> Iterator[None]:
 
 def trace(
     model: nn.Module,
-    x: Tensor,
-    x_field: FieldType,
+    x: Given,
+    x_field: FieldType | None = None,
     *,
     overrides: Mapping[str, str] | None = None,
     declared: bool = False,
 ) -> Trace:
-    """Run `model` on `x` (batch, channel, height, width) once and describe every module call.
+    """Run `model` once and describe every module call.
 
     Args:
+        x: what it is called with: Inputs, or one tensor with its field, such as an image (batch, channel, y, x).
         overrides: {layer name: field text}, corrections of guessed fields.
         declared: the network's author stands for its fields (a built-in card), so none is marked as a guess.
 
@@ -152,8 +147,8 @@ def trace(
     """
     names = {m: n for n, m in model.named_modules()}
     fields = {name: parse_field(text) for name, text in (overrides or {}).items()}
-    x = x.detach().clone()  # the first layer may work in place
-    recorder = _Recorder(names, x, x_field, fields, declared)
+    inputs = inputs_of(x, x_field).map(lambda v, _: v.detach().clone())  # the first layer may work in place
+    recorder = _Recorder(names, inputs, fields, declared)
     handles = []
     try:
         for module in names:
@@ -161,7 +156,7 @@ def trace(
             handles.append(module.register_forward_hook(recorder.leave, with_kwargs=True))
         with torch.no_grad():
             try:
-                result = model(x)
+                result = model(*inputs.values)
             except (_Unfit, torch.OutOfMemoryError):
                 raise
             except Exception as error:
@@ -187,21 +182,24 @@ class _Recorder:
     def __init__(
         self,
         names: Mapping[nn.Module, str],
-        x: Tensor,
-        x_field: FieldType,
+        inputs: Inputs,
         overrides: Mapping[str, FieldType],
         declared: bool,
     ) -> None:
         self.names = names
+        self.space = space_of(inputs)
         self.overrides = overrides
         self.declared = declared
         self.stack: list[str] = []
         self.layers: list[Layer] = []
         self.calls: dict[str, int] = {}
         # ids are only unique while the tensors live; a version that has moved on means an overwritten value
-        self._keep: list[tuple[Tensor, int]] = [(x, _version(x))]
-        self._known: dict[int, tuple[FieldType, float, int]] = {id(x): (x_field, 0.0, 0)}
-        self._recent: list[tuple[tuple[int, ...], FieldType, float, int]] = [(tuple(x.shape), x_field, 0.0, 0)]
+        given = list(zip(inputs.values, inputs.fields, strict=True))
+        self._keep: list[tuple[Tensor, int]] = [(v, _version(v)) for v, _ in given]
+        self._known: dict[int, Known] = {id(v): (f, 0.0, 0) for v, f in given}
+        self._recent: list[tuple[tuple[int, ...], FieldType, float, int]] = [
+            (tuple(v.shape), f, 0.0, 0) for v, f in given if v.is_floating_point()
+        ]
         self._produced: dict[int, str] = {}
         self._inner: list[bool] = []
 
@@ -237,16 +235,20 @@ class _Recorder:
             inner = [layer for layer in self.layers if layer.module.startswith(name + ".")] if has_inner else []
             # functional code after a container's layers (a residual sum) mostly keeps the field of the same shape
             alike = self._lookup(out) if inner and not _declares(module) else None
-            out_field = alike[0] if alike else infer(module, in_field, shape_in, shape)
+            out_field = alike[0] if alike else self.space.infer(module, in_field, shape_in, shape)
             weighted = any(True for _ in module.parameters())
             rank = max([rank + int(weighted and not inner), *(layer.rank for layer in inner)])
-            radius = max([receptive(module, in_field, shape_in, shape, radius), *(layer.receptive for layer in inner)])
+            radius = self.space.receptive(module, in_field, shape_in, shape, radius)
+            radius = max([radius, *(layer.receptive for layer in inner)])
         if label in self.overrides:
             out_field = self._override(label, out)
         elif out_field is not None and self.declared:
             out_field = out_field.declared()
-        if out_field is not None and not _fits(out_field, out):
+        if out_field is not None and not self.space.fits(out_field, out):
             out_field = None
+        if out_field is not None and len(tensors) == 1 and _declares(module) and self._guessed_alike(tensors[0], out):
+            # a value that is only given a name: what it is declared to be holds for what comes in as well
+            known = [(out_field, radius, rank)]
         self._keep.append((out, _version(out)))
         if out_field is not None:
             self._remember(out, out_field, radius, rank)
@@ -275,7 +277,7 @@ class _Recorder:
         assert out is not None
         if id(out) not in self._produced or self._produced[id(out)] != self.layers[-1].name:
             found = self._lookup(out)
-            out_field = found[0] if found else (INVARIANT.guess() if out.ndim == 2 else None)
+            out_field = found[0] if found else self.space.functional(tuple(out.shape))
             label = FORWARD if OUTPUT in self.names.values() else OUTPUT
             if label in self.overrides:
                 out_field = self._override(label, out)
@@ -286,13 +288,17 @@ class _Recorder:
             )  # fmt: skip
         return self.layers
 
+    def _guessed_alike(self, given: Tensor, out: Tensor) -> bool:
+        """Whether what came in is what goes out, or has its shape and was known by nothing else."""
+        return given is out or (given.shape == out.shape and id(given) not in self._known)
+
     def overwritten(self) -> bool:
         """Whether functional code changed a layer's output in place after the layer had returned it."""
         return any(_version(tensor) != version for tensor, version in self._keep)
 
     def _override(self, label: str, out: Tensor) -> FieldType:
-        field = self.overrides[label]
-        if not _fits(field, out):
+        field = self.space.own(self.overrides[label])
+        if not self.space.fits(field, out):
             raise _Unfit(f"layer {label} gives {tuple(out.shape)}, which cannot be a field of type '{field}'")
         return field
 
@@ -300,7 +306,7 @@ class _Recorder:
         self._known[id(tensor)] = (out_field, radius, rank)
         self._recent.append((tuple(tensor.shape), out_field, radius, rank))
 
-    def _lookup(self, tensor: Tensor) -> tuple[FieldType, float, int] | None:
+    def _lookup(self, tensor: Tensor) -> Known | None:
         """Return what is known of a tensor: by identity, else by the shape of what came before (functional code)."""
         if id(tensor) in self._known:
             return self._known[id(tensor)]
@@ -308,12 +314,10 @@ class _Recorder:
         for seen, seen_field, radius, rank in reversed(self._recent):
             if seen == shape:
                 return seen_field.guess() if not self.declared else seen_field, radius, rank
-            if len(seen) == 4 and len(shape) == 2 and isinstance(seen_field.domain, Grid):
-                n, c, h, w = seen
-                if shape == (n, c * h * w) and (h, w) != (1, 1):
-                    return FieldType(Grid(seen_field.spacing, (h, w)), seen_field.rep, True), radius, rank
-                if shape == (n, c):
-                    return FieldType(Point(), seen_field.rep, True), math.inf, rank
+        # only then by kindred shapes: as many channels as nodes would make a matrix of pairs of them
+        for seen, seen_field, radius, rank in reversed(self._recent):
+            if (found := self.space.alike(shape, seen, (seen_field, radius, rank))) is not None:
+                return found
         return None
 
 
@@ -323,108 +327,3 @@ def _version(tensor: Tensor) -> int:
 
 def _declares(module: nn.Module) -> bool:
     return getattr(module, "out_rep", None) is not None or isinstance(getattr(module, "out_field", None), FieldType)
-
-
-def _fits(out_field: FieldType, out: Tensor) -> bool:
-    if len(out_field.axes) != out.ndim:
-        return False
-    if out_field.invariant:
-        return True
-    channels = out.shape[1]
-    if isinstance(out_field.domain, Grid) and out_field.domain.flat:
-        h, w = out_field.domain.flat
-        if channels % (h * w):
-            return False
-        channels //= h * w
-    return channels % out_field.rep.size == 0
-
-
-def infer(
-    module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
-) -> FieldType | None:
-    """Return the field type of a module's output; `guessed` unless the module declares it."""
-    if isinstance(declared := getattr(module, "out_field", None), FieldType):
-        return declared
-    rep = getattr(module, "out_rep", None)
-    keeps = isinstance(module, _KEEPS_REP) and len(shape_in) > 1 and len(shape) > 1 and shape_in[1] == shape[1]
-    # a pointwise layer hands on what it got, guess or not
-    guessed = (in_field.guessed if in_field else True) if keeps else rep is None
-    if rep is None:
-        rep = in_field.rep if keeps and in_field else Scalar()
-    if isinstance(rep, Scalar):
-        rep = Scalar()  # features are no measured intensities any more
-    match len(shape):
-        case 4:
-            return FieldType(Grid(_spacing(module, in_field, shape_in, shape)), rep, guessed)
-        case 2:
-            if in_field and isinstance(in_field.domain, Grid) and len(shape_in) == 4:
-                _, c, h, w = shape_in
-                if shape[1] == c * h * w and (h, w) != (1, 1):
-                    return FieldType(Grid(in_field.spacing, (h, w)), in_field.rep, in_field.guessed)
-                if shape[1] == c and not any(True for _ in module.parameters()):
-                    return FieldType(Point(), rep if not guessed else in_field.rep, guessed)
-            if keeps and in_field and shape_in == shape:
-                return in_field
-            return FieldType(Point(), rep, guessed) if isinstance(rep, Regular) else replace(INVARIANT, guessed=guessed)
-        case _:
-            return None
-
-
-def _pair(value: Any) -> tuple[float, ...]:
-    return tuple(map(float, value)) if isinstance(value, Sequence) else (float(value),)
-
-
-def _spacing(module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]) -> float:
-    before = in_field.spacing if in_field else 1.0
-    if shape[-2:] == (1, 1) and shape_in[-2:] != (1, 1):
-        return math.inf  # one place for the whole image: nothing moves it
-    if len(shape_in) != 4 or shape_in[-2:] == shape[-2:]:
-        return before
-    stride = getattr(module, "stride", None)
-    if stride is not None and not isinstance(stride, str):
-        step = max(_pair(stride))
-        return before / step if isinstance(module, nn.ConvTranspose2d) else before * step
-    ratio = shape_in[-1] / shape[-1]
-    return before * max(1, round(ratio)) if ratio >= 1 else before / max(1, round(1 / ratio))
-
-
-def receptive(
-    module: nn.Module,
-    in_field: FieldType | None,
-    shape_in: tuple[int, ...],
-    shape: tuple[int, ...],
-    radius: float,
-) -> float:
-    """Return the radius in input pixels that one output value can depend on, given its input's radius."""
-    if in_field is None or len(shape) != 4 or len(shape_in) != 4:
-        pointwise = shape == shape_in and isinstance(module, _KEEPS_REP) and not isinstance(module, _WHOLE_IMAGE)
-        return radius if pointwise or isinstance(module, nn.Flatten) else math.inf
-    if shape[-2:] == (1, 1) and shape_in[-2:] != (1, 1):
-        return math.inf
-    if isinstance(module, _WHOLE_IMAGE) and not getattr(module, "track_running_stats", False):
-        return math.inf
-    kernel = getattr(module, "kernel_size", None)
-    if kernel is not None:
-        dilation = max(_pair(getattr(module, "dilation", 1)))
-        reach = (max(_pair(kernel)) - 1) / 2 * dilation
-        return radius + (reach + _off_centre(module, shape_in, shape)) * in_field.spacing
-    if shape_in[-2:] == shape[-2:]:
-        return radius
-    # a pool without a kernel size, or an interpolation: no further than a step of the coarser of the two grids
-    return radius + max(1.0, *(a / b for a, b in zip(shape_in[-2:], shape[-2:]))) * in_field.spacing
-
-
-def _off_centre(module: nn.Module, shape_in: tuple[int, ...], shape: tuple[int, ...]) -> float:
-    """Return how many steps of the input lie between a strided layer's samples and the places they stand for."""
-    stride, padding = getattr(module, "stride", None), getattr(module, "padding", 0)
-    if stride is None or isinstance(stride, str) or isinstance(padding, str) or max(_pair(stride)) == 1:
-        return 0.0
-    if isinstance(module, nn.ConvTranspose2d):
-        return 0.0
-    kernel, dilation = _pair(getattr(module, "kernel_size", 1)), _pair(getattr(module, "dilation", 1))
-    off = 0.0
-    for axis in range(2):
-        s, p, k, d = (v[axis % len(v)] for v in (_pair(stride), _pair(padding), kernel, dilation))
-        covered = (shape[axis - 2] - 1) * s + (k - 1) * d + 1
-        off = max(off, abs(shape_in[axis - 2] + 2 * p - covered) / 2)
-    return off

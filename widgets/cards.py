@@ -18,13 +18,16 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.card import ModelInfo
-from explorer.catalogue import SampleInfo
+from explorer.catalogue import SampleInfo, same_kind
 from widgets import theme
 from widgets.chart import LEFT, RIGHT, faded, mixed
 
 INFO = Qt.ItemDataRole.UserRole + 1  # ModelInfo, SampleInfo, or None on a heading
 IMAGE = Qt.ItemDataRole.UserRole + 2
-SHORT = {"translation": "Z²"}
+DOMAIN = Qt.ItemDataRole.UserRole + 3  # of what stands under a heading
+COUNT = Qt.ItemDataRole.UserRole + 4  # how much of it is shown
+FAINT = 0.42  # opacity of samples that the model cannot take
+SHORT = {"translation": "Z²", "permutation": "Sₙ"}
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -37,6 +40,7 @@ class Cards(QListWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.current, self.second = "", ""  # names of the model (or sample) shown, and of the one beside it
+        self.domain = ""  # of the model in use; "" when it is not known
         self.setMouseTracking(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setUniformItemSizes(False)
@@ -54,12 +58,27 @@ class Cards(QListWidget):
             self.viewport().update()
             self.bring_into_sight()
 
+    def suit(self, domain: str) -> None:
+        """Let what a model of that domain cannot take step back."""
+        if domain != self.domain:
+            self.domain = domain
+            self.viewport().update()
+
+    def suits(self, domain: str) -> bool:
+        return not self.domain or same_kind(domain, self.domain)
+
     def bring_into_sight(self) -> None:
-        """Scroll just as far as needed for the one in use to be seen: it may have been chosen elsewhere."""
+        """Scroll for the one in use to be seen, with what stands round it: it may have been chosen elsewhere."""
         for row in range(self.count()):
             item = self.item(row)
             if (info := self.info(item)) is not None and info.name == self.current and not item.isHidden():
-                self.scrollToItem(item, QListWidget.ScrollHint.EnsureVisible)
+                seen = self.viewport().rect().contains(self.visualItemRect(item))
+                hint = QListWidget.ScrollHint
+                self.scrollToItem(item, hint.EnsureVisible if seen else hint.PositionAtCenter)
+
+    def showEvent(self, event: Any) -> None:
+        super().showEvent(event)
+        self.bring_into_sight()  # while it was hidden it had no size to scroll in
 
     def compare_rect(self, rect: QRect) -> QRect:
         """Return the place of the compare button in a card's rectangle."""
@@ -93,13 +112,6 @@ class Cards(QListWidget):
             return
         super().keyPressEvent(event)
 
-    def resizeEvent(self, event: Any) -> None:
-        """Let thumbnails share the width evenly."""
-        if self.viewMode() == QListView.ViewMode.IconMode and self.count():
-            cell, width = self.sizeHintForIndex(self.indexFromItem(self.item(0))), self.viewport().width() - 2
-            self.setGridSize(QSize(width // max(1, width // cell.width()), cell.height()))
-        super().resizeEvent(event)
-
     def leaveEvent(self, event: Any) -> None:
         super().leaveEvent(event)
         self.viewport().update()
@@ -123,10 +135,7 @@ class CardDelegate(QStyledItemDelegate):
         small = QFont(self._list.font())
         small.setPointSizeF(max(6.5, small.pointSizeF() * 0.88))
         if info is None:
-            small.setBold(True)
-            p.setFont(small)
-            p.setPen(QColor(t.muted))
-            p.drawText(QRectF(rect).adjusted(10, 4, -8, -1), LEFT, str(index.data()))
+            paint_heading(p, QRectF(rect), index, small)
             p.restore()
             return
         hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
@@ -204,15 +213,26 @@ class ThumbnailDelegate(QStyledItemDelegate):
         self._list = parent
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(self.SIDE + 10, self.SIDE + 12 + round(1.9 * self._list.fontMetrics().height()))
+        width, line = max(self.SIDE + 10, self._list.viewport().width() - 2), self._list.fontMetrics().height()
+        if index.data(INFO) is None:
+            return QSize(width, round(2.1 * line))
+        # the tiles of a row share the width evenly
+        return QSize(width // max(1, width // (self.SIDE + 10)), self.SIDE + 12 + round(1.9 * line))
 
     def paint(self, p: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         rect, t = QRectF(option.rect), theme.current()
         info: SampleInfo | None = index.data(INFO)
-        if info is None:
-            return
+        small = QFont(self._list.font())
+        small.setPointSizeF(max(6.5, small.pointSizeF() * 0.88))
         p.save()
+        if info is None:
+            note = "" if self._list.suits(str(index.data(DOMAIN))) else "changes the model"
+            paint_heading(p, rect, index, small, note)
+            p.restore()
+            return
         state = option.state
+        if not self._list.suits(info.domain) and not state & QStyle.StateFlag.State_MouseOver:
+            p.setOpacity(FAINT)
         mine = info.name == self._list.current
         if mine or state & (QStyle.StateFlag.State_MouseOver | QStyle.StateFlag.State_HasFocus):
             p.fillRect(rect.adjusted(1, 1, -1, -1), mixed(t.first, t.panel, 0.16) if mine else QColor(t.raised))
@@ -235,8 +255,6 @@ class ThumbnailDelegate(QStyledItemDelegate):
             p.setPen(QPen(QColor(t.first), 2))
             p.setBrush(Qt.BrushStyle.NoBrush)
             p.drawRect(place.adjusted(-1, -1, 1, 1))
-        small = QFont(self._list.font())
-        small.setPointSizeF(max(6.5, small.pointSizeF() * 0.88))
         p.setFont(small)
         p.setPen(QColor(t.text if mine else t.muted))
         caption = QRectF(rect.left() + 1, rect.top() + self.SIDE + 7, rect.width() - 2, rect.height() - self.SIDE - 8)
@@ -247,6 +265,26 @@ class ThumbnailDelegate(QStyledItemDelegate):
         p.drawText(caption, wrapped if not fits else wrapped ^ Qt.TextFlag.TextWrapAnywhere | Qt.TextFlag.TextWordWrap,
                    shown)  # fmt: skip
         p.restore()
+
+
+def paint_heading(p: QPainter, rect: QRectF, index: Index, small: QFont, note: str = "") -> None:
+    """Write what stands below and how much of it, over a line."""
+    t = theme.current()
+    bold = QFont(small)
+    bold.setBold(True)
+    text, count = str(index.data()), index.data(COUNT)
+    line = rect.adjusted(10, 4, -8, -2)
+    p.setFont(bold)
+    p.setPen(QColor(t.text))
+    p.drawText(line, LEFT, text)
+    left = line.left() + QFontMetricsF(bold).horizontalAdvance(text) + 7
+    p.setFont(small)
+    p.setPen(QColor(t.muted))
+    if count:
+        p.drawText(line.adjusted(left - line.left(), 0, 0, 0), LEFT, str(count))
+        left += QFontMetricsF(small).horizontalAdvance(str(count)) + 8
+    p.drawText(QRectF(left, line.top(), line.right() - left, line.height()), RIGHT, note)
+    p.fillRect(QRectF(line.left(), rect.bottom() - 2, line.width(), 1), QColor(t.line))
 
 
 class Loading(QWidget):

@@ -11,15 +11,16 @@ import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from explorer.card import ModelInfo
-from explorer.catalogue import Busy, Catalogue
+from explorer.catalogue import Busy, Catalogue, same_kind
 from explorer.chance import random_steps
 from explorer.failing import failure_of
 from explorer.frame import Failure, Frame, LayerInfo, OrbitCurve
 from explorer.resolve import resolve
 from explorer.runner import Engine, NoEngine, Runner, Task, TaskDone, orbit_key
-from explorer.session import SessionError, load_session
+from explorer.session import SessionError, is_session, load_session
 from explorer.state import History, State
-from explorer.transforms import Step, transforms
+from explorer.transforms import NoAction, Step, transforms
+from widgets.domains import ONE
 from widgets.playing import Player
 from widgets.view import Wish
 
@@ -31,6 +32,7 @@ class Controller(QObject):
     """Lives on the GUI thread. Views send wishes and hear of frames; nothing else changes the state."""
 
     state_changed = Signal(object, object)  # old State, new State
+    told = Signal(str)  # what happened beside what was asked for
     frame_ready = Signal(object)  # Frame
     orbit_ready = Signal(object)  # tuple of OrbitCurve, () when there is none of this epoch yet
     catalogue_ready = Signal(object)  # Catalogue
@@ -84,7 +86,11 @@ class Controller(QObject):
 
     @property
     def domain(self) -> str:
-        return self.info.domain if self.info is not None else "grid"
+        if self.info is not None:
+            return self.info.domain
+        # a model from a file: its frame says what it lives on
+        on_graph = self.frame is not None and any(s.graph is not None for s in self.frame.squares)
+        return "graph" if on_graph else "grid"
 
     @property
     def curves(self) -> tuple[OrbitCurve, ...]:
@@ -122,8 +128,14 @@ class Controller(QObject):
         """Replace fields of the state, and with them what has lost its meaning."""
         state = state or self.state
         changes = dict(changes)
+        if changes.get("sample", state.sample) != state.sample:
+            changes = {"node": None, "other": None, **changes}
+            if "model" not in changes:
+                changes["model"] = self._model_for(str(changes["sample"]))
+                self._tell_switch(str(changes["sample"]), changes["model"])
         if changes.get("model", state.model) != state.model:
-            changes = {"layer": "", "channel": None, "pixel": None, "params": (), "overrides": ()} | changes
+            fresh = {"layer": "", "channel": None, "pixel": None, "node": None, "other": None}
+            changes = {**fresh, "params": (), "overrides": ()} | changes
             changes.setdefault("sample", self._sample_for(changes["model"]))
         elif changes.get("layer", state.layer) != state.layer:
             changes = {"channel": None, "pixel": None} | changes
@@ -148,7 +160,10 @@ class Controller(QObject):
         self._announce(old, self._history.redo())
 
     def invert(self) -> None:
-        self.set_steps(self.state.inverted().steps)
+        try:
+            self.set_steps(self.state.inverted().steps)
+        except NoAction as error:
+            self.log.emit("warning", f"{error}")
 
     def reset(self) -> None:
         """Go back to the identity."""
@@ -165,7 +180,8 @@ class Controller(QObject):
         transform = transforms()[name]
         step = Step(name, values if values is not None else transform.defaults)
         steps = self.state.steps
-        if steps and steps[-1] == step and transform.inverse(*step.values) == step.values:
+        own_inverse = transform.inverse is not None and transform.inverse(*step.values) == step.values
+        if steps and steps[-1] == step and own_inverse:
             self.set_steps(steps[:-1])
         else:
             self.set_steps((*steps, step))
@@ -189,7 +205,7 @@ class Controller(QObject):
         elif not Path(path).is_file():
             what = "is a folder" if Path(path).is_dir() else "does not exist"
             self._fail(Failure(self.state, f"{Path(path).name} {what}.", path))
-        elif Path(path).suffix.lower() == ".json":
+        elif Path(path).suffix.lower() == ".json" and is_session(path):
             self.open_session(path)
         elif Path(path).suffix.lower() in self.catalogue.extensions:
             self.change({"sample": path})
@@ -230,9 +246,32 @@ class Controller(QObject):
         if self.catalogue is None:
             return self.state.sample
         domains = {m.name: m.domain for m in self.catalogue.models}
-        if model in domains and domains[model] == domains.get(self.state.model):
+        if model in domains and same_kind(domains[model], domains.get(self.state.model, "")):
             return self.state.sample
         return ""
+
+    def _model_for(self, sample: str) -> str:
+        """Keep the model when it can eat the sample; else the first trained one of that domain."""
+        if self.catalogue is None or self.info is None:
+            return self.state.model
+        known = {s.name: s.domain for s in self.catalogue.samples}
+        domain = known.get(sample) or dict(self.catalogue.domains).get(Path(sample).suffix.lower(), "")
+        if not domain or same_kind(domain, self.info.domain):
+            return self.state.model
+        fit = [m for m in self.catalogue.models if same_kind(m.domain, domain)]
+        fit.sort(key=lambda m: (m.domain != domain, not m.trained, not m.groups))
+        return fit[0].name if fit else self.state.model
+
+    def _tell_switch(self, sample: str, model: str) -> None:
+        """Say that the chosen data brought another model with them."""
+        known = {m.name: m for m in self.catalogue.models} if self.catalogue else {}
+        if model == self.state.model or model not in known or self.info is None:
+            return
+        samples = {s.name: s for s in self.catalogue.samples} if self.catalogue else {}
+        title = samples[sample].title if sample in samples else Path(sample).name
+        what = ONE.get(samples[sample].domain if sample in samples else known[model].domain, "of another kind")
+        before, now = self.info.title, known[model].title
+        self.told.emit(f"{title} is {what}, which “{before}” cannot take: now “{now}” is shown.")
 
     # one-off work -----------------------------------------------------------------------------------------
     def do(self, work: Task, text: str, then: Callable[[Any], None] | None = None) -> None:

@@ -62,6 +62,7 @@ def export_view(view: View, path: str | Path, *, theme: str = "light") -> None:
     _folder(path)
     with _dressed(view, themes.DARK if theme == "dark" else themes.LIGHT):
         view.catch_up()
+        view.settle()
         figure = _Figure(view)
         match kind:
             case ".png":

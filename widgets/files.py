@@ -13,6 +13,8 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from explorer.failing import failure_of
 from explorer.session import Session, SessionError, load_session, save_session
 from widgets import theme
+from widgets.domains import lessons_of
+from widgets.menus import empty
 from widgets.recording import Recorder
 
 if TYPE_CHECKING:
@@ -105,14 +107,23 @@ class Files(QObject):
         return LESSONS.is_dir() and any(LESSONS.glob("*.json"))
 
     def fill_lessons(self, menu: QMenu) -> None:
-        """List the lessons by their titles, in the order of their file names."""
-        menu.clear()
+        """List the lessons by their titles, in the order of their file names, under what their models live on."""
+        empty(menu)
+        known = {m.name: m.domain for m in self._controller.catalogue.models} if self._controller.catalogue else {}
+        groups: dict[str, list[tuple[str, str]]] = {}
         for number, path in enumerate(sorted(LESSONS.glob("*.json")) if LESSONS.is_dir() else (), 1):
+            title, heading = path.stem, next(reversed(groups), "")
             try:
-                title = load_session(path).title or path.stem
+                session = load_session(path)
+                title = session.title or title
+                heading = lessons_of(known[session.state.model]) if session.state.model in known else heading
             except (SessionError, OSError):
-                title = path.stem  # opening it says what is wrong
-            menu.addAction(f"{number}  {title}".replace("&", "&&"), partial(self._controller.open_session, str(path)))
+                pass  # opening it says what is wrong
+            groups.setdefault(heading, []).append((f"{number}  {title}".replace("&", "&&"), str(path)))
+        for heading, lessons in groups.items():
+            inner = menu.addMenu(heading) if len(groups) > 1 and heading else menu
+            for text, file in lessons:
+                inner.addAction(text, partial(self._controller.open_session, file))
 
     # sessions ---------------------------------------------------------------------------------------------
     def save(self) -> None:
@@ -177,6 +188,28 @@ class Files(QObject):
             return engine.export_captures(state, path)
 
         self._controller.do(work, "Exporting captures…", lambda _: self._window.say("info", f"Saved {path}"))
+
+    def export_data(self) -> None:
+        """Save the sample in another format, on the worker thread."""
+        state = self._controller.state
+        catalogue = self._controller.catalogue
+        known = catalogue.writable if catalogue is not None else ()
+        endings = [e for e, domain in known if domain == self._controller.domain]
+        filters = ";;".join(f"{e[1:].upper()} (*{e})" for e in endings)
+        name = Path(state.sample or "data").stem + (endings[0] if endings else "")
+        path = self.ask_save("Export data", name, filters)
+        if not path:
+            return
+
+        def work(engine: Any) -> object:
+            if not hasattr(engine, "export_data"):
+                raise ValueError("Data cannot be exported by this engine: `main.py export` writes them.")
+            return engine.export_data(state, path)
+
+        def said(notes: Any) -> None:
+            self._window.say("info", "; ".join([f"Saved {path}", *notes]))
+
+        self._controller.do(work, "Exporting data…", said)
 
     def export_orbit(self) -> None:
         """Film the stage along the orbit."""

@@ -57,10 +57,13 @@ class Link:
 
 
 class Places:
-    """The places of one panel: its size, its pixels' spacing in input pixels, its orientations' group."""
+    """The places of one panel: its size, its pixels' spacing in input pixels, its orientations' group.
 
-    def __init__(self, height: int, width: int, spacing: float = 1.0, group: str = "") -> None:
-        self.height, self.width, self.spacing, self.group = height, width, spacing, group
+    `kind` says what the rows are on a graph: "node", "edge" or "pair".
+    """
+
+    def __init__(self, height: int, width: int, spacing: float = 1.0, group: str = "", kind: str = "") -> None:
+        self.height, self.width, self.spacing, self.group, self.kind = height, width, spacing, group, kind
 
     def point(self, place: Place) -> NDArray[np.float64]:
         """Return right and up of a pixel from the centre, in input pixels."""

@@ -126,6 +126,7 @@ class MainWindow(QMainWindow):
         {"identity": c.reset, "inverse": c.invert, "random": c.randomise}[what]()
 
     def _build_center(self) -> None:
+        self._domain = ""  # of what is shown
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.setTabBarAutoHide(True)
         for spec, view in self.views:
@@ -176,6 +177,7 @@ class MainWindow(QMainWindow):
         c.orbit_ready.connect(self._show_orbit)
         c.catalogue_ready.connect(self._show_catalogue)
         c.failed.connect(self.say_failure)
+        c.told.connect(partial(self.say, "info"))
         c.engine_lost.connect(self._engine_lost)
         c.busy.connect(self._show_busy)
         c.played.connect(self.menus.show_playing)
@@ -221,11 +223,26 @@ class MainWindow(QMainWindow):
         if self.stack.currentWidget() is self.loading and (stage := self.stage_view()) is not None:
             stage.setFocus()  # Space, F and the arrows are for the picture, not for the first field that takes text
         self.stack.setCurrentWidget(self.tabs)
+        self._follow_domain(frame)
         self.infobar.frame_came()
         self.quick.show_frame(frame)
         first = self.stage_view()
         self._each(lambda view: self._pace.give(view, frame, view is first))
         self.setWindowTitle(self._title(self.controller.state))
+
+    def _follow_domain(self, frame: Frame) -> None:
+        """Offer the views of this kind of data, and begin with the one that was made for it."""
+        domain = "grid" if not frame.squares or frame.squares[0].graph is None else "graph"
+        if domain == self._domain:
+            return
+        fresh, self._domain = self._domain != "", domain
+        for spec, view in self.views:
+            if spec.area == "center":
+                self.tabs.setTabVisible(self.tabs.indexOf(view), not spec.domains or domain in spec.domains)
+        first = next((view for spec, view in self.views if spec.area == "center" and domain in spec.domains[:1]), None)
+        at_home = self.stage_view() if domain == "grid" else first
+        if at_home is not None and (fresh or domain != "grid"):
+            self.tabs.setCurrentWidget(at_home)
 
     def _show_orbit(self, curves: tuple[OrbitCurve, ...]) -> None:
         self._each(lambda view: view.set_orbit(curves))

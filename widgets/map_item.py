@@ -57,6 +57,8 @@ class MapItem(QGraphicsObject):
         self._heat = QImage()
         self._heat_lines: NDArray[np.float64] | None = None
         self._heat_role = "accent"
+        self._wide, self._alone = 1, False
+        self.grabbed: Place | None = None  # where the mouse was pressed last
         self._pressed: QPointF | None = None
         self._camera_then = (1.0, 0.5, 0.5)
         self._moved = self._panning = False
@@ -64,7 +66,7 @@ class MapItem(QGraphicsObject):
     # what is shown ----------------------------------------------------------------------------------------
     def set_values(
         self, values: NDArray[Any] | None, low: float = -1.0, high: float = 1.0, kind: str = "signed",
-        order: int = 1, labels: Sequence[str] = (), names: Sequence[str] = (),
+        order: int = 1, labels: Sequence[str] = (), names: Sequence[str] = (), wide: int = 1,
     ) -> None:  # fmt: skip
         """Show (channels, height, width), or nothing.
 
@@ -72,13 +74,15 @@ class MapItem(QGraphicsObject):
             kind: "signed", "grey", "error", or "rgb" (three channels are one coloured picture).
             order: channels of one field (orientations), which lie in one row under `labels`.
             names: names of the channels, for bars.
+            wide: a value is drawn this many times as wide as high (a matrix of many nodes by few channels).
         """
         levels, labels, names = (low, high, kind), tuple(labels), tuple(names)
-        same = (levels, order, labels, names) == (self._levels, self._order, self.labels, self._names)
+        known = (self._levels, self._order, self.labels, self._names, self._wide)
+        same = (levels, order, labels, names, wide) == known
         if same and values is not None and self.values is not None and np.array_equal(values, self.values):
             return  # x and F(x) do not change while a hand turns the ring
         self.values = values
-        self._levels, self._order, self.labels, self._names = levels, order, labels, names
+        self._levels, self._order, self.labels, self._names, self._wide = levels, order, labels, names, wide
         self._compose()
 
     def set_channel(self, channel: int | None) -> None:
@@ -134,6 +138,8 @@ class MapItem(QGraphicsObject):
         shown = values[self.channel : self.channel + 1] if alone and self.channel is not None else values
         if h * w == 1 and Bars.legible(channels, self._box):
             self._bars = Bars(values[:, 0, 0], max(abs(low), abs(high)), self._names, self._box)
+        self._alone = alone
+        shown = shown if self._wide == 1 else np.repeat(shown, self._wide, axis=2)
         self._shown = shown
         aspect = self._box.width() / max(1.0, self._box.height())
         layout = tiling(*shown.shape, 1 if alone else self._order, round(aspect, 2))
@@ -148,7 +154,7 @@ class MapItem(QGraphicsObject):
 
     def _compose_rgb(self, values: NDArray[Any], low: float, high: float) -> None:
         _, h, w = values.shape
-        self.tiling, self._shown = tiling(1, h, w), values
+        self.tiling, self._shown, self._alone = tiling(1, h, w), values, False
         share = np.clip(np.nan_to_num((values - low) / ((high - low) or 1.0)), 0, 1)
         pixels = np.ascontiguousarray((share.transpose(1, 2, 0) * 255 + 0.5).astype(np.uint8))
         cell = self.tiling.cell
@@ -224,8 +230,7 @@ class MapItem(QGraphicsObject):
         hit = self.tiling.hit((point.x() - target.left()) / pixel, (point.y() - target.top()) / pixel)
         if hit is None or self.values is None:
             return None
-        alone = self._shown is not self.values and self.channel is not None
-        return (self.channel or 0) if alone else hit[0], hit[1], hit[2]
+        return (self.channel or 0) if self._alone else hit[0], hit[1], hit[2] // self._wide
 
     def rect_of(self, place: Place) -> QRectF:
         """Return the box of one data pixel on the item; of its bar, for values without places."""
@@ -234,11 +239,12 @@ class MapItem(QGraphicsObject):
         channel, row, column = place
         if self._bars:
             return self._bars.row(channel)
-        if self.channel is not None and self._shown is not self.values and self._shown is not None:
-            channel = 0 if len(self._shown) == 1 else channel
+        if self._alone:
+            channel = 0
         target, pixel, cell = self._target(), self.pixel(), self._cell_pixel()
         x, y = self.tiling.origin(channel)
-        return QRectF(target.left() + x * cell + column * pixel, target.top() + y * cell + row * pixel, pixel, pixel)
+        wide = pixel * self._wide
+        return QRectF(target.left() + x * cell + column * wide, target.top() + y * cell + row * pixel, wide, pixel)
 
     def value_at(self, place: Place) -> float | None:
         """Return the value at (channel, row, column), or None outside of the array."""
@@ -335,6 +341,7 @@ class MapItem(QGraphicsObject):
             event.ignore()
             return
         self._pressed, self._moved = event.pos(), False
+        self.grabbed = self.place_at(event.pos())
         self._panning = event.button() == Qt.MouseButton.MiddleButton or not self.draggable
         self._camera_then = (self.camera.zoom, self.camera.x, self.camera.y)
 

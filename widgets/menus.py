@@ -16,6 +16,7 @@ from explorer.catalogue import Catalogue
 from explorer.resolve import DTYPES
 from explorer.state import State
 from explorer.transforms import Transform, transforms
+from widgets.domains import families, parts, place_of, title_of
 from widgets.icons import icon
 from widgets.playing import SPEEDS
 
@@ -47,6 +48,17 @@ class _Choices:
     def mark(self, value: str) -> None:
         for action in self.group.actions():
             action.setChecked(action.data() == value)
+
+
+def empty(menu: QMenu) -> None:
+    """Take out everything; menus that were inside go too, which `clear` alone leaves behind."""
+    inside = [action.menu() for action in menu.actions()]
+    menu.clear()
+    for inner in inside:
+        if isinstance(inner, QMenu) and inner.parent() is menu:
+            empty(inner)
+            inner.setParent(None)
+            inner.deleteLater()
 
 
 def _choose(chosen: Callable[[str], None], value: str, checked: bool = True) -> None:
@@ -133,6 +145,7 @@ class Menus(QObject):
             tip="Save the view with the focus, or the stage, as a picture or as numbers",
         )  # fmt: skip
         self.add(menu, "export_captures", "Export ca&ptures…", files.export_captures, "Ctrl+Shift+E")
+        self.add(menu, "export_data", "Export &data…", files.export_data)
         self.add(menu, "export_orbit", "Export orbit as &GIF/MP4…", files.export_orbit)
         menu.addSeparator()
         quit_action = self.add(menu, "quit", "&Quit", self._window.close, "Ctrl+Q")
@@ -283,28 +296,46 @@ class Menus(QObject):
 
     def _fill_model(self, catalogue: Catalogue | None) -> None:
         menu, controller = self.menus["Model"], self._window.controller
-        menu.clear()
+        compare = self._compare
+        menu.removeAction(compare.menu.menuAction())  # it stays, with other entries
+        empty(menu)
         models = sorted(catalogue.models, key=_by_row) if catalogue else []
-        domains = list(dict.fromkeys(m.domain for m in models))
-        for domain in domains:
-            inner = menu.addMenu(domain.capitalize()) if len(domains) > 1 else menu
-            group = _Choices(inner, self._models.group)
-            items = [(m.name, _model_text(m)) for m in models if m.domain == domain]
-            group.fill(items, controller.set_model, clear=False)
+        self._fill_by_domain(menu, self._models, models, controller.set_model)
         if not models:
             menu.addAction("Loading…").setEnabled(False)
         menu.addSeparator()
-        compare = self._compare
-        compare.fill([(m.name, _model_text(m)) for m in models], controller.set_compare)
+        empty(compare.menu)
+        self._fill_by_domain(compare.menu, compare, models, controller.set_compare)
         compare.menu.setIcon(icon("compare"))
         compare.menu.menuAction().setEnabled(bool(models))
         menu.addMenu(compare.menu)
         self.add(menu, "alone", "Side by side &off", partial(controller.set_compare, ""))
 
+    def _fill_by_domain(
+        self, menu: QMenu, choices: _Choices, models: Sequence[ModelInfo], chosen: Callable[[str], None]
+    ) -> None:
+        """Put models into a menu for each domain, those of many models into one for each family."""
+        domains = sorted({m.domain for m in models}, key=place_of)
+        for domain in domains:
+            inner = menu.addMenu(title_of(domain)) if len(domains) > 1 else menu
+            for title, some in families([m for m in models if m.domain == domain]):
+                part = _Choices(inner.addMenu(title.replace("&", "&&")) if title else inner, choices.group)
+                part.fill([(m.name, _model_text(m)) for m in some], chosen, clear=False)
+
     def _fill_data(self, catalogue: Catalogue | None) -> None:
         menu, controller = self.menus["Data"], self._window.controller
         samples = catalogue.samples if catalogue else ()
-        self._samples.fill([(s.name, s.title) for s in samples], lambda name: controller.change({"sample": name}))
+        menu.removeAction(self.actions["open"])
+        empty(menu)
+        domains = sorted({s.domain for s in samples}, key=place_of)
+        for domain in domains:
+            inner = menu.addMenu(title_of(domain)) if len(domains) > 1 else menu
+            pieces = parts([s for s in samples if s.domain == domain])
+            for some in pieces:
+                ends = f"{some[0].title}  …  {some[-1].title}".replace("&", "&&")
+                part = _Choices(inner.addMenu(ends) if len(pieces) > 1 else inner, self._samples.group)
+                items = [(s.name, s.title.replace("&", "&&")) for s in some]
+                part.fill(items, lambda name: controller.change({"sample": name}), clear=False)
         menu.addSeparator()
         menu.addAction(self.actions["open"])
 

@@ -163,6 +163,8 @@ def _wait(window: MainWindow, state: State | None, orbit: bool, timeout: float) 
         raise NoPicture(trouble[0])
     for _, view in window.views:
         view.catch_up()
+        if view.isVisible():
+            view.settle()
     QTimer.singleShot(0, loop.quit)  # one more round, in which the views lay themselves out
     loop.exec()
 

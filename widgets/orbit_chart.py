@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 from explorer.frame import OrbitCurve
 from explorer.params import Param
+from explorer.transforms import transforms
 from widgets import theme
 from widgets.chart import CENTRE, LEFT, RIGHT, Chart, draw_hair, draw_mark, faded, linear_ticks
 from widgets.theme import Theme
@@ -96,6 +97,18 @@ class ElementChart(Chart):
             found.add(self.param.maximum)
         return sorted(found)
 
+    @property
+    def ordered(self) -> bool:
+        """Whether neighbouring values are neighbours: seeds of a shuffle are not, and no line joins them."""
+        return self.param is None or self.param.name != "seed"
+
+    @property
+    def axis_name(self) -> str:
+        """Return what is counted along the axis, where no unit at its ticks says so."""
+        if self.param is None or self.param.unit or self.logarithmic or self.param.name == "share":
+            return ""
+        return self.param.title.lower()
+
     # painting -------------------------------------------------------------------------------------------------
     def drawn_key(self) -> object:
         """Return what everything but the current element depends on: it moves over curves that stand still."""
@@ -108,15 +121,26 @@ class ElementChart(Chart):
             return
         plot, metrics = self.plot(), QFontMetricsF(self.small())
         top, height = plot.bottom() + 3, self.height() - plot.bottom() - 3
-        unit = self.param.unit if self.param.unit in ("°", "×") else ""
+        name = self.axis_name
+        room = self.width() - metrics.horizontalAdvance(name) - 8 if name else math.inf
         for tick in self._ticks(max(1, int(plot.width() / 56))):
-            x, text = self.x_of(self._u(tick)), f"{tick:g}{unit}".replace("-", "−")
+            x, text = self.x_of(self._u(tick)), self._tick_text(tick)
             half = metrics.horizontalAdvance(text) / 2 + 2
             p.setPen(QPen(faded(t.line, 150), 1))
             draw_hair(p, QPointF(x, plot.top()), QPointF(x, plot.bottom() + 3))
             p.setPen(QColor(t.muted))
             centre = min(max(x, half), self.width() - half)
-            p.drawText(QRectF(centre - half, top, 2 * half, height), CENTRE, text)
+            if centre + half < room:
+                p.drawText(QRectF(centre - half, top, 2 * half, height), CENTRE, text)
+        if name:
+            p.setPen(QColor(t.muted))
+            p.drawText(QRectF(room, top, self.width() - room - 2, height), RIGHT, name)
+
+    def _tick_text(self, tick: float) -> str:
+        if self.param is not None and self.param.name == "share":
+            return f"{100 * tick:g} %"
+        unit = self.param.unit if self.param is not None and self.param.unit in ("°", "×") else ""
+        return f"{tick:g}{unit}".replace("-", "−")
 
     def _ticks(self, most: int) -> list[float]:
         low, high = self._v(self._range[0]), self._v(self._range[1])
@@ -126,7 +150,8 @@ class ElementChart(Chart):
         if self.param is not None and self.param.unit == "°":
             step = next((s for s in TURNS if (high - low) / s <= most), 180)
             return [float(k * step) for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
-        return linear_ticks(low, high, most)
+        found = linear_ticks(low, high, most)
+        return [v for v in found if v == round(v)] if self.param is not None and self.param.whole else found
 
     def paint_cursor(self, p: QPainter, t: Theme) -> None:
         """Draw the current element as a line with a handle, and its value at the top."""
@@ -143,12 +168,19 @@ class ElementChart(Chart):
                                  QPointF(x, plot.top() + 3)]))  # fmt: skip
 
     def text_of(self, value: float) -> str:
+        if self.param is not None and self.param.name == "share":
+            return f"{100 * value:.4g} %"
         unit = self.param.unit if self.param is not None else ""
         return f"{value:.4g}".replace("-", "−") + (f" {unit}" if unit.isalpha() else unit)
 
     def element_text(self) -> str:
         """Return the current element in words: "angle 30°"."""
-        return f"{self.param.title.lower()} {self.text_of(self.value)}" if self.param is not None else ""
+        if self.param is None:
+            return ""
+        text = f"{self.param.title.lower()} {self.text_of(self.value)}"
+        # a share and a seed are alike in several transforms
+        transform = transforms().get(self.traces[0].curve.transform) if self.traces else None
+        return f"{transform.title}, {text}" if transform is not None and self.param.name in ("share", "seed") else text
 
     # the drag -------------------------------------------------------------------------------------------------
     def grabbed(self, at: QPointF) -> bool:
@@ -218,16 +250,20 @@ class CurveChart(ElementChart):
         colour = getattr(t, trace.role)
         p.setBrush(Qt.BrushStyle.NoBrush)
         if trace.output and trace.output != trace.layer:
-            p.setPen(QPen(faded(colour, 170), 1.2, Qt.PenStyle.DashLine))
+            p.setPen(QPen(faded(colour, 170), 1.2, Qt.PenStyle.DashLine if self.ordered else Qt.PenStyle.SolidLine))
             for stretch in self.points(trace, trace.errors(trace.output)):
-                p.drawPolyline(QPolygonF(stretch))
+                if self.ordered:
+                    p.drawPolyline(QPolygonF(stretch))
+                for at in () if self.ordered else stretch:
+                    p.drawLine(QPointF(at.x() - 3, at.y()), QPointF(at.x() + 3, at.y()))
         values = trace.errors(trace.layer)
         p.setPen(QPen(QColor(colour), 1.8))
         for stretch in self.points(trace, values):
-            if len(stretch) > 1:
+            if len(stretch) > 1 and self.ordered:
                 p.drawPolyline(QPolygonF(stretch))
             else:
-                draw_mark(p, "dot", stretch[0], colour, 1.5)
+                for at in stretch:
+                    draw_mark(p, "dot", at, colour, 1.5)
                 p.setPen(QPen(QColor(colour), 1.8))
                 p.setBrush(Qt.BrushStyle.NoBrush)
         bottom = self.plot().bottom()
@@ -247,7 +283,9 @@ class CurveChart(ElementChart):
             parts.append((f"{trace.curve.model}: {trace.layer or 'no layer'}{shown}", colour, False))
             if trace.curve.done < len(trace.curve.values):
                 parts.append((f"{trace.curve.done} of {len(trace.curve.values)} computed", t.muted, False))
-            keys += [("line", "layer", colour), ("dashes", "output", colour)] if not keys else []
+            if not keys:
+                kinds = ("line", "dashes") if self.ordered else ("dot", "line")
+                keys += [(kinds[0], "layer", colour), (kinds[1], "output", colour)]
         keys += [("dot", "exact", t.muted), ("band", "floor", t.band)]
         self.paint_header(p, parts, keys if self.traces else ())
 

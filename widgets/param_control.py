@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QLabel, QSizePolicy, QSlider, QWidget
+from PySide6.QtCore import QEvent, QObject, QRandomGenerator, QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QLabel, QSizePolicy, QSlider, QToolButton, QWidget
 
 from explorer.params import Param
+from widgets.icons import icon
 
 WIDE = 400  # a range wider than this many steps is shown in part by the slider, wholly by the number
+NARROW, BROAD = 62, 112  # pixels of a name
 FINE = 400  # positions of a slider over factors
 
 
@@ -22,12 +24,14 @@ class ParamControl(QWidget):
         super().__init__(parent)
         self.param = param
         self.reach = 32.0  # how far the slider goes when the range is too wide for one
+        self.most = param.maximum  # less where the data have less (nodes of a graph)
         self.label = QLabel(param.title, self)
-        self.label.setFixedWidth(62)
+        self.set_label_width(NARROW)
         self.label.installEventFilter(self)
         self.combo: QComboBox | None = None
         self.slider: QSlider | None = None
         self.spin: QDoubleSpinBox | None = None
+        self.draw: QToolButton | None = None
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
@@ -37,6 +41,8 @@ class ParamControl(QWidget):
         else:
             row.addWidget(self._make_slider(), 1)
             row.addWidget(self._make_spin())
+            if param.name == "seed":
+                row.addWidget(self._make_draw())
         self._describe()
         self.set_value(param.default)
 
@@ -45,6 +51,8 @@ class ParamControl(QWidget):
         self.combo = QComboBox(self)
         self.combo.addItems(list(self.param.choices))
         self.combo.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.combo.setMinimumContentsLength(6)  # a long choice must not push the panel wider
         self.combo.activated.connect(lambda i: self.changed.emit(float(i), True))
         self._tame(self.combo)
         return self.combo
@@ -74,6 +82,42 @@ class ParamControl(QWidget):
         self._tame(self.spin)
         return self.spin
 
+    def _make_draw(self) -> QToolButton:
+        self.draw = QToolButton(self)
+        self.draw.setToolTip("Draw another one")
+        self.draw.setAccessibleName(f"{self.param.title}: draw another one")
+        self.draw.clicked.connect(self._draw_another)
+        self.apply_theme()
+        return self.draw
+
+    def _draw_another(self) -> None:
+        low, high = int(self.param.minimum) + 1, int(self.param.maximum)
+        value = float(QRandomGenerator.global_().bounded(low, high))  # one less than all: the present one is left out
+        self.set_value(value + (value >= self.value()))
+        self.changed.emit(self.value(), True)
+
+    def apply_theme(self) -> None:
+        if self.draw is not None:
+            self.draw.setIcon(icon("random"))
+
+    def set_label_width(self, width: int) -> None:
+        """Give the name so much room, and cut it where it needs more: the tool tip has all of it."""
+        self.label.setFixedWidth(width)
+        self.label.setText(self.label.fontMetrics().elidedText(self.param.title, Qt.TextElideMode.ElideRight, width))
+
+    def set_most(self, most: float) -> None:
+        """Offer no more than the data have."""
+        most = min(max(most, self.param.minimum), self.param.maximum)
+        if most == self.most or self.spin is None or self.slider is None:
+            return
+        value, self.most = self.value(), most
+        with QSignalBlocker(self.spin):
+            self.spin.setRange(self.param.minimum, most)
+        if not self.slider.isSliderDown():
+            self._span_slider()
+            self.set_value(value)
+        self._describe()
+
     def _tame(self, widget: QWidget) -> None:
         """The wheel scrolls the panel, and changes a value only in the control that has the focus."""
         widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -94,7 +138,7 @@ class ParamControl(QWidget):
         if p.choices:
             text = f"{p.title}: {', '.join(p.choices)}"
         else:
-            text = f"{p.title}: {p.minimum:g} to {p.maximum:g} {p.unit}".replace("-", "−").rstrip()
+            text = f"{p.title}: {p.minimum:g} to {self.most:g} {p.unit}".replace("-", "−").rstrip()
         text += f"\nDouble-click the name for {p.text(p.default)}."
         for widget in (self.label, self.combo, self.slider, self.spin):
             if widget is not None:
@@ -110,6 +154,8 @@ class ParamControl(QWidget):
     def limits(self) -> tuple[float, float]:
         """Return the ends of the slider."""
         p = self.param
+        if self.most < p.maximum:
+            return p.minimum, self.most
         if p.maximum - p.minimum > WIDE * max(p.step, 1e-12) and not p.periodic and not self.logarithmic:
             return max(p.minimum, p.default - self.reach), min(p.maximum, p.default + self.reach)
         return p.minimum, p.maximum
@@ -134,6 +180,8 @@ class ParamControl(QWidget):
         assert self.slider is not None
         low, high = self.limits()
         value = min(max(value, low), high)
+        if high <= low:
+            return 0
         part = math.log(value / low) / math.log(high / low) if self.logarithmic else (value - low) / (high - low)
         return round(part * self.slider.maximum())
 

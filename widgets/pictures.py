@@ -15,10 +15,11 @@ from explorer.transforms import parse_chain
 from widgets.export import ExportError, export_view
 from widgets.main_window import MainWindow
 from widgets.offscreen import NoPicture, visit_window
+from widgets.view import View
 
 # views that list what there is rather than show what a network does
 _LISTS = ("gallery", "log", "inspector")
-_SHOWCASE = "rotate:90"
+_SHOWCASE = {"grid": "rotate:90", "graph": "permute:3", "set": "permute:3"}  # an element that shows something
 
 
 def view_pictures(start: Callable[[], Engine], state: State, folder: Path) -> list[Path]:
@@ -36,27 +37,30 @@ def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
     """Save every card x view, the window light and dark at two sizes, and an index; return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     made: list[Path] = []
-    steps = parse_chain(_SHOWCASE)
-    first = State(steps=steps)
+    first = State(steps=parse_chain(_SHOWCASE["grid"]))
     pair = replace(first, model="plain-cnn", compare="d4-cnn", sample="digit-3")
+    graph = State(model="gat", sample="karate", node=0, steps=parse_chain(_SHOWCASE["graph"]))
     for theme in ("light", "dark"):
         for size, state, name in (
             ((1280, 800), replace(first, sample="digit-3"), "window"),
             ((1280, 800), pair, "compare"),
             ((2560, 1440), pair, "large"),
+            ((1280, 800), graph, "graph"),
+            ((2560, 1440), replace(graph, model="graph-transformer", layer="", node=11), "attention"),
         ):
             path = folder / f"{name}-{theme}.png"
             visit_window(start, state, [state], None, size=size, theme_name=theme, path=path)
             _compact(path)
             made.append(path)
             print(path, file=sys.stderr, flush=True)
-    states = [replace(first, model=name) for name in _models(start)]
+    states = [State(model=name, steps=parse_chain(_SHOWCASE[domain])) for name, domain in _models(start)]
 
     def visit(window: MainWindow) -> None:
         model = window.controller.state.model
         target = folder / model
         target.mkdir(exist_ok=True)
-        saved = _save_views(window, target)
+        # a picture that says that there is nothing to see is worth no place on the page
+        saved = _save_views(window, target, lambda view: bool(view.numbers()))
         for path in saved:
             _compact(path)
         made.extend(saved)
@@ -68,21 +72,25 @@ def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
     return [*made, index]
 
 
-def _models(start: Callable[[], Engine]) -> list[str]:
+def _models(start: Callable[[], Engine]) -> list[tuple[str, str]]:
     engine = start()
     try:
-        return [m.name for m in engine.catalogue().models]
+        return [(m.name, m.domain) for m in engine.catalogue().models]
     finally:
         engine.close()
 
 
-def _save_views(window: MainWindow, folder: Path) -> list[Path]:
+def _save_views(window: MainWindow, folder: Path, worth: Callable[[View], bool] = lambda view: True) -> list[Path]:
     made = []
+    squares = window.controller.frame.squares if window.controller.frame is not None else ()
+    domain = "graph" if any(s.graph is not None for s in squares) else "grid"
     for spec, view in window.views:
-        if spec.name in _LISTS:
+        if spec.name in _LISTS or (spec.domains and domain not in spec.domains):
             continue
         # a hidden view has not drawn the frame yet; bringing it to the front makes it do so
         window.show_view(spec.name)
+        if not worth(view):
+            continue
         path = folder / f"{spec.name}.png"
         try:
             export_view(view, path)

@@ -10,6 +10,7 @@ from explorer.frame import Square
 from explorer.groups import group
 from widgets.camera import Camera
 from widgets.diagram import Arrow, ColourBar, Label, ReadOut
+from widgets.graph_link import stretch
 from widgets.linking import Link, Place, Places, precise, spacing_of
 from widgets.map_item import MapItem
 from widgets.stage_layout import Boxes, RowBoxes, below
@@ -141,7 +142,9 @@ class StageRow:
                 top = float(np.nanmax(square.error_map, initial=0.0))
                 self.panels[name].set_values(square.error_map[None], 0.0, top or 1.0, "error")
             else:
-                self.panels[name].set_values(values, -scale, scale, "signed", order, labels, names)
+                # all panels alike: a matrix keeps its shape when nodes are left out of one side
+                wide = stretch(*square.fx.shape[1:]) if square.layer.kind_of_places in ("node", "edge") else 1
+                self.panels[name].set_values(values, -scale, scale, "signed", order, labels, names, wide)
         self.bar.set_levels(-scale, scale)
         acts = square.rho_fx is not None
         self.absent.setVisible(not acts)
@@ -171,14 +174,16 @@ class StageRow:
 
     def set_channel(self, channel: int | None) -> None:
         for name, panel in self.panels.items():
-            panel.set_channel(None if name == "difference" and self.pooled else channel)
+            of_rows = self.square is not None and self.square.layer.kind_of_places in ("node", "edge")
+            panel.set_channel(None if of_rows or (name == "difference" and self.pooled) else channel)
 
     def place_names(self, name: str) -> Places:
         """Return the places of a panel, for linking."""
         square, values = self.square, self.panels[name].values
         assert square is not None
         shape = values.shape if values is not None else square.fx.shape
-        return Places(shape[1], shape[2], spacing_of(square.layer.field), square.group)
+        kind = square.layer.kind_of_places
+        return Places(shape[1], shape[2], spacing_of(square.layer.field), square.group, kind)
 
     def linked(self, name: str, place: Place, link: Link) -> dict[str, Place | None]:
         """Return, for every panel, the place that belongs to `place` of the panel `name`."""

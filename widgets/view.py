@@ -74,6 +74,9 @@ class View(QWidget):
     def show_catalogue(self, catalogue: Catalogue) -> None:
         """Take note of what there is to choose from."""
 
+    def settle(self) -> None:
+        """Wait for what is still being drawn in the background (a layout): a picture is about to be taken."""
+
     def numbers(self) -> dict[str, NDArray[Any]]:
         """Return what is shown as named arrays, for CSV and NPZ."""
         return {}
@@ -104,7 +107,8 @@ class View(QWidget):
 class ViewSpec:
     """How the window finds and places a view.
 
-    `area` is "center", "left", "right" or "bottom"; views of one area are tabbed in the order of `order`.
+    `area` is "center", "left", "right" or "bottom"; views of one area are tabbed in the order of `order`. A view in the
+    centre that can show some `domains` only has no tab while another is looked at.
     """
 
     name: str
@@ -114,3 +118,4 @@ class ViewSpec:
     order: int = 0
     summary: str = ""
     key: str = ""
+    domains: tuple[str, ...] = ()  # empty: all

@@ -11,17 +11,18 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from explorer.capture import capture, gradients_to_inputs
+from explorer.capture import capture, differentiable, gradients_to_inputs
+from explorer.inputs import Given, Inputs
 from explorer.trace import Trace
 
 
 def attributed(
-    model: nn.Module, trace: Trace, gx: Tensor, local_errors: Mapping[str, Tensor], probes: int = 8, seed: int = 0
+    model: nn.Module, trace: Trace, gx: Given, local_errors: Mapping[str, Tensor], probes: int = 8, seed: int = 0
 ) -> dict[str, float]:
     """Return {layer: ||J e_l|| / ||F(rho(g) x)||}, the relative change of the output that each local error makes.
 
     Args:
-        gx: rho(g) x, (batch, channel, height, width), where the Jacobians are taken.
+        gx: rho(g) x, where the Jacobians are taken.
         local_errors: {layer: f_l(rho h) - rho f_l(h)}, shaped as the layer's output.
     """
     names = [n for n in local_errors if n in trace.by_name]
@@ -30,9 +31,12 @@ def attributed(
     names = list(dict.fromkeys([*names, trace.output]))
     # the input needs a gradient so that every layer after it is in the graph
     with gradients_to_inputs(model):
-        outputs, _ = capture(model, gx.detach().clone().requires_grad_(True), names, clone=trace.clones)
+        fed = gx.with_x(differentiable(gx.x)) if isinstance(gx, Inputs) else differentiable(gx)
+        outputs, _ = capture(model, fed, names, clone=trace.clones)
         out = outputs[trace.output]
         inside = [n for n in names if n in local_errors and outputs[n].requires_grad]
+        if not inside or not out.requires_grad:
+            return {}  # what is counted or chosen has no derivative
         generator = torch.Generator(device="cpu").manual_seed(seed)
         total = dict.fromkeys(inside, 0.0)
         for _ in range(probes):

@@ -19,9 +19,12 @@ from explorer.equivariance.hints import hints
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
 from explorer.equivariance.presets import preset_figures
 from explorer.equivariance.stimulus import another
-from explorer.fields import FieldType
-from explorer.trace import Layer, Trace
+from explorer.inputs import Inputs
+from explorer.spaces import space_of
+from explorer.trace import Layer, LayerError, Trace
 from explorer.transforms import Element
+
+MOST_ROUNDING = 1e-12  # relative, in float64; float32 differs by half a per mille there
 
 
 @dataclass
@@ -40,36 +43,21 @@ class _Figures:
     idle: list[str] = field(default_factory=list)  # labels of elements that have no action here
 
 
-class Audit:
-    """The measurement of one network (in eval mode, without gradients) on one batch; `add` elements, then `report`."""
+class _Case:
+    """One sample (a batch of images, or one graph): every layer of F(x), and the unrelated input beside it."""
 
-    def __init__(
-        self, model: nn.Module, traced: Trace, x: Tensor, x_field: FieldType, seed: int, eps_of: torch.dtype
-    ) -> None:
-        self.model, self.trace, self.x, self.x_field, self.seed = model, traced, x, x_field, seed
-        self.eps_of = eps_of
-        self.names = [layer.name for layer in traced.layers]
-        self.values, self.fed = self._run(x, inputs=True)
-        self.other = another(x, seed + 1)
-        self.figures = {name: _Figures() for name in self.names}
-        self.elements: list[tuple[str, bool]] = []
-        self.table: dict[str, dict[str, tuple[float | None, float | None]]] = {name: {} for name in self.names}
-        self.presets: dict[str, float] = {}
-        self.worst_element: dict[str, Element] = {}
-        self.float_floor = self._float_floor()
-        self.attributed: dict[str, float] = {}
-        again, _ = self._run(x, seed + 1)
-        self.random = [n for n in self.names if not torch.equal(self.values[n], again[n])]
-        self.states = self._states() if self.random else {}
+    def __init__(self, audit: Audit, inputs: Inputs) -> None:
+        self.inputs = inputs
+        self.values, self.fed = audit.run(inputs, inputs=True)
+        if inputs.relational:
+            self.other = space_of(inputs).another(inputs, audit.seed + 1)
+        else:
+            self.other = inputs.with_x(another(inputs.x, audit.seed + 1))
+        again, _ = audit.run(inputs, audit.seed + 1)
+        self.random = [n for n in audit.names if not torch.equal(self.values[n], again[n])]
+        self.states = self._states(audit) if self.random else {}
 
-    def _run(
-        self, x: Tensor, seed: int | None = None, inputs: bool = False
-    ) -> tuple[dict[str, Tensor], dict[str, tuple[Tensor, ...]]]:
-        # every run draws the same random numbers, so that noise inside the network is no fault by itself
-        torch.manual_seed(self.seed if seed is None else seed)
-        return capture(self.model, x, self.names, clone=True, inputs=inputs)
-
-    def _states(self) -> dict[str, Tensor]:
+    def _states(self, audit: Audit) -> dict[str, Tensor]:
         """Return the random state that each layer met, so that alone it draws the same numbers."""
         states: dict[str, Tensor] = {}
         calls: dict[str, int] = {}
@@ -77,37 +65,100 @@ class Audit:
         def entering(name: str) -> Callable[[nn.Module, Any], None]:
             def hook(_: nn.Module, __: Any) -> None:
                 calls[name] = calls.get(name, 0) + 1
-                states[name if calls[name] == 1 else f"{name}#{calls[name]}"] = _random_state(self.x)
+                states[name if calls[name] == 1 else f"{name}#{calls[name]}"] = _random_state(self.inputs.x)
 
             return hook
 
-        handles = [m.register_forward_pre_hook(entering(n)) for n, m in self.model.named_modules()]
+        handles = [m.register_forward_pre_hook(entering(n)) for n, m in audit.model.named_modules()]
         try:
-            self._run(self.x)
+            audit.run(self.inputs)
         finally:
             for handle in handles:
                 handle.remove()
         return states
 
+
+class Audit:
+    """The measurement of one network (in eval mode, without gradients) on some samples; `add` elements, then `report`.
+
+    Args:
+        samples: one batch of images, or graphs one by one; all have the layers of `traced`.
+    """
+
+    def __init__(
+        self, model: nn.Module, traced: Trace, samples: Sequence[Inputs], seed: int, eps_of: torch.dtype
+    ) -> None:
+        self.model, self.trace, self.seed = model, traced, seed
+        self.eps_of = eps_of
+        self.names = [layer.name for layer in traced.layers]
+        self.cases = [_Case(self, inputs) for inputs in samples]
+        self.x = samples[0].x
+        self.figures = {name: _Figures() for name in self.names}
+        self.elements: list[tuple[str, bool]] = []
+        self.table: dict[str, dict[str, tuple[float | None, float | None]]] = {name: {} for name in self.names}
+        self.found: dict[str, dict[str, tuple[list[Tensor], list[Tensor]]]] = {name: {} for name in self.names}
+        self.presets: dict[str, float] = {}
+        self.worst_on: dict[str, tuple[_Case, Element]] = {}
+        self.float_floor = self._float_floor()
+        self.attributed: dict[str, float] = {}
+        self.random = next((case.random for case in self.cases if case.random), [])
+
+    @property
+    def samples(self) -> int:
+        return len(self.cases) if self.cases[0].inputs.relational else len(self.x)
+
+    def run(
+        self, x: Inputs, seed: int | None = None, inputs: bool = False
+    ) -> tuple[dict[str, Tensor], dict[str, tuple[Tensor, ...]]]:
+        # every run draws the same random numbers, so that noise inside the network is no fault by itself
+        torch.manual_seed(self.seed if seed is None else seed)
+        return capture(self.model, x, self.names, clone=True, inputs=inputs)
+
     def _float_floor(self) -> dict[str, float]:
-        """Return rounding alone: float32 against a float64 rerun, per layer; in float64 eps sqrt(rank)."""
-        if self.x.dtype != torch.float32:
-            eps = torch.finfo(self.x.dtype).eps
-            return {layer.name: eps * math.sqrt(max(layer.rank, 1)) for layer in self.trace.layers}
-        torch.manual_seed(self.seed)
-        reference, _ = capture(copy.deepcopy(self.model).double(), self.x.double(), self.names, clone=True)
-        return {
-            n: float((self.values[n].double() - reference[n]).norm() / reference[n].norm().clamp_min(1e-300))
-            for n in self.names
-        }
+        """Return rounding alone, per layer: the measurement against a rerun in the other of float32 and float64.
+
+        In float64 it is the difference scaled by the ratio of the two epsilons: how much this very network enlarges
+        rounding (an eigenvalue problem more than a product), and at least eps sqrt(rank).
+        """
+        low, high = torch.float32, torch.float64
+        least = {n.name: torch.finfo(high).eps * math.sqrt(max(n.rank, 1)) for n in self.trace.layers}
+        if self.x.dtype not in (low, high):
+            return least
+        instead = high if self.x.dtype == low else low
+        ratio = 1.0 if instead == high else torch.finfo(high).eps / torch.finfo(low).eps
+        found = dict.fromkeys(self.names, 0.0)
+        other = copy.deepcopy(self.model).to(instead)
+        for case in self.cases:
+            torch.manual_seed(self.seed)
+            try:
+                again, _ = capture(other, case.inputs.to(dtype=instead), self.names, clone=True)
+            except LayerError:
+                return least  # it knows one precision only
+            for n in self.names:
+                value, rerun = case.values[n].double(), again[n].double()
+                if value.shape == rerun.shape and value.isfinite().all() and rerun.isfinite().all():
+                    found[n] = max(found[n], ratio * float((value - rerun).norm() / value.norm().clamp_min(1e-300)))
+        if instead == high:
+            return found
+        # what is chosen or counted can come out otherwise in low precision: that is no rounding
+        return {n: max(least[n], found[n] if found[n] < MOST_ROUNDING else 0.0) for n in self.names}
 
     def add(self, label: str, element: Element) -> None:
         """Measure every layer under one element."""
-        answers, _ = self._run(element.act(self.x, self.x_field))
-        others, _ = self._run(element.act(self.other, self.x_field))
-        self.elements.append((label, element.exact(self.x_field, tuple(self.x.shape))))
+        self.elements.append((label, all(case.inputs.exact(element) for case in self.cases)))
+        for case in self.cases:
+            self._add(case, label, element.on(case.inputs))
+        for name in self.names:
+            if found := self.found[name].pop(label, None):
+                cumulative, local = found
+                here = None if not local else float(torch.cat(local).median())
+                self.table[name][label] = (float(torch.cat(cumulative).median()), here)
+
+    def _add(self, case: _Case, label: str, element: Element) -> None:
+        answers, _ = self.run(case.inputs.moved(element))
+        others, _ = self.run(case.other.moved(element))
         for layer in self.trace.layers:
-            value = self.values[layer.name]
+            value = case.values[layer.name]
             expected = measure.expected_after(element, layer, value)
             if expected is None or layer.field is None:
                 self.figures[layer.name].idle.append(label)
@@ -116,24 +167,26 @@ class Audit:
             where = measure.mask(element, value, f, layer.receptive)
             if where.kept == 0.0:
                 continue  # nothing here is determined by the input
-            exact = measure.judged(element, self.x, self.x_field, layer, value, where)
+            exact = measure.judged(element, case.inputs, layer, value, where)
             d = measure.distance(expected, answer, where, f)
-            if layer.name in self.states:
-                _restore_random_state(self.x, self.states[layer.name])
-            alone = measure.local_answer(self.model, self.trace, layer, element, self.fed.get(layer.name, ()))
+            if layer.name in case.states:
+                _restore_random_state(self.x, case.states[layer.name])
+            alone = measure.local_answer(self.model, self.trace, layer, element, case.fed.get(layer.name, ()))
             local = None if alone is None else measure.distance(expected, alone, where, f).relative
             (figures.cumulative if exact else figures.soft_cumulative).append(d.relative)
             if local is not None and alone is not None:
                 (figures.local if exact else figures.soft_local).append(local)
                 if exact and (figures.worst is None or float(local.max()) > figures.worst[0]):
                     figures.worst = (float(local.max()), measure.masked(alone - expected, where, f))
-                    self.worst_element[layer.name] = element
-            figures.chance.append(measure.distance(expected, others[layer.name], where, f).relative)
+                    self.worst_on[layer.name] = (case, element)
+            if others[layer.name].shape == expected.shape:
+                figures.chance.append(measure.distance(expected, others[layer.name], where, f).relative)
             figures.floor.append(measure.there_and_back(element, value, f, layer.receptive))
             figures.distances.append(d)
             figures.kept.append(where.kept)
-            here = None if local is None else float(local.median())
-            self.table[layer.name][label] = (float(d.relative.median()), here)
+            collected = self.found[layer.name].setdefault(label, ([], []))
+            collected[0].append(d.relative)
+            collected[1].extend([] if local is None else [local])
             if layer.name == self.trace.output:
                 for key, figure in preset_figures(expected, answer).items():
                     keep = min if key.startswith("eq-") else max
@@ -141,12 +194,12 @@ class Audit:
 
     def attribute(self) -> None:
         """Push each layer's worst local error to the output; one batch of probes per element that was worst."""
-        by_element: dict[int, tuple[Element, list[str]]] = {}
-        for name, element in self.worst_element.items():
-            by_element.setdefault(id(element), (element, []))[1].append(name)
-        for element, names in by_element.values():
+        by_element: dict[tuple[int, int], tuple[_Case, Element, list[str]]] = {}
+        for name, (case, element) in self.worst_on.items():
+            by_element.setdefault((id(case), id(element)), (case, element, []))[2].append(name)
+        for case, element, names in by_element.values():
             errors = {n: w[1] for n in names if (w := self.figures[n].worst) is not None}
-            gx = element.act(self.x, self.x_field)
+            gx = case.inputs.moved(element)
             self.attributed |= attributed(self.model, self.trace, gx, errors, seed=self.seed)
 
     def report(
@@ -173,8 +226,8 @@ class Audit:
             (causes if verdict == "broken" else said).append(drawn)
         return Report(
             name, group, verdict, tuple(guilty), tuple(rows), tuple(e for e, _ in self.elements),
-            tuple(exact for _, exact in self.elements), self.table, tuple(causes), self.presets, len(self.x), self.seed,
-            str(self.x.dtype).removeprefix("torch."), str(self.x.device), model_hash(self.model), versions(),
+            tuple(exact for _, exact in self.elements), self.table, tuple(causes), self.presets, self.samples,
+            self.seed, str(self.x.dtype).removeprefix("torch."), str(self.x.device), model_hash(self.model), versions(),
             tuple(said),
         )  # fmt: skip
 

@@ -18,6 +18,7 @@ from explorer.equivariance.lie import lie_derivative
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
 from explorer.equivariance.stimulus import noise, stimulus
 from explorer.fields import FieldType, Scalar, grid
+from explorer.inputs import Inputs, graph_inputs
 from explorer.symmetries import Situation, find_symmetry
 from explorer.trace import LayerError, evaluating, trace
 
@@ -26,7 +27,7 @@ __all__ = ["LayerReport", "Report", "check_equivariance", "model_hash", "noise",
 
 def check_equivariance(
     model: nn.Module,
-    inputs: Tensor | Sequence[int],
+    inputs: Tensor | Sequence[int] | Sequence[Tensor] | Inputs | Sequence[Inputs],
     group: str = "D4",
     *,
     x_field: FieldType | None = None,
@@ -44,9 +45,10 @@ def check_equivariance(
     """Measure every layer of `model` under `group` and return a `Report`.
 
     Args:
-        model: any module that maps (batch, channel, height, width) to a tensor; it is left as it was found.
-        inputs: real data, (batch, channel, height, width), at least one sample; or a shape, for band-limited noise.
-        group: "C4", "D4", "C8", ..., "translation", "SO2", "O2".
+        model: any module that maps images (batch, channel, y, x) or a graph to a tensor; it is left as it was found.
+        inputs: images (batch, channel, height, width), at least one; or a shape, for band-limited noise; or a graph as
+            the arguments of the network, (x, edge_index, ...), or several graphs as `Inputs`.
+        group: "C4", "D4", "C8", ..., "translation", "SO2", "O2"; "permutation" for graphs and sets.
         x_field: field type of the input; default: a grid of scalars.
         overrides: {layer: field text} where the inferred field is wrong, as in {"conv1": "grid regular(C4)"}.
         declared: treat inferred fields as declared by the author (no guesses).
@@ -63,22 +65,27 @@ def check_equivariance(
         KeyError: an override names no layer; LayerError: a layer raised, and `.where` names it.
     """
     symmetry = find_symmetry(group)
-    x = stimulus(inputs, seed)
+    given = _given(inputs, x_field, seed)
+    first = given[0]
+    domain = "graph" if first.relational else "grid"
+    if domain not in symmetry.domains:
+        raise ValueError(f"{group} acts on a {' or '.join(symmetry.domains)}, and the input is a {domain}")
     model = copy.deepcopy(model)
     stored = measure.stored_precision(model)
     if dtype is not None:
         model = model.to(dtype)
     kind = next((p.dtype for p in model.parameters() if p.is_floating_point()), dtype or torch.float32)
     device = next((p.device for p in model.parameters()), torch.device("cpu"))
-    x = x.to(device=device, dtype=kind)
-    x_field = x_field or grid(Scalar())
+    given = [x.to(device, kind) for x in given]
+    first = given[0]
     training = [n for n, m in model.named_modules() if m.training and isinstance(m, NORMS_AND_DROPOUT)]
     with evaluating(model), torch.no_grad():
-        traced = trace(model, x, x_field, overrides=overrides, declared=declared)
+        traced = trace(model, first, overrides=overrides, declared=declared)
         eps_of = max(stored, kind, key=lambda d: torch.finfo(d).eps)
-        audit = Audit(model, traced, x, x_field, seed, eps_of)
+        audit = Audit(model, traced, given, seed, eps_of)
         step = _common_step([layer.field.spacing for layer in traced.layers if layer.field])
-        situation = Situation((x.shape[-2], x.shape[-1]), step, boundary, np.random.default_rng(seed), count)
+        size = (len(first.x), 1) if first.relational else (first.x.shape[-2], first.x.shape[-1])
+        situation = Situation(size, step, boundary, np.random.default_rng(seed), count)
         elements = symmetry.elements(group, situation)
         for done, (label, element) in enumerate(elements):
             audit.add(label, element)
@@ -88,12 +95,27 @@ def check_equivariance(
             audit.attribute()
     lie: dict[str, dict[str, float]] = {}
     notes = []
-    if details:
+    if details and not first.relational:
         try:
-            lie = {along: lie_derivative(model, x, traced, x_field, along) for along in ("right", "rotation")}
+            lie = {along: lie_derivative(model, first.x, traced, first.field, along) for along in ("right", "rotation")}
         except LayerError as error:
             notes.append(f"no Lie derivative: {error}")
     return audit.report(name or type(model).__name__, group, tol, lie, training, notes)
+
+
+def _given(
+    inputs: Tensor | Sequence[int] | Sequence[Tensor] | Inputs | Sequence[Inputs], x_field: FieldType | None, seed: int
+) -> list[Inputs]:
+    """Return what is measured on: one batch of images, or graphs one by one."""
+    if isinstance(inputs, Inputs):
+        inputs = [inputs]
+    if not isinstance(inputs, Tensor) and len(inputs) and isinstance(inputs[0], Inputs):
+        given = [x for x in inputs if isinstance(x, Inputs)]
+        return [x if x.relational else x.with_x(stimulus(x.x, seed)) for x in given]
+    if not isinstance(inputs, Tensor) and len(inputs) and isinstance(inputs[0], Tensor):
+        return [graph_inputs([v for v in inputs if isinstance(v, Tensor)])]
+    shape_or_images = inputs if isinstance(inputs, Tensor) else [n for n in inputs if isinstance(n, int)]
+    return [Inputs((stimulus(shape_or_images, seed),), (x_field or grid(Scalar()),))]
 
 
 def _common_step(spacings: Sequence[float]) -> int:

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from explorer.capture import feed
-from explorer.fields import FieldType, Grid
+from explorer.fields import FieldType, Grid, Pairs
+from explorer.inputs import Inputs
 from explorer.trace import Layer, Trace
 from explorer.transforms import SMEARED, Element, NoAction
 
@@ -72,6 +73,8 @@ def mask(element: Element, values: Tensor, field: FieldType, receptive: float = 
     Args:
         values: before the element acts on them; only their shape counts.
     """
+    if field.relational:
+        return EVERYWHERE  # nothing is cut off; and what is kept by element would keep every permutation alive
     shape = tuple(values.shape[1:])
     if math.prod(shape[-2:]) > _LARGEST_KEPT:
         return _mask.__wrapped__(element, shape, field, receptive, values.dtype, values.device)
@@ -105,18 +108,18 @@ def _mask(
     return Mask(shrunk, float(shrunk.sum() / total), sure)
 
 
-def judged(element: Element, x: Tensor, x_field: FieldType, layer: Layer, values: Tensor, where: Mask) -> bool:
+def judged(element: Element, inputs: Inputs, layer: Layer, values: Tensor, where: Mask) -> bool:
     """Whether a verdict can be given: g permutes places on the input and here, and what is compared is determined.
 
     Args:
-        x, values: the input and the layer's output, before the element acts on them.
+        inputs, values: of the network and of the layer's output, before the element acts on them.
     """
     if layer.field is None or not where.sure or where.kept == 0.0:
         return False
-    if not (element.exact(x_field, tuple(x.shape)) and element.exact(layer.field, tuple(values.shape))):
+    if not (inputs.exact(element) and element.exact(layer.field, tuple(values.shape))):
         return False
     # where every value sees the whole image, what was cut off at the edge is missing in all of them
-    return math.isfinite(layer.receptive) or element.known(x, x_field) is None
+    return math.isfinite(layer.receptive) or element.known(inputs.x, inputs.field) is None
 
 
 def masked(values: Tensor, where: Mask, field: FieldType) -> Tensor:
@@ -129,6 +132,20 @@ def masked(values: Tensor, where: Mask, field: FieldType) -> Tensor:
     return values * where.places
 
 
+def rows(values: Tensor, field: FieldType) -> Tensor:
+    """Return (batch, everything else): a graph's values are one row, for nothing in them is a batch."""
+    return values.reshape(1, -1) if field.relational else values.flatten(1)
+
+
+def by_channel(values: Tensor, field: FieldType) -> Tensor:
+    """Return (batch, channels, places): (nodes, channels) and (edges, channels) are turned round."""
+    if isinstance(field.domain, Pairs):
+        return values.reshape(1, -1, values.shape[-1] * values.shape[-2])
+    if field.relational:
+        return values.reshape(len(values), -1).t()[None] if len(values) else values.new_zeros((1, 1, 0))
+    return values.flatten(2) if values.ndim > 2 else values[..., None]
+
+
 def distance(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -> Distance:
     """Return how far `answer` is from `expected`, both (batch, channel, ...)."""
     if expected.shape != answer.shape:
@@ -136,8 +153,11 @@ def distance(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) ->
             f"the square compares {tuple(expected.shape)} with {tuple(answer.shape)}: the transformed input gives "
             "another output size"
         )
-    expected = masked(expected, where, field).flatten(1)
-    answer = masked(answer, where, field).flatten(1)
+    expected = rows(masked(expected, where, field), field)
+    answer = rows(masked(answer, where, field), field)
+    if not expected.shape[1]:  # a graph without edges
+        nothing = expected.new_zeros(len(expected))
+        return Distance(nothing, nothing, nothing, nothing + math.inf)
     error = expected - answer
     count = max(error.shape[1] * where.kept, 1.0)
     span = expected.amax(dim=1) - expected.amin(dim=1)
@@ -159,17 +179,17 @@ def quotient(wrong: Tensor, size: Tensor) -> Tensor:
 
 def channel_errors(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -> Tensor:
     """Return the relative error per channel over the batch, (channels,), against the mean channel norm."""
-    e = masked(expected - answer, where, field)
-    size = masked(expected, where, field).flatten(2) if e.ndim > 2 else masked(expected, where, field)[..., None]
-    e = e.flatten(2) if e.ndim > 2 else e[..., None]
+    e = by_channel(masked(expected - answer, where, field), field)
+    size = by_channel(masked(expected, where, field), field)
     norm = size.square().sum(dim=(0, 2)).mean().sqrt().clamp_min(torch.finfo(e.dtype).tiny)
     return e.square().sum(dim=(0, 2)).sqrt() / norm
 
 
 def there_and_back(element: Element, values: Tensor, field: FieldType, receptive: float = 0.0) -> Tensor:
     """Return the interpolation floor ||M(rho(g^-1) rho(g) y - y)|| / ||M y|| per sample, (batch,)."""
-    if element.exact(field, tuple(values.shape)):
-        return torch.zeros(len(values), dtype=values.dtype, device=values.device)
+    if element.exact(field, tuple(values.shape)) or field.relational:
+        # on a graph nothing is resampled: what does not permute leaves something out
+        return values.new_zeros(1 if field.relational else len(values))
     back = element.inverse()
     moved = element.act(values, field)
     returned = back.act(moved, field)

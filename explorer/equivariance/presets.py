@@ -80,6 +80,8 @@ PRESETS = {
 
 
 def preset_figures(expected: Tensor, answer: Tensor) -> dict[str, float]:
-    """Return every preset's figure for one batch of squares."""
+    """Return every preset's figure for one batch of squares; none for an answer without values (no edges)."""
+    if not expected.numel():
+        return {}
     with torch.no_grad():
         return {name: preset.compute(expected.double(), answer.double()) for name, preset in PRESETS.items()}

@@ -22,6 +22,8 @@ from explorer.params import Param
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from explorer.inputs import Inputs
+
 
 SMEARED = 1e-2  # how much of a value may come from undetermined places; a spline's influence falls by 0.27 a pixel
 
@@ -35,8 +37,13 @@ class Element(ABC):
 
     domains: tuple[str, ...] = ()
 
+    def on(self, inputs: Inputs) -> Element:
+        """Return this element as it acts on that very domain, where it depends on it (how many nodes a graph has)."""
+        return self
+
     @abstractmethod
-    def inverse(self) -> Element: ...
+    def inverse(self) -> Element:
+        """Return g^-1; raise NoAction for what is no group element and has none (leaving out edges)."""
 
     @abstractmethod
     def merge(self, first: Element) -> Element | None:
@@ -64,6 +71,13 @@ class Chain(Element):
     """A product of elements, the first acting first, that cannot be merged into one faithfully."""
 
     parts: tuple[Element, ...] = ()
+
+    def on(self, inputs: Inputs) -> Element:
+        bound = []
+        for part in self.parts:
+            bound.append(part.on(inputs))
+            inputs = inputs.moved(bound[-1])
+        return chain(bound)
 
     def inverse(self) -> Element:
         return chain(part.inverse() for part in reversed(self.parts))
@@ -130,7 +144,7 @@ class Transform:
         symbol: the group, in the usual notation ("SO(2)", "Z^2").
         params: its parameters, in command-line order.
         element: their values -> the group element.
-        inverse: their values -> the values of the inverse element.
+        inverse: their values -> the values of the inverse element; None for what is no group element and has none.
         gesture: how a person does it on the stage: "ring" (drag the ring), "drag" (drag the picture), "key", or "".
         orbit: index of the parameter along which the error curve is drawn, or None when there is no curve.
         key: the key that applies it once, if `gesture` is "key".
@@ -143,7 +157,7 @@ class Transform:
     symbol: str
     params: tuple[Param, ...]
     element: Callable[..., Element]
-    inverse: Callable[..., tuple[float, ...]]
+    inverse: Callable[..., tuple[float, ...]] | None
     gesture: str = ""
     orbit: int | None = None
     key: str = ""
@@ -218,5 +232,17 @@ def chain_element(steps: Sequence[Step]) -> Element:
 
 
 def inverse_steps(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Return the steps of the inverse element, in order."""
-    return tuple(Step(s.name, transforms()[s.name].inverse(*s.values)) for s in reversed(steps))
+    """Return the steps of the inverse element, in order.
+
+    Raises:
+        NoAction: a step leaves something out, which nothing brings back.
+    """
+    inverted = []
+    for step in reversed(steps):
+        inverse = transforms()[step.name].inverse
+        if inverse is None:
+            raise NoAction(
+                f"{transforms()[step.name].title.lower()} has no inverse: what is left out does not come back"
+            )
+        inverted.append(Step(step.name, inverse(*step.values)))
+    return tuple(inverted)

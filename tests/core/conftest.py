@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.conftest import take_toolkits_away
@@ -10,3 +12,18 @@ from tests.conftest import take_toolkits_away
 def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:
     """Act in the earliest hook there is, before pytest-qt imports Qt."""
     take_toolkits_away(pluginmanager)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Any:
+    """Run one command on the small cards; see tests/core/command_line.py."""
+    from explorer import cli
+    from tests.core.command_line import Said
+    from tests.core.small_cards import doors
+
+    def command(*words: object, **more: Any) -> Said:
+        code = cli.main([str(w) for w in words], doors(**more))
+        out, err = capsys.readouterr()
+        return Said(code, out, err)
+
+    return command

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from explorer.fields import Scalar, grid
 from explorer.params import Param
 from explorer.transforms import (
+    NoAction,
     Step,
     Transform,
     chain,
@@ -117,6 +118,10 @@ def test_any_text_is_a_chain_or_one_sentence(text: str) -> None:
 
 @given(steps)
 def test_the_inverse_steps_are_the_inverse_element(chosen: tuple[Step, ...]) -> None:
+    if any(transforms()[s.name].inverse is None for s in chosen):
+        with pytest.raises(NoAction, match="has no inverse"):
+            inverse_steps(chosen)
+        return
     there, back = chain_element(chosen), chain_element(inverse_steps(chosen))
     size = sum(abs(v) for s in chosen for v in s.values if s.name in ("translate", "brightness"))
     x = torch.randn(1, 1, 6, 6, dtype=torch.float64)
@@ -163,8 +168,8 @@ def test_each_transform_declares_itself_well(name: str) -> None:
     for p, default in zip(t.params, t.defaults, strict=True):
         assert p.minimum <= default <= p.maximum and p.clamp(default) == default
         assert p.parse(p.text(default)) == default
-    assert t.element(*t.defaults).domains == t.domains
-    assert len(t.inverse(*t.defaults)) == len(t.params)
+    assert set(t.domains) <= set(t.element(*t.defaults).domains)
+    assert t.inverse is None or len(t.inverse(*t.defaults)) == len(t.params)
 
 
 def test_a_parameter_clamps_rounds_and_wraps() -> None:

@@ -15,49 +15,15 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from explorer import cli
 from explorer.sampling import find_sample
 from explorer.state import State
 from explorer.transforms import Step
-from tests.core.small_cards import CARDS, doors
+from tests.core.command_line import HEAD, refused
+from tests.core.small_cards import CARDS
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECK_KEYS = ("model", "group", "verdict", "guilty", "layers", "seed", "dtype", "versions")
 LAYER_KEYS = ("name", "field", "local", "cumulative", "floor", "chance", "verdict")
-
-
-class Said:
-    """What one command returned and printed."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-    @property
-    def json(self) -> Any:
-        def no_constant(text: str) -> Any:
-            raise AssertionError(f"{text} is no JSON")
-
-        return json.loads(self.out, parse_constant=no_constant)
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Any:
-    def command(*words: object, **more: Any) -> Said:
-        code = cli.main([str(w) for w in words], doors(**more))
-        out, err = capsys.readouterr()
-        return Said(code, out, err)
-
-    return command
-
-
-def refused(said: Said, *parts: str) -> None:
-    """Assert exit code 2, nothing on stdout, and one line on stderr that has all of `parts`."""
-    assert said.code == 2, said.out
-    assert said.out == ""
-    assert said.err.startswith("equiscope: ") and said.err.count("\n") == 1, said.err
-    assert "Traceback" not in said.err and len(said.err) < 500
-    for part in parts:
-        assert part in said.err, said.err
 
 
 # list ---------------------------------------------------------------------------------------------------------
@@ -398,7 +364,6 @@ def test_out_must_be_a_folder_that_can_be_made(run: Any, tmp_path: Path) -> None
 
 
 # somebody else's file -----------------------------------------------------------------------------------------
-HEAD = "import torch\nfrom torch import nn\n\n"
 NET = (
     HEAD + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
     "        self.conv = nn.Conv2d(1, 4, 3)\n        self.last = nn.Conv2d(4, 2, 3)\n\n"

@@ -13,11 +13,14 @@ import torch
 from torch import Tensor, nn
 
 import explorer.evaluate
+import explorer.once
 from explorer.card import InputSpec
+from explorer.drawing import MOST_CHANNELS, MOST_VALUES, drawn, scores_of
 from explorer.equivariance import measure
-from explorer.evaluate import MOST_CHANNELS, MOST_VALUES, Once, drawn, refine, scores_of, square
+from explorer.evaluate import refine, square
 from explorer.fields import FieldType, Grid, grid, regular
 from explorer.frame import Square
+from explorer.once import Once
 from explorer.prepare import DTYPES, Prepared, prepare
 from explorer.runner import Cancelled
 from explorer.samples import Sample, image_sample
@@ -90,7 +93,7 @@ def test_every_figure_is_the_one_of_the_definition() -> None:
     element = chain_element(state.steps)
     found = complete(p, state)
     with torch.no_grad():
-        answers = p.run(element.act(p.x, p.x_field))
+        answers = p.run(p.inputs.moved(element))
         for w in p.watched:
             m, f, value = found.measures[w.name], w.field, p.values[w.name]
             assert f is not None
@@ -122,9 +125,9 @@ def test_an_element_acts_once_on_each_tensor(monkeypatch: pytest.MonkeyPatch) ->
     first = once.act(values, grid())
     assert once.act(values, grid()) is first and len(acted) == 1
     assert once.act(values.clone(), grid()) is not first and len(acted) == 2
-    for _ in range(explorer.evaluate.REMEMBERED + 5):
+    for _ in range(explorer.once.REMEMBERED + 5):
         once.act(torch.rand(1, 1, 3, 3), grid())
-    assert len(once._acted) == explorer.evaluate.REMEMBERED
+    assert len(once._acted) == explorer.once.REMEMBERED
     assert once.exact(grid(), (1, 1, 9, 9)) is False and not once.identity
     assert once.known(values, grid()) is not None
 

@@ -38,7 +38,7 @@ def one_by_one(p: Prepared, elements: list[Element], name: str) -> list[float]:
     assert layer.field is not None
     with torch.no_grad():
         for element in elements:
-            answer = p.run(element.act(p.x, p.x_field))[name]
+            answer = p.run(p.inputs.moved(element))[name]
             where = measure.mask(element, value, layer.field, layer.receptive)
             errors.append(float(measure.distance(element.act(value, layer.field), answer, where, layer.field).relative))
     return errors

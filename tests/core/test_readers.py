@@ -11,6 +11,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
+from safetensors.numpy import save
 
 from explorer import reading
 from explorer.fields import Scalar, grid
@@ -168,6 +170,33 @@ def examples() -> dict[str, tuple[str, str, bytes, Array | None]]:
     }
 
 
+def tensors_file() -> bytes:
+    return save({"x": np.eye(3, dtype=np.float32), "edge_index": np.array([[0, 1], [1, 2]])})
+
+
+def mol_file() -> bytes:
+    atoms = "".join(f"{x:10.4f}{0.0:10.4f}{0.0:10.4f} {symbol:<3} 0\n" for x, symbol in ((0.0, "C"), (1.4, "O")))
+    return f"methanol\n\n\n  2  1  0  0  0  0  0  0  0  0999 V2000\n{atoms}  1  2  1\nM  END\n".encode()
+
+
+# {reader: (extension, content, domain, how much of it is cut off at the end)}; more in test_graph_readers.py
+GRAPHS: dict[str, tuple[str, bytes, str, int]] = {
+    "edges": (".csv", b"source,target,weight\na,b,1\nb,c,2\n", "graph", 4),
+    "gml": (".gml", b"graph [\n node [ id 0 ]\n node [ id 1 ]\n edge [ source 0 target 1 ]\n]\n", "graph", 9),
+    "graphml": (
+        ".graphml",
+        b"<graphml><graph edgedefault='directed'><node id='a'/><node id='b'/><edge source='a' target='b'/>"
+        b"</graph></graphml>",
+        "graph",
+        9,
+    ),
+    "node-link": (".json", b'{"nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1}]}', "graph", 9),
+    "adjacency": (".mtx", b"%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 1\n2 3 1\n", "graph", 6),
+    "molfile": (".sdf", mol_file(), "graph", 20),
+    "smiles": (".smi", b"CCO ethanol\nC1CCCCC1 cyclohexane\n", "graph", 15),
+    "tensors": (".safetensors", tensors_file(), "graph", 9),
+    "xyz": (".xyz", b"1 2 3\n4 5 6\n7 8 9\n", "set", 3),
+}
 EXAMPLES = sorted(examples())
 # formats that say where they end: not one byte may be missing
 COMPLETE = [name for name in EXAMPLES if name.startswith(("png", "jpeg", "webp", "bmp", "npy", "npz"))]
@@ -207,27 +236,70 @@ def outcome(path: Path, read: Callable[[Path], Sample] = read_file) -> Array | N
     if sample is None:
         return None
     values = sample.x.values
-    assert values.dtype == np.float32 and values.ndim == 3 and np.isfinite(values).all()
+    assert values.dtype == np.float32 and values.ndim == (3 if sample.domain == "grid" else 2)
+    assert all(np.isfinite(signal.values).all() for signal in sample.signals.values())
     return values
 
 
 # the registry
 
 
+def example_of(name: str) -> tuple[str, bytes, str, int]:
+    """Return (extension, content, domain of the sample, bytes to cut off) of a file that the reader is for."""
+    if name in GRAPHS:
+        return GRAPHS[name]
+    extension, content = next((e[1], e[2]) for e in examples().values() if e[0] == name)
+    return extension, content, "grid", len(content) // 2
+
+
+def opened(path: Path, name: str) -> Sample:
+    """Read a file by the reader of that name; skip where it needs a library that is not installed."""
+    if name == "smiles":
+        pytest.importorskip("rdkit")
+    return read_file(path)
+
+
 @pytest.mark.parametrize("name", sorted(readers()))
 def test_every_reader_is_declared_whole_and_has_an_example(name: str) -> None:
     reader = readers()[name]
-    assert reader.title and reader.domain == "grid"
+    assert reader.title and reader.domain in ("grid", "graph")
     assert reader.extensions and all(e.startswith(".") and e == e.lower() for e in reader.extensions)
     others = [e for other in readers().values() if other is not reader for e in other.extensions]
     assert not set(reader.extensions) & set(others)
-    assert any(example[0] == name for example in examples().values())
+    assert any(example[0] == name for example in examples().values()) == (reader.domain == "grid")
+    assert (name in GRAPHS) == (reader.domain == "graph")
     for garbage in (b"", b"\0" * 64, b"hello world", b"PK", b"II", b"BM and more text follows here"):
         assert not reader.sniff(garbage)
 
 
 @pytest.mark.parametrize("name", sorted(readers()))
-@pytest.mark.parametrize("content", [b"", b"\0", b"hello, this is a text\n" * 9, os.urandom(999)], ids=len)
+def test_every_reader_reads_its_example(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    extension, content, domain, _ = example_of(name)
+    assert extension in readers()[name].extensions
+    path = place(tmp_path, "a file" + extension, content)
+    assert [r.name for r in readers().values() if r.sniff(content[:64]) and r.name != name] == []
+    sample = opened(path, name)
+    assert (sample.domain, sample.name, sample.title) == (domain, "a file", "a file" + extension)
+    assert sample.source == str(path) and not sample.x.values.flags.writeable
+    # no other reader takes the file: what was just read came from this one
+    broken = replace(readers()[name], read=lambda _: 1 / 0)  # type: ignore[arg-type, return-value]
+    known = readers() | {name: broken}
+    monkeypatch.setattr(reading, "readers", lambda: known)
+    assert f"the reader {name!r} failed" in refused(path)
+
+
+@pytest.mark.parametrize("name", sorted(readers()))
+def test_every_reader_refuses_what_was_cut_off(name: str, tmp_path: Path) -> None:
+    extension, content, _, cut = example_of(name)
+    path = place(tmp_path, "cut" + extension, content[:-cut])
+    refused(path)
+    refused(path, readers()[name].read)
+
+
+@pytest.mark.parametrize("name", sorted(readers()))
+@pytest.mark.parametrize(
+    "content", [b"", b"\0", b"II*\0\x08", b"hello, this is a text\n" * 9, os.urandom(999)], ids=len
+)
 def test_every_reader_refuses_what_is_not_its_own(name: str, content: bytes, tmp_path: Path) -> None:
     reader = readers()[name]
     path = place(tmp_path, "file" + reader.extensions[0], content)
@@ -248,8 +320,8 @@ def test_every_reader_refuses_directories_and_missing_files(
     for read in (read_file, reader.read):
         assert "directory" in refused(folder, read)
         assert "no such file" in refused(missing, read)
-    (content,) = [e[2] for e in examples().values() if e[0] == name][:1]
-    path = place(tmp_path, "locked" + reader.extensions[0], content)
+    extension, content, *_ = example_of(name)
+    path = place(tmp_path, "locked" + extension, content)
 
     def locked(*_: Any, **__: Any) -> Any:
         raise PermissionError(13, "Permission denied")
@@ -833,6 +905,13 @@ MAGIC = [
     b"II*\0\x08\0\0\0",
 ]
 MAGIC += [b"MM\0*\0\0\0\x08", b"II+\0\x08\0\0\0", b"\x93NUMPY\1\0v\0", b"PK\x03\x04", b"PK\x05\x06"]
+MAGIC += [
+    b"graph [ node [ id 0",
+    b"<graphml><graph>",
+    b'{"nodes": [',
+    b"%%MatrixMarket matrix coordinate real general\n",
+]
+MAGIC += [b"source,target\n0,1\n", b"CCO\n", b"1\n\nC 0 0 0\n"]
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 

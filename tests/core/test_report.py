@@ -16,9 +16,11 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from explorer.card import GraphInput, InputSpec
 from explorer.engine import LocalEngine
 from explorer.loading import ModelError
-from explorer.report import audit, capture_report, save_table, save_weights, write_report
+from explorer.report import _several, audit, capture_report, save_table, save_weights, write_report
+from explorer.sampling import fitted, samples
 from explorer.state import State
 from explorer.trace import LayerError
 from explorer.transforms import parse_chain
@@ -139,6 +141,31 @@ def test_an_audit_uses_real_data_of_the_same_kind(engine: LocalEngine) -> None:
     assert {r.guilty for r in reports} == {("2",)} and all(r.dtype == "float64" for r in reports)
     one = audit(engine, State("faulty", sample="digit-1"), "D4", "float32", None, {})
     assert one[0].samples == 1 and one[0].dtype == "float32"
+
+
+@pytest.mark.parametrize(
+    ("domain", "given", "sample"),
+    [
+        ("grid", InputSpec((1, 29, 29)), "digit-3"),
+        ("grid", InputSpec((3, 32, 32)), "photo-china"),
+        ("graph", GraphInput(channels=6), "karate"),
+        ("graph", GraphInput(channels=6, most=20), "path-20"),
+        ("graph", GraphInput(channels=8, signals=("x", "edge_index", "edge_attr"), features="atoms"), "caffeine"),
+        ("graph", GraphInput(channels=3, signals=("x", "edge_index", "position"), features="position"), "knn-torus"),
+        ("set", GraphInput(channels=10, signals=("x",)), "digit-set-5"),
+        ("set", GraphInput(channels=3, signals=("x", "batch"), features="position", most=512), "torus"),
+    ],
+    ids=str,
+)
+def test_a_check_draws_what_the_network_takes(domain: str, given: Any, sample: str) -> None:
+    """An image network is never given a set because their names begin alike."""
+    found = _several(card("any", symmetric_net, domain=domain, input=given, sample=sample), 4)
+    assert found[0] == sample and len(set(found)) == len(found) > 1
+    for name in found:
+        assert samples()[name].domain == domain
+        assert fitted(samples()[name].make(), given).domain == domain
+    if domain == "grid":
+        assert {name.split("-")[0] for name in found} == {sample.split("-")[0]}
 
 
 def test_the_table_has_a_row_for_each_layer(engine: LocalEngine, tmp_path: Path) -> None:

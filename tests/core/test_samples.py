@@ -28,6 +28,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(samples())
+IMAGES = [name for name in NAMES if samples()[name].domain == "grid"]
+HEAVY = ("torch", "torch_geometric", "networkx", "igraph", "rdkit", "sklearn", "scipy", "PySide6")
 
 
 def beyond(values: Array, cut: float) -> float:
@@ -50,11 +52,17 @@ def outside_disc(values: Array) -> float:
 # the registry
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_sample_keeps_its_word(name: str) -> None:
+def test_every_sample_is_declared_whole() -> None:
+    """What lies on a graph or a set is held to its word in test_graph_samples.py, an image below."""
+    for name, spec in samples().items():
+        assert spec.name == name and spec.title and spec.summary and spec.domain in ("grid", "graph", "set")
+        assert name == name.lower() and " " not in name and ":" not in name and "/" not in name
+    assert {s.domain for s in samples().values()} == {"grid", "graph", "set"} and len(IMAGES) >= 38
+
+
+@pytest.mark.parametrize("name", IMAGES)
+def test_every_image_keeps_its_word(name: str) -> None:
     spec = samples()[name]
-    assert spec.name == name and spec.title and spec.summary and spec.domain == "grid"
-    assert name == name.lower() and " " not in name and ":" not in name and "/" not in name
     sample = spec.make()
     values = sample.x.values
     assert sample.name == name and sample.domain == spec.domain and sample.source
@@ -82,10 +90,13 @@ def test_listing_imports_nothing_heavy() -> None:
         "from explorer.sampling import samples\n"
         "from explorer.reading import readers\n"
         "samples(), readers()\n"
-        "heavy = {'torch', 'PIL', 'sklearn', 'scipy', 'tifffile', 'PySide6'} & set(sys.modules)\n"
+        f"heavy = {{'PIL', 'tifffile', *{HEAVY}}} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
         "samples()['digit-3'].make(), samples()['rings'].make(), samples()['photo-china'].make()\n"
-        "assert not {'torch', 'sklearn', 'scipy'} & set(sys.modules)\n"
+        f"assert not set({HEAVY}) & set(sys.modules), set({HEAVY}) & set(sys.modules)\n"
+        "samples()['karate'].make(), samples()['torus'].make(), samples()['caffeine'].make()\n"
+        f"heavy = (set({HEAVY}) - {{'networkx', 'scipy'}}) & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=60)
 
@@ -149,9 +160,9 @@ def test_enlarging_is_centred_and_keeps_shapes() -> None:
 def test_shipped_digits_come_from_the_test_split(tmp_path: Path) -> None:
     images, labels = digits.load("test")
     train, _ = digits.load("train")
-    for name in NAMES:
-        if not name.startswith("digit-"):
-            continue
+    shown = [name for name in IMAGES if name.startswith("digit-")]
+    assert len(shown) == 20
+    for name in shown:
         sample = samples()[name].make()
         assert sample.label == int(name[6])
         distance = np.abs(images - sample.x.values).max((1, 2, 3))
@@ -204,7 +215,7 @@ def test_smooth_patterns_are_band_limited(name: str) -> None:
     assert beyond(samples()[name].make().x.values[0], 0.5) < 1e-3
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if "pattern" in samples()[n].tags and "checker" not in n])
+@pytest.mark.parametrize("name", [n for n in IMAGES if "pattern" in samples()[n].tags and "checker" not in n])
 def test_patterns_lose_nothing_when_turned(name: str) -> None:
     assert outside_disc(samples()[name].make().x.values) == 0
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from explorer.session import (
     SessionError,
+    is_session,
     load_session,
     read_session,
     save_session,
@@ -41,6 +42,8 @@ states = st.builds(
     layer=words,
     channel=st.none() | whole,
     pixel=st.none() | st.tuples(whole, whole),
+    node=st.none() | whole,
+    other=st.none() | whole,
     untransform=st.booleans(),
     orbit=words,
     device=words,
@@ -53,6 +56,26 @@ states = st.builds(
 @given(states)
 def test_a_state_survives_json(state: State) -> None:
     assert state_from_json(json.loads(json.dumps(state_to_json(state)))) == state
+
+
+@pytest.mark.parametrize(
+    ("content", "session"),
+    [
+        ('{"equiscope": 1}', True),
+        ('\ufeff{"equiscope": 1, "nodes": []}', True),
+        ('{"nodes": [{"id": 0}], "links": []}', False),
+        ('{"type": "FeatureCollection"}', True),
+        ('[{"nodes": 1}]', True),
+        ('{"nodes": [', True),
+        ("[" * 100_000, True),
+        ("", True),
+    ],
+)
+def test_a_json_file_is_a_session_unless_it_is_a_graph(content: str, session: bool, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(content, encoding="utf-8")
+    assert is_session(path) == session
+    assert is_session(tmp_path / "missing.json"), "opening it says that it is missing"
 
 
 def test_a_session_survives_the_file(tmp_path: Path) -> None:

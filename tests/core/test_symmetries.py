@@ -72,7 +72,7 @@ def test_the_step_that_all_grids_share() -> None:
 
 
 def test_names() -> None:
-    assert set(symmetries()) == {"C4", "D4", "translation", "SO2", "O2"}
+    assert set(symmetries()) == {"C4", "D4", "translation", "SO2", "O2", "permutation"}
     assert find_symmetry("C16") is find_symmetry("C4") and find_symmetry("D7") is find_symmetry("D4")
     with pytest.raises(ValueError, match=r"unknown group 'translations'; known are .*; did you mean 'translation'\?"):
         find_symmetry("translations")

@@ -120,3 +120,10 @@ def test_indices_and_exponents_are_set_as_such(view):
     view.show_catalogue(replace(make_catalogue(), models=(info,)))
     made = view.html()
     assert "θ<sub>g⁻¹u</sub> = x<sub>u</sub> + y<sup>2</sup> &lt; a<sub>i<sub>1</sub></sub>" in made
+
+
+def test_names_of_layers_are_set_as_code(view):
+    view.show_catalogue(replace(make_catalogue(), models=(make_info(summary="Look at `score1` & `a<b`."),)))
+    view.set_state(State(model="d4-cnn"))
+    assert "Look at score1 & a<b." in view.page.toPlainText()
+    assert "<code>score1</code>" in view.html() and "<code>a&lt;b</code>" in view.html()

@@ -7,12 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtTest import QTest
 
 from tests.gui.mouse import double_click
 from tests.gui.sample_frames import LAYERS, make_frame
 from tests.gui.view_driving import click, gather, measure, objects, odd_frames, opened, with_layers
 from widgets.chart import LogScale
+from widgets.layer_names import shortened
 from widgets.views.errors import ErrorsView
 from widgets.words import figure, guilty, guilty_layers, inherited, read_out, verdict_sentence
 
@@ -199,3 +201,15 @@ def test_an_inherited_error_is_no_fault_and_no_praise():
     assert inherited(passed_on) and not guilty(passed_on)
     assert "comes from earlier layers" in read_out("relu", passed_on)
     assert not inherited(measure()) and not inherited(measure(cumulative=None)) and not inherited(None)
+
+
+def test_what_a_layer_is_is_kept_of_its_name(qapp):
+    metrics = QFontMetricsF(QFont())
+    whole = metrics.horizontalAdvance("block1.conv1.attention")
+    assert shortened(metrics, "block1.conv1.attention", whole) == "block1.conv1.attention"
+    assert shortened(metrics, "block1.conv1.attention", whole - 1) == "…conv1.attention"
+    assert shortened(metrics, "block1.conv1.attention", metrics.horizontalAdvance("…attention")) == "…attention"
+    for name in ("layers.12.mlp.0", "a" * 50, "", "x.0"):
+        for room in (5.0, 20.0, 50.0):
+            text = shortened(metrics, name, room)
+            assert metrics.horizontalAdvance(text) <= max(room, metrics.horizontalAdvance("…")) and text != "…0"

@@ -6,12 +6,12 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from explorer.catalogue import Catalogue
+from explorer.catalogue import Catalogue, SampleInfo
 from explorer.state import State
 from tests.gui.sample_catalogue import make_catalogue, make_info
 from tests.gui.sample_frames import make_frame
 from tests.gui.view_driving import click, gather, objects, odd_frames, opened
-from widgets.cards import IMAGE, INFO
+from widgets.cards import COUNT, IMAGE, INFO
 from widgets.views.gallery import GalleryView
 
 ODD = odd_frames()
@@ -49,7 +49,7 @@ def test_a_loading_state_comes_first(qtbot):
 def test_models_stand_by_domain_and_row(view):
     names = [getattr(view.models.item(i).data(INFO), "name", "") for i in range(view.models.count())]
     assert names == ["", "model-2", "plain-cnn", "model-4", "model-6", "d4-cnn", "", "model-3", "model-5"]
-    assert view.models.item(0).text() == "Grids and pictures"
+    assert view.models.item(0).text() == "Images"
 
 
 def test_a_click_asks_for_the_model(view):
@@ -128,8 +128,8 @@ def test_thumbnails_are_the_pixels_of_the_samples(view):
 )  # fmt: skip
 def test_the_search_filters_both(view, words, models, data):
     view.search.setText(words)
-    assert len([t for t in left(view.models) if t not in ("Graphs", "Grids and pictures")]) == models
-    assert len(left(view.data)) == data
+    assert len([t for t in left(view.models) if t not in ("Graphs", "Images")]) == models
+    assert len([t for t in left(view.data) if t != "Images"]) == data
     assert view.nothing.isVisible() == (models == 0)
     if words == "handwritten 3":
         assert "among the data" in view.nothing.text()
@@ -188,6 +188,79 @@ def test_nothing_is_made_anew_on_a_frame(view):
         view.set_frame(make_frame(compare=bool(i % 2)))
         view.grab()
     assert objects(view) == before
+
+
+def mixed(count=30):
+    """Return a catalogue of images, graphs and sets, not in the order of the headings."""
+    domains = ["set", "grid", "graph"] * count
+    samples = [SampleInfo(f"s{k}", f"sample {k}", domain) for k, domain in enumerate(domains)]
+    models = [make_info(f"m-{domain}", domain=domain) for domain in ("graph", "grid", "set")]
+    return Catalogue(tuple(models), tuple(samples), (), (), ())
+
+
+def tone(view, name):
+    """Return the largest difference from the ground among the pixels of a sample's tile."""
+    view.data.viewport().setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
+    rect = view.data.visualItemRect(item(view.data, name))
+    picture = view.data.viewport().grab(rect).toImage()
+    ground = picture.pixelColor(0, 0).lightness()
+    points = [(i, j) for i in range(picture.width()) for j in range(picture.height())]
+    return max(abs(picture.pixelColor(i, j).lightness() - ground) for i, j in points)
+
+
+def test_samples_stand_in_rows_under_the_heading_of_their_domain(view):
+    view.show_catalogue(mixed())
+    view.tabs.setCurrentIndex(1)
+    view.resize(250, 3000)
+    view.grab()
+    rows = [view.data.item(i) for i in range(view.data.count())]
+    headings = [i for i in rows if i.data(INFO) is None]
+    assert [h.text() for h in headings] == ["Images", "Graphs", "Sets"]
+    assert [h.data(COUNT) for h in headings] == [30, 30, 30]
+    port = view.data.viewport().rect()
+    places = [view.data.visualItemRect(h) for h in headings]
+    assert all(place.width() > 0.9 * port.width() for place in places), "a row of its own"
+    for k, domain in enumerate(("grid", "graph", "set")):
+        mine = [view.data.visualItemRect(i) for i in rows if i.data(INFO) is not None and i.data(INFO).domain == domain]
+        assert all(m.top() >= places[k].bottom() for m in mine)
+        assert k == 2 or all(m.bottom() <= places[k + 1].top() for m in mine)
+        assert len({m.left() for m in mine}) == 3, "three tiles share the width"
+        assert all(port.left() <= m.left() and m.right() <= port.right() for m in mine)
+
+
+def test_samples_that_the_model_cannot_take_step_back(view):
+    view.show_catalogue(mixed())
+    view.tabs.setCurrentIndex(1)
+    view.resize(250, 3000)
+    view.set_state(State(model="m-graph", sample="s2"))
+    assert tone(view, "s1") < 0.7 * tone(view, "s5")  # an image; a graph
+    assert abs(tone(view, "s0") - tone(view, "s5")) < 5, "a set is a graph without edges"
+    view.set_state(State(model="m-grid", sample="s1"))
+    assert tone(view, "s5") < 0.7 * tone(view, "s4")
+    wishes = gather(view)
+    at = view.data.visualItemRect(item(view.data, "s5")).center()
+    click(view.data.viewport(), at.x(), at.y())
+    assert wishes[-1].changes == {"sample": "s5"}, "it can be chosen all the same"
+    heading = view.data.visualItemRect(view.data.item(0)).center()
+    click(view.data.viewport(), heading.x(), heading.y())
+    assert len(wishes) == 1
+
+
+def test_the_sample_in_use_is_in_sight_when_its_list_is_shown(qtbot):
+    view = opened(qtbot, GalleryView(), 250, 300)
+    view.show_catalogue(mixed())
+    view.set_state(State(model="m-set", sample="s87"))
+    view.tabs.setCurrentIndex(1)
+    port = view.data.viewport().rect()
+    assert port.contains(view.data.visualItemRect(item(view.data, "s87")))
+
+
+def test_the_search_knows_domains_and_families(view):
+    view.show_catalogue(Catalogue((make_info("gcn", domain="graph", rows=("N1",)), make_info("x")), (), (), (), ()))
+    for words in ("graphs", "n1", "messages attention"):
+        view.search.setText(words)
+        assert left(view.models) == ["Graphs", "Gcn"], words
+    assert view.models.item(2).data(COUNT) == 1 and view.models.item(0).isHidden()
 
 
 def test_the_model_in_use_is_brought_into_sight(qtbot):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import networkx as nx
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QWheelEvent
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionSlider
 from explorer.params import Param
 from explorer.state import State
 from explorer.transforms import parse_chain, transforms
+from tests.gui.graph_frames import graph_frame, graph_square, karate, structure_of
 from tests.gui.mouse import double_click
 from tests.gui.sample_catalogue import make_catalogue, make_info
 from tests.gui.sample_frames import make_frame
@@ -190,7 +192,66 @@ def test_transforms_of_another_domain_are_hidden(view):
     catalogue = replace(make_catalogue(), models=(make_info("gnn", domain="graph"),))
     view.show_catalogue(catalogue)
     view.set_state(State(model="gnn"))
-    assert all(section.isHidden() for section in view.sections.values())
+    for name, section in view.sections.items():
+        assert section.isHidden() == ("graph" not in transforms()[name].domains), name
+    assert view.sections["rotate"].isHidden() and not view.sections["permute"].isHidden()
+
+
+def on_karate(view):
+    view.show_catalogue(replace(make_catalogue(), models=(make_info("gnn", domain="graph", params=()),)))
+    view.set_state(State(model="gnn"))
+    view.set_frame(karate())
+    return view
+
+
+@pytest.mark.parametrize("name", ["swap", "move"])
+def test_numbers_of_nodes_go_as_far_as_there_are_nodes(view, name):
+    on_karate(view)
+    i = control(view, name, "i")
+    assert i.spin.maximum() == 33 and i.limits() == (0, 33)
+    wishes = gather(view)
+    i.slider.setValue(i.slider.maximum())
+    assert wishes[-1].step == (name, (33.0, 0.0))
+    i.slider.setValue(i.slider.maximum() - 1)
+    assert wishes[-1].step == (name, (32.0, 0.0)), "one step of the slider is one node"
+    # a smaller graph: what is shown is clamped, and nothing is said
+    count = len(wishes)
+    view.set_frame(graph_frame(graph_square(structure_of(nx.path_graph(5)))))
+    assert i.spin.maximum() == 4 and len(wishes) == count
+    view.set_frame(graph_frame(graph_square(structure_of(nx.path_graph(1)))))
+    view.grab()
+    assert i.value() == 0
+
+
+def test_a_seed_is_drawn_anew(view):
+    on_karate(view)
+    section = view.sections["permute"]
+    assert section.head.isChecked(), "open from the start"
+    wishes = gather(view)
+    seen = []
+    for _ in range(12):
+        before = section.controls["seed"].value()
+        section.controls["seed"].draw.click()
+        name, (seed, back) = wishes[-1].step
+        assert (name, back) == ("permute", 0.0) and wishes[-1].done
+        assert seed != before and 1 <= seed <= 9999
+        seen.append(seed)
+    assert len(set(seen)) > 6
+
+
+def test_names_of_parameters_have_the_room_they_need(view):
+    params = (Param("a", "Position encoding", 0, 0, 1, choices=("random walk", "Laplacian eigenvectors of the graph")),
+              Param("b", "The title of this one has no end", 1, 0, 5, whole=True))  # fmt: skip
+    view.show_catalogue(replace(make_catalogue(), models=(make_info("gnn", domain="graph", params=params),)))
+    view.set_state(State(model="gnn"))
+    QApplication.processEvents()
+    first, second = view.model_section.controls.values()
+    assert first.label.text() == "Position encoding" and second.label.text().endswith("…")
+    assert first.label.fontMetrics().horizontalAdvance(first.label.text()) <= first.label.width()
+    port = view.area.viewport().width()
+    for c in (first, second):
+        right = max(w.mapTo(view.area.viewport(), w.rect().topRight()).x() for w in (c.combo, c.spin) if w is not None)
+        assert right < port, "nothing is cut at the right"
 
 
 def test_the_measure_is_read_out(view):

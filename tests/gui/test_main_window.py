@@ -6,6 +6,7 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +28,13 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from explorer.catalogue import Busy
+from explorer.catalogue import Busy, Catalogue, SampleInfo
 from explorer.frame import Failure, Frame
 from explorer.session import load_session, save_session
 from explorer.state import State
 from explorer.transforms import chain_text, parse_chain
 from tests.gui.fake_engine import FakeEngine
+from tests.gui.sample_catalogue import make_info
 from widgets import theme
 from widgets.main_window import MainWindow
 from widgets.palette import score
@@ -475,7 +477,7 @@ def test_no_key_is_given_twice(bench: Bench) -> None:
 def test_the_models_are_in_a_menu_by_domain_and_row(bench: Bench) -> None:
     window = bench.window()
     menu = window.menus.menus["Model"]
-    grids = action_named(menu, "Grid").menu()
+    grids = action_named(menu, "Images").menu()
     assert isinstance(grids, QMenu)
     assert [a.text() for a in grids.actions()] == ["Plain CNN  (G3)", "C4 group CNN  (G7)", "D4 group CNN  (G7)"]
     assert [a.isChecked() for a in grids.actions()] == [False, False, True]
@@ -484,9 +486,11 @@ def test_the_models_are_in_a_menu_by_domain_and_row(bench: Bench) -> None:
     assert action_named(grids, "Plain CNN  (G3)").isChecked()
     compare = action_named(menu, "Compare with").menu()
     assert isinstance(compare, QMenu)
-    assert not action_named(compare, "Plain CNN  (G3)").isEnabled(), "not with itself"
-    assert not action_named(compare, "Graph convolution  (N1)").isEnabled(), "not with another domain"
-    action_named(compare, "D4 group CNN  (G7)").trigger()
+    images, graphs = (action_named(compare, title).menu() for title in ("Images", "Graphs"))
+    assert isinstance(images, QMenu) and isinstance(graphs, QMenu)
+    assert not action_named(images, "Plain CNN  (G3)").isEnabled(), "not with itself"
+    assert not action_named(graphs, "Graph convolution  (N1)").isEnabled(), "not with another domain"
+    action_named(images, "D4 group CNN  (G7)").trigger()
     assert window.controller.state.compare == "d4-cnn"
     trigger(window, "alone")
     assert window.controller.state.compare == ""
@@ -539,7 +543,7 @@ def test_the_palette_reaches_models_and_views_and_is_left_by_escape(bench: Bench
     trigger(window, "palette")
     box = window.palette_box
     bench.qtbot.keyClicks(box.line, "plain")
-    assert box.shown()[0] == "Model › Grid › Plain CNN  (G3)"
+    assert box.shown()[0] == "Model › Images › Plain CNN  (G3)"
     bench.press(window, "Down")
     bench.press(window, "Up")
     bench.press(window, "Up")  # round to the last
@@ -674,6 +678,56 @@ def test_a_lesson_brings_its_page(bench: Bench, tmp_path: Path, monkeypatch: pyt
     text = window._lesson.page.toPlainText()
     assert text.startswith("Turning") and "Drag the ring." in text and "F(gx) = gF(x)" in text
     assert window.files.session_path == "", "a lesson is not saved over"
+
+
+def deepest(menu: QMenu) -> list[QMenu]:
+    """Return the menu and those inside, however deep."""
+    inside = [m for a in menu.actions() if isinstance(m := a.menu(), QMenu)]
+    return [menu, *(m for inner in inside for m in deepest(inner))]
+
+
+def test_many_models_samples_and_lessons_fit_on_a_small_screen(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = [make_info(f"m{k}", title=f"Model {k}", domain=("grid", "graph", "set")[k % 3], rows=(f"N{k % 9 + 1}",))
+              for k in range(120)]  # fmt: skip
+    samples = [SampleInfo(f"s{k}", f"Sample {k}", ("grid", "graph")[k % 2]) for k in range(150)]
+    for k in range(49):
+        state = State(model=f"m{0 if k < 24 else 1 + k % 2}")
+        save_session(tmp_path / f"{k + 1:02}-lesson.json", state, {"title": f"Lesson {k + 1}", "text": "x"})
+    monkeypatch.setattr("widgets.files.LESSONS", tmp_path)
+    window = bench.window()
+    for _ in range(2):
+        window.controller._begin_with(Catalogue(tuple(models), tuple(samples), (), (), ()))
+        lessons = window.menus.lessons
+        lessons.aboutToShow.emit()
+        assert [a.text() for a in lessons.actions()] == ["Images", "Graphs, sets and attention"]
+        first, second = (m for m in deepest(lessons) if m is not lessons)
+        assert [a.text() for a in first.actions()] == [f"{k}  Lesson {k}" for k in range(1, 25)]
+        assert second.actions()[0].text() == "25  Lesson 25" and len(second.actions()) == 25
+        for name, leaves in (("Model", 240), ("Data", 150)):
+            menu = window.menus.menus[name]
+            inside = deepest(menu)
+            assert all(m.sizeHint().height() < 700 for m in inside), name
+            marked = [a for m in inside for a in m.actions() if a.isCheckable()]
+            assert len(marked) == leaves, "each once, and models once more to compare with"
+    assert "Open data" in "".join(a.text().replace("&", "") for a in window.menus.menus["Data"].actions())
+
+
+def test_data_of_another_kind_bring_their_model_and_it_is_said(bench: Bench) -> None:
+    window = bench.window()
+    known = window.controller.catalogue
+    assert known is not None
+    karate = SampleInfo("karate", "Zachary's club", "graph")
+    window.controller.catalogue = replace(known, samples=(*known.samples, karate))
+    window.controller.grant(Wish(changes={"sample": "karate"}))
+    text = window.infobar.text.text()
+    assert window.infobar.isVisible()
+    assert "Zachary's club is a graph" in text and "D4 group CNN" in text and "Graph convolution" in text
+    window.infobar.hide()
+    trigger(window, "undo")
+    window.controller.grant(Wish(changes={"sample": "flower"}))
+    assert not window.infobar.isVisible(), "nothing else has changed"
 
 
 def test_copy_as_command(bench: Bench) -> None:

@@ -10,8 +10,10 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
 from explorer.transforms import parse_chain, transforms
+from tests.gui.sample_catalogue import make_catalogue, make_info
 from tests.gui.sample_frames import LAYERS, make_frame, make_orbit
 from tests.gui.view_driving import click, drag, gather, objects, odd_frames, opened
+from widgets import theme
 from widgets.views.orbit import OrbitView
 
 ODD = odd_frames()
@@ -138,6 +140,59 @@ def test_the_combo_offers_transforms_with_an_orbit_and_follows_the_state(view):
     assert not wishes
     view.combo.activated.emit(view.combo.findData("translate"))
     assert [w.changes for w in wishes] == [{"orbit": "translate"}]
+
+
+def shuffled(view, transform="permute", n=72, errors=None):
+    values = np.arange(n, dtype=float) if transform == "permute" else np.linspace(0, 1, n)
+    names = [layer.name for layer in LAYERS]
+    found = {name: np.full(n, 1e-3) if errors is None else errors for name in names}
+    param = transforms()[transform].params[0]
+    curve = replace(
+        make_orbit(n=n), transform=transform, parameter=param.name, unit="", values=values, errors=found,
+        floor={name: np.full(n, 1e-8) for name in names}, exact=np.full(n, False),
+    )  # fmt: skip
+    view.set_frame(make_frame(transform=""))
+    view.set_state(replace(make_frame().state, orbit=transform, steps=parse_chain(f"{transform}:{values[5]:g}")))
+    view.set_orbit((curve,))
+    return view.curve
+
+
+def test_shuffles_are_points_with_whole_numbers(view):
+    rng = np.random.default_rng(0)
+    chart = shuffled(view, errors=10.0 ** rng.uniform(-6, 0, 72))
+    assert chart.element_text() == "Permutation, shuffle 5" and chart.axis_name == "shuffle"
+    ticks = chart._ticks(20)
+    assert ticks and all(tick == round(tick) for tick in ticks)
+    # two neighbours of which one is far up and one far down: nothing is drawn between them
+    shown = chart.traces[0].errors(chart.traces[0].layer)
+    k = int(np.argmax(np.abs(np.diff(np.log10(shown)))))
+    x = (chart.x_of(float(k)) + chart.x_of(float(k + 1))) / 2
+    y = (chart.y_of(shown[k]) + chart.y_of(shown[k + 1])) / 2
+    picture = chart.grab().toImage()
+    around = {picture.pixelColor(round(x) + i, round(y) + j).name() for i in (-1, 0, 1) for j in range(-3, 4)}
+    assert theme.current().first not in around
+    assert any(
+        picture.pixelColor(round(chart.x_of(float(k))) + i, round(chart.y_of(shown[k])) + j).name()
+        == theme.current().first for i in (-1, 0, 1) for j in (-1, 0, 1)
+    )  # fmt: skip
+
+
+def test_shares_are_read_in_percent(view):
+    chart = shuffled(view, "drop-edges", 101)
+    assert chart.element_text() == "Drop edges, share 5 %"
+    assert chart.axis_name == "" and chart._tick_text(0.2) == "20 %"
+    assert "at 50 %" in chart.read(QPointF(chart.x_of(0.5), chart.plot().center().y()))
+
+
+def test_only_transforms_of_the_domain_are_offered(view):
+    catalogue = make_catalogue()
+    gnn = make_info("gnn", domain="graph")
+    view.show_catalogue(replace(catalogue, models=(*catalogue.models, gnn)))
+    for model, domain in (("gnn", "graph"), ("d4-cnn", "grid"), ("somebody.py:Net", "")):
+        view.set_state(replace(make_frame().state, model=model))
+        offered = [view.combo.itemData(k) for k in range(view.combo.count())]
+        fit = [n for n, t in transforms().items() if t.orbit is not None and (not domain or domain in t.domains)]
+        assert offered == fit and offered
 
 
 def test_play_speaks_of_clicks_only(view):

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
 
+from tests.gui.graph_frames import karate, pair_frame
 from tests.gui.sample_frames import make_frame, make_orbit
 from tests.gui.view_driving import drag, gather, objects, odd_frames, opened, outputs, with_square
-from widgets.views.output import OutputView, top, top_rows
+from widgets.views.output import OutputView, _tick_text, top, top_rows
 
 ODD = odd_frames()
 
@@ -147,3 +148,64 @@ def test_numbers_are_those_of_the_frame(view):
     assert np.array_equal(numbers["F(x)"], frame.squares[0].output)
     assert np.array_equal(numbers["compare.F(gx)"], frame.squares[1].output_g)
     assert list(numbers["label"]) == list(frame.squares[0].labels)
+
+
+def of_layer(frame, field, shape, output, outputs=None, labels=()):
+    """Return a graph's frame whose network ends in a layer of that field."""
+    square = frame.squares[0]
+    last = replace(square.layers[-1], name="readout", field=field, shape=shape)
+    part = replace(square.graph, outputs=outputs)
+    changed = replace(
+        square, layers=(*square.layers, last), output=np.asarray(output, float), output_g=np.asarray(output, float),
+        labels=labels, graph=part, probabilities=False,
+    )  # fmt: skip
+    return replace(frame, squares=(changed,))
+
+
+def header(view):
+    """Return what is written above the bars."""
+    return view.bars[0]._whose
+
+
+def test_answers_of_nodes_say_whose_they_are(view):
+    view.set_frame(of_layer(karate(), "node scalar", (34, 4), range(4)))
+    assert header(view) == "mean over 34 nodes"
+    frame = karate(node=0)
+    view.set_frame(of_layer(frame, "node scalar", (34, 4), range(4)))
+    name = frame.squares[0].graph.structure.names[0]
+    assert header(view) == f"{name} (0)" and f"{name} (0)" in view.caption()
+    part = frame.squares[0].graph
+    gone = replace(frame.squares[0], graph=replace(part, order=np.where(np.arange(34) == 0, -1, part.order)))
+    view.set_frame(of_layer(replace(frame, squares=(gone,)), "node scalar", (34, 4), range(4)))
+    assert "left out" in header(view)
+    view.set_frame(of_layer(karate(), "edge scalar", (156, 2), range(2)))
+    assert header(view) == "mean over 156 edges"
+    view.set_frame(make_frame())
+    assert header(view) == "", "an image has one answer"
+
+
+def test_the_answers_for_two_graphs_stand_one_below_the_other(view):
+    both = np.array([[1.0, 2.0], [3.0, 4.0]])
+    view.set_frame(of_layer(pair_frame(), "graph invariant", (2, 2), both.ravel(), both, ("in", "out")))
+    bars = view.bars[0]
+    assert [bars.label(i) for i in bars.rows] == ["graph 0: in", "graph 0: out", "graph 1: in", "graph 1: out"]
+    assert view.numbers()["label"].tolist() == list(bars.labels)
+    view.set_frame(of_layer(pair_frame(), "graph invariant", (2, 1), [1.0, 2.0], both[:, :1]))
+    assert [view.bars[0].label(i) for i in view.bars[0].rows] == ["graph 0", "graph 1"]
+    many = np.ones((5, 3))
+    view.set_frame(of_layer(pair_frame(), "graph invariant", (5, 3), [1.0, 2.0, 3.0], many))
+    assert header(view) == "mean over 5 graphs"
+
+
+def test_rounding_of_a_constant_does_not_fill_the_axis(view):
+    view.resize(1280, 300)
+    view.set_frame(make_frame())
+    still = 411 + 1e-4 * np.random.default_rng(0).standard_normal((72, 1))
+    view.set_orbit((replace(make_orbit(), outputs=still, labels=()),))
+    chart = view.lines[0]
+    low, high = chart._extent
+    assert low < 411 < high and high - low > 1
+    heights = [chart._y(v) for v in still[:, 0]]
+    assert max(heights) - min(heights) < 2
+    texts = [_tick_text(v) for v in chart._yticks(6)]
+    assert len(set(texts)) == len(texts) > 1

@@ -7,9 +7,7 @@ BROKEN; between the two nothing is claimed.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,91 +15,37 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import models
-from explorer.catalogue import Catalogue
-from explorer.engine import LocalEngine
-from explorer.frame import Frame, Measure, OrbitCurve, Square
+from explorer.frame import OrbitCurve, Square
 from explorer.groups import group
 from explorer.orbits import orbit as curves
-from explorer.registry import scan
 from explorer.resolve import resolve
 from explorer.session import load_session
-from explorer.state import State
-from explorer.transforms import parse_chain, transforms
+from explorer.transforms import transforms
 from models.dense_to_conv import parameter_counts
+from tests.models.lesson_frames import (
+    BROKEN,
+    EXACT,
+    LESSONS,
+    answer,
+    at,
+    catalogue,
+    distance,
+    engine,
+    error,
+    guilty,
+    lesson,
+    local,
+    measured,
+)
 
-FOLDER = Path(__file__).resolve().parents[2] / "resources" / "lessons"
-LESSONS = {path.stem[:2]: path for path in sorted(FOLDER.glob("*.json"))}
-EXACT, BROKEN = 1e-4, 0.05
+TESTS = Path(__file__).parent
 
 each_lesson = pytest.mark.parametrize("number", LESSONS)
-
-
-@cache
-def engine() -> LocalEngine:
-    return LocalEngine(scan(models, "CARD"))
-
-
-@cache
-def catalogue() -> Catalogue:
-    return engine().catalogue()
-
-
-@cache
-def answer(state: State) -> Frame:
-    """Return the frame of a state with every layer measured, on the CPU."""
-    frame = engine().answer(replace(state, device="cpu"), lambda: False)
-    for more in engine().refine(frame):
-        frame = more
-    return frame
-
-
-@cache
-def lesson(number: str) -> State:
-    return load_session(LESSONS[number]).state
-
-
-def at(number: str, transform: str | None = None, /, params: Mapping[str, float] | None = None, **more: Any) -> Frame:
-    """Return the frame of a lesson after the person has changed the element, parameters or anything else."""
-    state = lesson(number)
-    if transform is not None:
-        more["steps"] = parse_chain(transform)
-    if params is not None:
-        more["params"] = tuple({**dict(state.params), **params}.items())
-    return answer(replace(state, **more))
-
-
-def measured(frame: Frame, layer: str = "", which: int = 0) -> Measure:
-    """Return the measure of a layer; "" is the one on the stage."""
-    square = frame.squares[which]
-    return square.measures[layer or square.layer.name]
-
-
-def error(frame: Frame, layer: str = "", which: int = 0) -> float:
-    value = measured(frame, layer, which).cumulative
-    assert value is not None
-    return value
-
-
-def local(frame: Frame, layer: str, which: int = 0) -> float:
-    value = measured(frame, layer, which).local
-    assert value is not None
-    return value
 
 
 def digit(square: Square, moved: bool = False) -> str:
     """Return what the network reads."""
     return square.labels[int(np.argmax(square.output_g if moved else square.output))]
-
-
-def guilty(square: Square, limit: float = EXACT) -> list[str]:
-    """Return the leaves whose own error is above `limit`."""
-    leaves = [layer.name for layer in square.layers if layer.leaf]
-    return [name for name in leaves if (value := square.measures[name].local) is not None and value > limit]
-
-
-def distance(a: NDArray[Any], b: NDArray[Any]) -> float:
-    return float(np.linalg.norm(a - b) / np.linalg.norm(b))
 
 
 def orbit(number: str, count: int = 16) -> list[OrbitCurve]:
@@ -115,8 +59,9 @@ def orbit(number: str, count: int = 16) -> list[OrbitCurve]:
 
 
 def test_every_lesson_has_a_test_of_its_claims() -> None:
-    tested = {name[len("test_lesson_") :][:2] for name in globals() if name.startswith("test_lesson_")}
-    assert tested == set(LESSONS)
+    files = ("test_lessons.py", "test_graph_lessons.py")
+    source = "".join((TESTS / name).read_text(encoding="utf-8") for name in files)
+    assert set(re.findall(r"^def test_lesson_(\d\d)_", source, re.MULTILINE)) == set(LESSONS)
 
 
 @each_lesson

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 import torch
@@ -152,16 +153,18 @@ def test_the_sample_can_be_asked_for_by_name(install: Install) -> None:
 
 def test_the_reader_reads_and_refuses_in_one_sentence(install: Install, tmp_path: Path) -> None:
     install("explorer/readers/table.py")
-    good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
+    taken = [e for reader in explorer.reading.readers().values() for e in reader.extensions]
+    assert len(set(taken)) == len(taken), "an extension belongs to one reader"
+    good, bad = tmp_path / "good.table", tmp_path / "bad.table"
     good.write_text("0,1,2\n3,4,5\n")
     bad.write_text("0,1\n2\n")
     sample = explorer.reading.read_file(good)
     assert sample.x.values.tolist() == [[[0, 1, 2], [3, 4, 5]]]
-    with pytest.raises(ReadError, match=r"cannot read bad\.csv: .+\.$"):
+    with pytest.raises(ReadError, match=r"cannot read bad\.table: .+\.$"):
         explorer.reading.read_file(bad)
-    (tmp_path / "nan.csv").write_text("0,nan\n")
+    (tmp_path / "nan.table").write_text("0,nan\n")
     with pytest.raises(ReadError, match="NaN"):
-        explorer.reading.read_file(tmp_path / "nan.csv")
+        explorer.reading.read_file(tmp_path / "nan.table")
 
 
 def test_the_symmetry_gives_a_verdict(install: Install) -> None:
@@ -188,3 +191,27 @@ def test_a_network_of_ones_own_is_checked_from_its_file(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stderr
     report = json.loads(done.stdout)
     assert report["verdict"] == "broken" and "conv1" in report["guilty"]
+
+
+def test_the_network_on_graphs_keeps_the_law_that_it_claims(install: Install) -> None:
+    card = scan(install("models/neighbour_mean.py"), "CARD")["neighbour-mean"]
+    frame = LocalEngine({card.name: card}).answer(
+        State(model=card.name, sample="karate", steps=parse_chain("permute:3"), layer="round1.messages"), lambda: False
+    )
+    square = frame.squares[0]
+    fields = {layer.name: layer.field.partition(" ")[0] for layer in square.layers}
+    assert (fields["round1.messages"], fields["round2"], fields["readout"]) == ("edge", "node", "graph")
+    torch.manual_seed(0)
+    network = card.build().double()
+    x, edges = torch.rand(5, 6, dtype=torch.float64), torch.tensor([[0, 1, 1, 2, 3], [1, 0, 2, 1, 1]])
+    heard = network.round1(x, edges)
+    assert torch.allclose(heard[1], network.round1.linear(x[[0, 2, 3]]).mean(0)) and not heard[4].any()
+    assert check_equivariance(network, (x, edges), "permutation").verdict == "holds"
+
+
+def test_the_graph_can_be_asked_for_by_name(install: Install) -> None:
+    install("explorer/samples/petersen.py")
+    sample = explorer.sampling.find_sample("petersen", 0)
+    made = nx.Graph(sample.signals["edge_index"].values.T.tolist())
+    assert nx.is_isomorphic(made, nx.petersen_graph()) and sample.signals["edge_index"].values.shape == (2, 30)
+    assert sample.signals["position"].values.shape == (10, 2)

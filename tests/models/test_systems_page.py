@@ -18,7 +18,7 @@ ROWS = {found[0]: found[3] for found in ROW.findall(PAGE.read_text(encoding="utf
 def test_every_system_has_a_row_and_a_status() -> None:
     wanted = {"G": 11, "S": 4, "N": 10, "E": 4, "M": 5, "R": 7, "L": 4}
     assert list(ROWS) == [f"{letter}{k}" for letter, count in wanted.items() for k in range(1, count + 1)]
-    assert all(status == "planned" or status.startswith("done: `") for status in ROWS.values())
+    assert all(status == "planned" or status.startswith(("done: `", "in part: `")) for status in ROWS.values())
 
 
 def test_the_rows_of_every_card_are_in_the_table() -> None:
@@ -31,7 +31,7 @@ def test_the_rows_of_every_card_are_in_the_table() -> None:
 def test_what_is_done_has_its_cards() -> None:
     for row, status in ROWS.items():
         named = re.findall(r"`([^`]+)`", status)
-        assert bool(named) == status.startswith("done")
+        assert bool(named) == (status != "planned")
         for name in named:
             assert name in CARDS, f"{row} names {name}, which is no model"
             assert row in CARDS[name].rows, f"{row} names {name}, which does not cover it"

@@ -135,7 +135,7 @@ class EquationView(View):
             f'<p style="color:{t.muted}; margin-top:0">{html.escape(_facts(info))}</p>',
         ]
         if info.summary:
-            parts.append(f"<p>{html.escape(info.summary)}</p>")
+            parts.append(f"<p>{_with_code(info.summary)}</p>")
         if lines := [line for line in info.equation.splitlines() if line.strip()]:
             families = ", ".join(f"'{family}'" for family in (*MATH, "serif"))
             # a line too long for the dock goes on under itself, to the right of where equations begin
@@ -144,7 +144,7 @@ class EquationView(View):
         if info.reference:
             parts.append(f'<p style="color:{t.muted}">{_linked(info.reference, t.accent)}</p>')
         if info.notes:
-            notes = "".join(f"<li>{html.escape(note)}</li>" for note in info.notes)
+            notes = "".join(f"<li>{_with_code(note)}</li>" for note in info.notes)
             parts.append(f'<ul style="margin-left:-18px">{notes}</ul>')
         if info.source.strip():
             fixed = QFontInfo(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)).family()
@@ -187,6 +187,11 @@ def _facts(info: ModelInfo) -> str:
     trained = "trained" if info.trained else "not trained"
     words = [info.name, " ".join(info.rows), claims, f"input {shape}" if shape else "", trained]
     return " · ".join(filter(None, words))
+
+
+def _with_code(text: str) -> str:
+    """Return prose as HTML, with `names` of layers set as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
 
 def _with_indices(text: str) -> str:

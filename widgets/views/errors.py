@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QWidget
 from explorer.fields import parse_field
 from explorer.frame import Frame, Measure, Square
 from widgets.chart import CENTRE, LEFT, Adaptive, Chart, draw_mark, faded, scale_for
+from widgets.layer_names import shortened
 from widgets.theme import Theme
 from widgets.view import View, ViewSpec, Wish
 from widgets.words import (
@@ -221,7 +222,7 @@ class LayerChart(Chart):
             font.setBold(special)
             metrics = QFontMetricsF(font)
             room = max(width * stride - 6, 90.0 if special else 40.0)
-            text = metrics.elidedText(column.name, Qt.TextElideMode.ElideMiddle, room)
+            text = shortened(metrics, column.name, room)
             half = metrics.horizontalAdvance(text) / 2 + 2
             x = min(max(self.x_of(i), half), self.width() - half)
             if any(x - half < b and a < x + half for a, b in taken):

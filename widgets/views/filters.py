@@ -124,7 +124,15 @@ def _sentence(squares: tuple[Square, ...]) -> str:
     return f"{NONE}: {names}.\nConvolutions have some; select one in the layer list."
 
 
-VIEW = ViewSpec("filters", "Filters", FiltersView, "center", 1, "The layer's filters and their transformed copies.")
+VIEW = ViewSpec(
+    "filters",
+    "Filters",
+    FiltersView,
+    "center",
+    1,
+    "The layer's filters and their transformed copies.",
+    domains=("grid",),
+)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +29,11 @@ from explorer.catalogue import Catalogue, SampleInfo
 from explorer.frame import Frame
 from explorer.state import State
 from widgets import theme
-from widgets.cards import IMAGE, INFO, CardDelegate, Cards, Loading, ThumbnailDelegate, image_of
+from widgets.cards import COUNT, DOMAIN, IMAGE, INFO, CardDelegate, Cards, Loading, ThumbnailDelegate, image_of
+from widgets.domains import FAMILIES, place_of, title_of
 from widgets.view import View, ViewSpec, Wish
 
-HEADINGS = {"grid": "Grids and pictures", "graph": "Graphs", "mesh": "Meshes", "time": "Time", "set": "Sets",
-            "sphere": "Sphere", "volume": "Volumes"}  # fmt: skip
+Info = TypeVar("Info", ModelInfo, SampleInfo)
 
 
 class GalleryView(View):
@@ -54,8 +56,9 @@ class GalleryView(View):
         self.models.setItemDelegate(CardDelegate(self.models))
         self.models.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.data.setItemDelegate(ThumbnailDelegate(self.data))
-        self.data.setViewMode(QListView.ViewMode.IconMode)
-        self.data.setMovement(QListView.Movement.Static)
+        # tiles in rows; a heading is as wide as the list and so has a row of its own
+        self.data.setFlow(QListView.Flow.LeftToRight)
+        self.data.setWrapping(True)
         self.data.setResizeMode(QListView.ResizeMode.Adjust)
         self.data.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.loading = Loading("Loading the models. They arrive in a few seconds, when torch is there.", self)
@@ -93,20 +96,24 @@ class GalleryView(View):
         with QSignalBlocker(self.models), QSignalBlocker(self.data):
             self.models.clear()
             self.data.clear()
-            domain = ""
-            for model in sorted(catalogue.models, key=_place):
-                if model.domain != domain:
-                    domain = model.domain
-                    heading = QListWidgetItem(HEADINGS.get(domain, domain.capitalize()), self.models)
-                    heading.setFlags(Qt.ItemFlag.NoItemFlags)
+            for model in self._with_headings(self.models, sorted(catalogue.models, key=_place)):
                 self._add(self.models, model)
-            for sample in catalogue.samples:
+            # the samples of a file stay together in their order
+            for sample in self._with_headings(self.data, sorted(catalogue.samples, key=lambda s: place_of(s.domain))):
                 self._add(self.data, sample).setData(IMAGE, image_of(sample))
         if self._state is not None:
             self._follow(self._state)
         self._refresh()
         for cards in (self.models, self.data):
             cards.bring_into_sight()
+
+    def _with_headings(self, cards: Cards, infos: Sequence[Info]) -> Iterator[Info]:
+        """Yield the infos, with a heading in the list where another domain begins."""
+        for domain, some in groupby(infos, key=lambda info: info.domain):
+            heading = QListWidgetItem(title_of(domain), cards)
+            heading.setFlags(Qt.ItemFlag.NoItemFlags)
+            heading.setData(DOMAIN, domain)
+            yield from some
 
     def _add(self, cards: Cards, info: ModelInfo | SampleInfo) -> QListWidgetItem:
         item = QListWidgetItem(info.title, cards)
@@ -126,12 +133,11 @@ class GalleryView(View):
 
     def _follow(self, state: State) -> None:
         self._state = state
-        self.models.mark(state.model, state.compare)
-        self.data.mark(state.sample or self._own_sample(state.model), "")
-
-    def _own_sample(self, model: str) -> str:
         infos = self._catalogue.models if self._catalogue is not None else ()
-        return next((info.sample for info in infos if info.name == model), "")
+        info = next((info for info in infos if info.name == state.model), None)
+        self.models.mark(state.model, state.compare)
+        self.data.suit(info.domain if info is not None else "")
+        self.data.mark(state.sample or (info.sample if info is not None else ""), "")
 
     # searching ------------------------------------------------------------------------------------------------
     def _refresh(self) -> None:
@@ -164,6 +170,7 @@ class GalleryView(View):
             if info is None:
                 if heading is not None:
                     heading.setHidden(not under)
+                    heading.setData(COUNT, under)
                 heading, under = item, 0
             elif item is not None:
                 text = _searchable(info)
@@ -236,17 +243,21 @@ class GalleryView(View):
 
 def _place(info: ModelInfo) -> tuple[Any, ...]:
     """Sort by domain (grids first), then by row, numbers as numbers."""
-    order = list(HEADINGS)
-    domain = order.index(info.domain) if info.domain in order else len(order)
     row = info.rows[0] if info.rows else "~"
     number = re.search(r"\d+", row)
-    return (domain, info.domain, re.sub(r"\d+", "", row), int(number[0]) if number else 0, info.title)
+    return (*place_of(info.domain), re.sub(r"\d+", "", row), int(number[0]) if number else 0, info.title)
 
 
 def _searchable(info: ModelInfo | SampleInfo) -> str:
-    words = [info.name, info.title, info.domain, info.summary]
+    words = [info.name, info.title, info.domain, title_of(info.domain), info.summary]
     if isinstance(info, ModelInfo):
-        words += [*info.rows, *info.groups, info.reference, "trained" if info.trained else ""]
+        words += [
+            *info.rows,
+            *(FAMILIES.get(row, "") for row in info.rows),
+            *info.groups,
+            info.reference,
+            "trained" if info.trained else "",
+        ]
     return " ".join(words).casefold()
 
 
@@ -254,7 +265,7 @@ def _sentence(info: ModelInfo | SampleInfo | None) -> str:
     if info is None:
         return ""
     claimed = f" Claims {', '.join(info.groups)}." if isinstance(info, ModelInfo) and info.groups else ""
-    return f"{info.summary or info.name}{claimed}"
+    return f"{info.summary or info.name}{claimed}".replace("`", "")
 
 
 def _escaped(text: str) -> str:

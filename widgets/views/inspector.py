@@ -29,7 +29,7 @@ from explorer.transforms import Step, Transform, chain_text, parse_chain, transf
 from widgets import theme
 from widgets.icons import icon
 from widgets.measure_table import MeasureTable
-from widgets.param_control import ParamControl
+from widgets.param_control import BROAD, NARROW, ParamControl
 from widgets.view import View, ViewSpec, Wish
 from widgets.words import figure, subject
 
@@ -37,6 +37,7 @@ ELEMENTS = (("identity", "reset", "Identity", "Take every transform back"),
             ("inverse", "invert", "Inverse", "The element that undoes this one"),
             ("random", "random", "Random", "A random exact element (Space)"))  # fmt: skip
 GESTURES = ("ring", "drag", "key", "")  # what is done by hand comes first
+UNBOUNDED = 1e6  # a whole number that may be so large is the number of a node
 
 
 class Section(QWidget):
@@ -70,7 +71,11 @@ class Section(QWidget):
         body = QVBoxLayout(self._body)
         body.setContentsMargins(10, 0, 6, 6)
         body.setSpacing(3)
+        needed = max(
+            (c.label.fontMetrics().horizontalAdvance(c.param.title) + 4 for c in self.controls.values()), default=0
+        )
         for name, control in self.controls.items():
+            control.set_label_width(min(max(needed, NARROW), BROAD))
             body.addWidget(control)
             control.changed.connect(lambda _v, done, n=name: self.changed.emit(n, self.values(), done))
         row = QHBoxLayout()
@@ -122,6 +127,8 @@ class Section(QWidget):
         self.head.setStyleSheet("QToolButton { border: none; font-weight: 600; text-align: left; padding: 4px 2px; }")
         self.summary.setStyleSheet(f"color: {t.accent if self.used else t.muted};")
         self.clear.setStyleSheet(f"QToolButton {{ border: none; color: {t.muted}; }}")
+        for control in self.controls.values():
+            control.apply_theme()
 
 
 class InspectorView(View):
@@ -169,10 +176,10 @@ class InspectorView(View):
         self._column = QVBoxLayout(content)
         self._column.setContentsMargins(0, 0, 0, 4)
         self._column.setSpacing(0)
-        found = sorted(transforms().values(), key=lambda t: GESTURES.index(t.gesture) if t.gesture in GESTURES else 9)
+        found = sorted(transforms().values(), key=_rank)
         for transform in found:
             section = self.sections[transform.name] = self._section_of(transform)
-            section.head.setChecked(bool(transform.gesture))
+            section.head.setChecked(bool(transform.gesture) or _shuffles(transform))
             self._column.addWidget(section)
         self.untransform.setToolTip("Show ρ′(g)⁻¹ F(ρ(g) x) beside F(x)")
         self.untransform.clicked.connect(lambda on: self.wished.emit(Wish(changes={"untransform": on})))
@@ -229,9 +236,12 @@ class InspectorView(View):
             self._show_state(frame.state)  # alone, without a controller
         if frame is not None and frame.squares:
             side = max(frame.squares[0].x.shape[-2:], default=0)
+            part = frame.squares[0].graph
             for section in self.sections.values():
                 for control in section.controls.values():
                     control.set_reach(float(max(8, side // 2)))
+                    if part is not None and control.param.whole and control.param.maximum >= UNBOUNDED:
+                        control.set_most(float(part.structure.nodes - 1))
         self.table.show_frame(frame)
 
     def _show_state(self, state: State) -> None:
@@ -333,7 +343,20 @@ class InspectorView(View):
         self.table.apply_theme()
 
 
+def _shuffles(transform: Transform) -> bool:
+    """Say whether it has nothing but seeds to run through: any of its elements is as good as another."""
+    return transform.orbit is not None and transform.params[transform.orbit].name == "seed"
+
+
+def _rank(transform: Transform) -> int:
+    if transform.gesture in GESTURES and transform.gesture:
+        return GESTURES.index(transform.gesture)
+    return len(GESTURES) + (not _shuffles(transform))
+
+
 def _with_unit(param: Param, value: float) -> str:
+    if param.name == "share":
+        return f"{100 * value:.4g} %"
     unit = f" {param.unit}" if param.unit.isalpha() else param.unit
     return f"{param.text(value)}{unit}".replace("-", "−")
 

@@ -148,7 +148,7 @@ class LayersView(View):
             if self._described.get((k, layer.name)) == layer:
                 continue  # a frame of a drag changes errors only
             self._described[k, layer.name] = layer
-            item.setText(SHAPE, "×".join(str(n) for n in layer.shape[1:]) or "1")
+            item.setText(SHAPE, layer.size_text)
             item.setText(PARAMS, f"{layer.params:,}".replace(",", " ") if layer.params else "")
             item.setText(FIELD, layer.field + (" ?" if layer.guessed else ""))
             font = QFont(self.font())

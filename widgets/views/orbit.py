@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLabel, QToolButton, QWidget
 
+from explorer.catalogue import Catalogue
 from explorer.frame import Frame, OrbitCurve
 from explorer.params import Param
 from explorer.state import State
@@ -29,17 +30,26 @@ class OrbitView(View):
         self._frame: Frame | None = None
         self._state, self._told = State(), False  # who is told of the state does not take it from late frames
         self._curves: tuple[OrbitCurve, ...] = ()
+        self._domains: dict[str, str] = {}  # of the models that are known
         self.curve = CurveChart(self)
         self.heat = (HeatChart(self), HeatChart(self))
         self.combo, self.play, self.all_layers = QComboBox(self), QToolButton(self), QToolButton(self)
         self._build()
         self._refresh()
 
-    def _build(self) -> None:
-        for name, transform in transforms().items():
-            if transform.orbit is not None:
-                self.combo.addItem(transform.title, name)
+    def _offer(self, domain: str) -> None:
+        """Offer the transforms of that domain ("": all) that have an orbit."""
+        fit = [t for t in transforms().values() if t.orbit is not None and (not domain or domain in t.domains)]
+        if [t.name for t in fit] == [self.combo.itemData(k) for k in range(self.combo.count())]:
+            return
+        with QSignalBlocker(self.combo):
+            self.combo.clear()
+            for transform in fit:
+                self.combo.addItem(transform.title, transform.name)
                 self.combo.setItemData(self.combo.count() - 1, transform.summary, Qt.ItemDataRole.ToolTipRole)
+
+    def _build(self) -> None:
+        self._offer("")
         self.combo.setToolTip("The transform whose parameter the curve runs over")
         self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.combo.setMinimumContentsLength(9)
@@ -68,6 +78,10 @@ class OrbitView(View):
         row.addWidget(charts, 1)
 
     # what comes in --------------------------------------------------------------------------------------------
+    def show_catalogue(self, catalogue: Catalogue) -> None:
+        self._domains = {m.name: m.domain for m in catalogue.models}
+        self._refresh()
+
     def show_frame(self, frame: Frame | None) -> None:
         self._frame = frame
         if frame is not None and not self._told:
@@ -97,6 +111,7 @@ class OrbitView(View):
     def _refresh(self) -> None:
         transform = self.transform
         param = transform.params[transform.orbit] if transform is not None and transform.orbit is not None else None
+        self._offer(self._domains.get(self._state.model, ""))
         with QSignalBlocker(self.combo):
             self.combo.setCurrentIndex(self.combo.findData(self._state.orbit))
         value = self._value(transform, param)

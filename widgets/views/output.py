@@ -14,12 +14,14 @@ from PySide6.QtWidgets import QToolButton, QWidget
 from explorer.frame import Frame, OrbitCurve, Square
 from explorer.state import State
 from explorer.transforms import transforms
+from widgets.answers import Answer, answer_of
 from widgets.chart import RIGHT, Adaptive, Chart, draw_hair, faded, linear_ticks
 from widgets.orbit_chart import ElementChart, Trace
 from widgets.theme import Theme
 from widgets.view import View, ViewSpec, Wish
 from widgets.words import figure, subject
 
+STILL = 1e-2  # relative change of an output below which its line lies in the middle of the axis
 MOST = 10  # rows, when there are more classes than can be read
 # Okabe and Ito's colours that both grounds carry, without the two of the models
 LINES = ("#009e73", "#cc79a7", "#8a6fd1", "#b8860b", "#7f8fa6")
@@ -36,11 +38,11 @@ class BarChart(Chart):
         self.labels: tuple[str, ...] = ()
         self.role = "first"
         self.probabilities = False
-        self._title = ""
+        self._title, self._whose = "", ""
         self._extent: tuple[float, float] = (0.0, 1.0)
         self._epoch: object = None
 
-    def show_square(self, square: Square | None, role: str, epoch: object) -> None:
+    def show_square(self, square: Square | None, role: str, epoch: object, node: int | None = None) -> None:
         self.role = role
         self.before = np.zeros(0) if square is None else np.asarray(square.output, dtype=float).ravel()
         self.after = np.zeros(0) if square is None else np.asarray(square.output_g, dtype=float).ravel()
@@ -51,7 +53,8 @@ class BarChart(Chart):
         else:
             self.message = ""
             self._title, self.probabilities = square.title, square.probabilities
-            self.labels = square.labels if len(square.labels) == self.before.size else ()
+            answer = answer_of(square, node)
+            self.labels, self._whose = answer.labels, answer.whose
             self.rows = top_rows(self.before, self.after)
             self._stretch(epoch)
         self.update()
@@ -107,6 +110,8 @@ class BarChart(Chart):
         parts = [(self._title, colour, True)]
         if self.probabilities:
             parts.append((answer, t.good if same else t.bad, True))
+        if self._whose:
+            parts.append((self._whose, t.muted, False))
         if len(rows) < self.before.size:
             parts.append((f"{len(rows)} of {self.before.size}", t.muted, False))
         self.paint_header(p, parts)
@@ -157,7 +162,8 @@ class BarChart(Chart):
         if not 0 <= k < len(rows):
             return ""
         i = rows[k]
-        return f"{self.label(i)}\nF(x) {figure(float(self.before[i]))}\nF(ρ(g) x) {figure(float(self.after[i]))}"
+        whose = f"{self._whose}\n" if self._whose else ""
+        return f"{whose}{self.label(i)}\nF(x) {figure(float(self.before[i]))}\nF(ρ(g) x) {figure(float(self.after[i]))}"
 
     def wheelEvent(self, event: Any) -> None:
         event.ignore()  # the horizontal axis is the values'
@@ -170,6 +176,7 @@ class LineChart(ElementChart):
         super().__init__(parent)
         self.classes: list[int] = []
         self.labels: tuple[str, ...] = ()
+        self.answer, self.probabilities = Answer(), False
         self._extent = (0.0, 1.0)
 
     def changed(self) -> None:
@@ -181,15 +188,20 @@ class LineChart(ElementChart):
         values = np.where(np.isnan(outputs), -np.inf, outputs)
         order = np.argsort(-values.max(axis=0), kind="stable")
         self.classes = [int(i) for i in order[: len(LINES)]]
-        self.labels = curve.labels if len(curve.labels) == outputs.shape[1] else ()
+        known = self.answer.labels if len(self.answer.labels) == outputs.shape[1] else curve.labels
+        self.labels = known if len(known) == outputs.shape[1] else ()
         finite = outputs[np.isfinite(outputs)]
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
         inside = low >= 0 and high <= 1 + 1e-6
-        self._extent = (0.0, 1.0) if inside else (low, high if high > low else low + 1)
+        self._extent = (0.0, 1.0) if inside else _roomy(low, high)
 
     def plot(self) -> QRectF:
-        left = QFontMetricsF(self.small()).horizontalAdvance("−0.00") + 8
+        metrics = QFontMetricsF(self.small())
+        left = max(metrics.horizontalAdvance(text) for text in ("−0.00", *map(_tick_text, self._yticks(3)))) + 8
         return QRectF(self.rect()).adjusted(left, self.line() + 7, -8, -(self.line() + 6))
+
+    def _yticks(self, most: int) -> list[float]:
+        return linear_ticks(*self._extent, most)
 
     def _y(self, value: float) -> float:
         plot, (low, high) = self._drawn or self.plot(), self._extent
@@ -199,17 +211,19 @@ class LineChart(ElementChart):
         self.keep(p, "lines", self.drawn_key(), lambda q: self._paint_lines(q, t))
         self.paint_cursor(p, t)
         parts = [(self.element_text(), t.accent, True)]
+        if self.answer.whose:
+            parts.append((self.answer.whose, t.muted, False))
         self.paint_header(p, parts, [("line", _cut(self._label(i)), c) for c, i in zip(LINES, self.classes)])
 
     def _paint_lines(self, p: QPainter, t: Theme) -> None:
         plot = self.plot()
         p.fillRect(plot, QColor(t.plot))
-        for tick in linear_ticks(*self._extent, max(1, int(plot.height() / (1.6 * self.line())))):
+        for tick in self._yticks(max(1, int(plot.height() / (1.6 * self.line())))):
             y = self._y(tick)
             p.setPen(QPen(faded(t.line, 150), 1))
             draw_hair(p, QPointF(plot.left(), y), QPointF(plot.right(), y))
             p.setPen(QColor(t.muted))
-            p.drawText(QRectF(0, y - 10, plot.left() - 5, 20), RIGHT, f"{tick:.3g}".replace("-", "−"))
+            p.drawText(QRectF(0, y - 10, plot.left() - 5, 20), RIGHT, _tick_text(tick))
         self.paint_axis(p, t)
         p.save()
         p.setClipRect(plot.adjusted(-1, -1, 1, 1))
@@ -218,8 +232,8 @@ class LineChart(ElementChart):
         us = self.us(curve.values)
         for colour, i in zip(LINES, self.classes):
             points = [QPointF(self.x_of(u), self._y(v)) for u, v in zip(us, curve.outputs[:, i]) if math.isfinite(v)]
-            p.setPen(QPen(QColor(colour), 1.6))
-            p.drawPolyline(QPolygonF(points))
+            p.setPen(QPen(QColor(colour), 1.6 if self.ordered else 3.4, c=Qt.PenCapStyle.RoundCap))
+            p.drawPolyline(QPolygonF(points)) if self.ordered else p.drawPoints(QPolygonF(points))
         p.restore()
         self.paint_frame(p, t)
 
@@ -288,12 +302,14 @@ class OutputView(View):
         for k, (bars, lines, role) in enumerate(zip(self.bars, self.lines, ("first", "second"))):
             square = squares[k] if k < len(squares) else None
             bars.setVisible(k == 0 or square is not None)
-            bars.show_square(square, role, frame.state.epoch if frame is not None else None)
+            node = frame.state.node if frame is not None else None
+            bars.show_square(square, role, (frame.state.epoch, node) if frame is not None else None, node)
             curve = self._curves[k] if k < len(self._curves) else None
             drawn = square is not None and curve is not None and curve.outputs.size > 0 and room
             lines.setVisible(drawn)
             transform = transforms().get(curve.transform) if curve is not None else None
-            if drawn and curve is not None and frame is not None and transform is not None:
+            if drawn and curve is not None and frame is not None and transform is not None and square is not None:
+                lines.answer = answer_of(square, curve.state.node)  # the curve may be that of the node before
                 index = transform.orbit or 0
                 step = (self._state or frame.state).step(transform.name)
                 value = (step.values if step is not None else transform.defaults)[index]
@@ -321,8 +337,8 @@ class OutputView(View):
         found: dict[str, NDArray[Any]] = {}
         for k, square in enumerate(self._frame.squares if self._frame is not None else ()):
             before = "compare." if k else ""
-            if square.labels:
-                found[f"{before}label"] = np.array(square.labels, dtype=np.str_)
+            if labels := answer_of(square, None).labels:
+                found[f"{before}label"] = np.array(labels, dtype=np.str_)
             found[f"{before}F(x)"] = np.asarray(square.output)
             found[f"{before}F(gx)"] = np.asarray(square.output_g)
         return found
@@ -331,7 +347,9 @@ class OutputView(View):
         if self._frame is None or not self._frame.squares:
             return ""
         what = "Class probabilities" if self._frame.squares[0].probabilities else "Outputs"
-        return f"{what} of F(x) and F(ρ(g) x): {subject(self._frame)}."
+        whose = answer_of(self._frame.squares[0], self._frame.state.node).whose
+        of = f" ({whose})" if whose else ""
+        return f"{what} of F(x) and F(ρ(g) x){of}: {subject(self._frame)}."
 
     def apply_theme(self) -> None:
         for chart in (*self.bars, *self.lines):
@@ -362,6 +380,19 @@ def top_rows(before: NDArray[Any], after: NDArray[Any], most: int = MOST) -> lis
 
 def _brief(value: float) -> str:
     return "NaN" if math.isnan(value) else f"{value:.3f}" if abs(value) < 10 else figure(value)
+
+
+def _roomy(low: float, high: float) -> tuple[float, float]:
+    """Return the ends of an axis: rounding of a constant must not fill it."""
+    least = STILL * max(abs(low), abs(high))
+    if high - low >= least > 0:
+        return low, high
+    middle, half = (low + high) / 2, (least or 1.0) / 2
+    return middle - half, middle + half
+
+
+def _tick_text(value: float) -> str:
+    return f"{value:.6g}".replace("-", "−")
 
 
 def _cut(text: str, most: int = 14) -> str:

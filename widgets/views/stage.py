@@ -10,11 +10,12 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QGraphicsScene, QVBoxLayout, QWidget
 
-from explorer.frame import Frame, Square
+from explorer.frame import Frame, GraphPart, Square
 from explorer.state import State
 from widgets.camera import Camera
 from widgets.diagram import Arrow, Label
 from widgets.gestures import Hand
+from widgets.graph_link import GraphLink, RowHand, chosen, picked, row_of_x, stretch
 from widgets.linking import Link, Place, Places, channel_text, element_text, precise
 from widgets.map_item import MapItem
 from widgets.maps import Canvas
@@ -26,6 +27,7 @@ from widgets.view import View, ViewSpec, Wish
 from widgets.words import figure
 
 HINT = "Drag the ring: rotate · drag the picture: shift · F mirror · [ ] quarter turns · click a map: enlarge"
+HINT_GRAPH = "Drag a row of ρ(g)x: renumber a node · Space: shuffle all · click a row: select its node"
 HINT_ENLARGED = "Click a pixel: what it sees of x · wheel: zoom · Esc: all channels again"
 
 
@@ -41,6 +43,7 @@ class Stage(View):
         self._missing = 0  # values of the frame that are not numbers
         self._hover: tuple[int, str, Place] | None = None
         self.hand = Hand(self.wished.emit)
+        self._rows = RowHand(self.wished.emit)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(360, 280)
         self._scene = QGraphicsScene(self)
@@ -137,10 +140,30 @@ class Stage(View):
             row.show(square, len(squares))
             row.set_channel(self.state.channel)
         if squares:
+            self._follow_domain(squares[0])
             self._show_input(squares)
             self._missing = int(np.isnan(squares[0].f_gx).sum() + np.isnan(squares[0].fx).sum())
         self._write_header()
         self._mark()
+
+    def _follow_domain(self, square: Square) -> None:
+        """Let hands and links be those of pictures, or of graphs."""
+        on_graph = square.graph is not None
+        self.ring.setVisible(not on_graph)
+        if square.graph is not None:
+            self._link = GraphLink(square.graph)
+        elif isinstance(self._link, GraphLink):
+            self._link = Link(self.state.steps)
+        tip = (
+            HINT_GRAPH
+            if on_graph
+            else "Drag to shift by whole pixels, with Alt by parts of one. Ctrl and wheel: enlarge."
+        )
+        self.after.setToolTip(tip)
+
+    @property
+    def _graph(self) -> GraphPart | None:
+        return self.frame.squares[0].graph if self.frame and self.frame.squares else None
 
     def _show_input(self, squares: tuple[Square, ...]) -> None:
         x, gx = squares[0].x, squares[0].gx
@@ -151,20 +174,23 @@ class Stage(View):
             low, high, kind = -top, top, "signed"
         else:
             low, high, kind = 0.0, 1.0 if high <= 1.001 else high, "rgb" if len(x) == 3 else "grey"
-        self.before.set_values(x, low, high, kind)
-        self.after.set_values(gx, low, high, kind)
+        wide = stretch(*x.shape[1:]) if squares[0].graph is not None else 1
+        if squares[0].graph is not None:
+            kind = kind if kind == "signed" else "grey"
+        self.before.set_values(x, low, high, kind, wide=wide)
+        self.after.set_values(gx, low, high, kind, wide=wide)
         seen = [(s.field_of_view, r.role) for s, r in zip(squares, self.rows) if s.field_of_view is not None]
         heat, role = seen[0] if seen else (None, "accent")
         self.before.set_heat(heat, role if len(squares) > 1 else "accent")
 
-    def _layout_key(self) -> tuple[int, bool]:
+    def _layout_key(self) -> tuple[int, bool, bool]:
         squares = self.frame.squares[:2] if self.frame else ()
-        return len(squares), any(s.back is not None for s in squares)
+        return len(squares), any(s.back is not None for s in squares), self._graph is None
 
     def _arrange(self) -> None:
         width, height = float(self.canvas.viewport().width()), float(self.canvas.viewport().height())
         self._scene.setSceneRect(0, 0, width, height)
-        models, back = self._layout_key()
+        models, back, _ = self._layout_key()
         if not models:
             middle = height / 2
             wide = min(width - 40, 460.0)
@@ -180,7 +206,7 @@ class Stage(View):
         ring_top = QRectF(
             boxes.gx.left(), boxes.ring_centre.y() - boxes.ring_radius - Ring.MARGIN_Y, boxes.gx.width(), 1
         )
-        self._captions[1].place(above(ring_top))
+        self._captions[1].place(above(ring_top if self._graph is None else boxes.gx))
         start = boxes.x.right() + 8
         end = boxes.ring_centre.x() - boxes.ring_radius - Ring.MARGIN_X - 4
         middle = boxes.ring_centre.y()
@@ -204,12 +230,12 @@ class Stage(View):
         if not self.frame:
             return
         square = self.frame.squares[0]
-        shape = "×".join(map(str, square.layer.shape[1:]))
+        shape = square.layer.size_text
         words = [square.title, square.layer.name]
         if self.state.channel is not None:
             words.append(channel_text(self.state.channel, square.group))
         words += [square.layer.kind, shape, square.layer.field + (" (guessed)" if square.layer.guessed else "")]
-        total = square.layer.shape[1] if len(square.layer.shape) > 1 else len(square.fx)
+        total = square.layer.channels
         if square.shown and square.shown < total:
             words.append(f"first {square.shown} of {total} channels")
         if self._missing:
@@ -217,7 +243,8 @@ class Stage(View):
         if square.message:
             words.append(square.message)
         self._header.set_text("  ·  ".join(words))
-        self._hint.set_text(HINT if self.state.channel is None else HINT_ENLARGED)
+        picture = HINT if self.state.channel is None else HINT_ENLARGED
+        self._hint.set_text(picture if square.graph is None else HINT_GRAPH)
 
     def _show_hint(self) -> None:
         # only while a hand moves here: a hint does not belong into an exported figure
@@ -230,10 +257,20 @@ class Stage(View):
     # what the hand does -----------------------------------------------------------------------------------
     def _drag(self, right: float, down: float, modifiers: Qt.KeyboardModifier, done: bool) -> None:
         pixel = self.after.pixel()
+        if self._graph is not None:
+            self._drag_row(down / pixel, done)
+            return
         self.hand.drag(right / pixel, down / pixel, modifiers, done)
 
+    def _drag_row(self, rows: float, done: bool) -> None:
+        part = self._graph
+        start = self.after.grabbed
+        if part is None or start is None or self.after.values is None or len(part.gx) != self.after.values.shape[1]:
+            return  # a picture of averaged rows has none to be grabbed
+        self._rows.drag(self.state, start[1], rows, len(part.gx), done)
+
     def _dilate(self, notches: float) -> None:
-        if self.frame is not None:
+        if self.frame is not None and self._graph is None:
             self.hand.dilate(notches)
 
     def toggle_pooled(self) -> None:
@@ -247,7 +284,7 @@ class Stage(View):
         key = Qt.Key(event.key())
         if self.frame is None or not plain:
             super().keyPressEvent(event)
-        elif self.hand.key(key):
+        elif self._graph is None and self.hand.key(key):
             return
         elif key == Qt.Key.Key_E:
             self.toggle_pooled()
@@ -267,17 +304,28 @@ class Stage(View):
         if self._features.zoom > 1 or self._inputs.zoom > 1:
             self._features.reset()
             self._inputs.reset()
-        elif self.state.channel is not None or self.state.pixel is not None:
-            self.wished.emit(Wish(changes={"channel": None, "pixel": None}, done=True))
+        elif any(v is not None for v in (self.state.channel, self.state.pixel, self.state.node)):
+            nothing = {"channel": None, "pixel": None}
+            if self._graph is not None:
+                nothing |= {"node": None, "other": None}
+            self.wished.emit(Wish(changes=nothing, done=True))
 
     # selection --------------------------------------------------------------------------------------------
     def _pick(self, index: int, name: str, place: Place) -> None:
         """Ask for the clicked channel, and for the unit of F(x) whose answer is seen there."""
         row = self.rows[index]
         source = row.linked(name, place, self._link)["fx"] if name not in SOURCES else place
+        if self._graph is not None:
+            self._pick_on_graph(row, source or place)
+            return
         pixel = source[1:] if source is not None else place[1:]
         channel = self.state.channel if name == "difference" and row.pooled else place[0]
         self.wished.emit(Wish(changes={"pixel": pixel, "channel": channel}, done=True))
+
+    def _pick_on_graph(self, row: StageRow, place: Place) -> None:
+        """Select the node, the edge or the pair that was clicked, numbered as in x."""
+        if row.square is not None:
+            self.wished.emit(Wish(changes=picked(row.square, place), done=True))
 
     def _hover_map(self, index: int, name: str, place: Place | None) -> None:
         self._hover = None if place is None else (index, name, place)
@@ -307,11 +355,10 @@ class Stage(View):
         squares = self.frame.squares[:2] if self.frame else ()
         if not squares:
             return
-        chosen = (self.state.channel or 0, *(self.state.pixel or (-1, -1)))
-        index, name, place = self._hover or (0, "fx", chosen)
+        index, name, place = self._hover or (0, "fx", chosen(self.state, squares[0]))
         source: Place | None = None  # of x
-        gx = Places(*squares[0].gx.shape[1:])
-        x = Places(*squares[0].x.shape[1:])
+        kind = "node" if squares[0].graph is not None else ""
+        x, gx = (Places(a.shape[1], a.shape[2], kind=kind) for a in (squares[0].x, squares[0].gx))
         if name in ("x", "gx"):
             source = place if name == "x" else self._link.back(place, gx, x)
         for i, (row, square) in enumerate(zip(self.rows, squares)):
@@ -320,8 +367,8 @@ class Stage(View):
             if known and index >= 0 and self._fits(row, name, place):
                 linked = row.linked(name, place, self._link)
                 if i == index and linked["fx"] is not None and square.fx.shape[1:] != (1, 1):
-                    point = row.place_names("fx").point(linked["fx"])
-                    source = x.place(0, point, False)
+                    names = row.place_names("fx")
+                    source = x.place(0, names.point(linked["fx"]), False) if not kind else row_of_x(names, linked["fx"])
             for other, panel in row.panels.items():
                 at = linked.get(other)
                 if at is not None and square.fx.shape[1:] != (1, 1):

@@ -1,0 +1,122 @@
+"""The spectrum of a graph: eigenpairs of its normalised Laplacian, and fields on its nodes as seen from there.
+
+L = I - D^-1/2 A D^-1/2 with the conventions of `laplacian`: a directed graph is symmetrised, (A + A^T) / 2, since
+only a symmetric L has an orthogonal Fourier transform; self-loops count once; an isolated node has L = 0.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.frame import Spectrum
+from explorer.graph_analysis.eigensolver import DENSE, dense_pairs, sparse_pairs
+from explorer.graph_analysis.fourier import fourier
+from explorer.graph_analysis.laplacian import normalised_adjacency
+
+Array = NDArray[np.float64]
+
+MOST = 64  # eigenpairs of a graph that is too large for all of them
+
+
+def eigenpairs(
+    edge_index: NDArray[np.integer],
+    n: int,
+    k: int | None = None,
+    weights: NDArray[Any] | None = None,
+    seed: int = 0,
+) -> tuple[Array, Array]:
+    """Return the k smallest eigenvalues of L ascending, (k,), and orthonormal eigenvectors, (n, k).
+
+    All n (k None) or any k of a graph of at most 1500 nodes come from one dense decomposition. Of a larger one, each
+    connected part is solved alone, since their eigenvalues interleave (a part has 0 once, with D^1/2 constant on it).
+    An eigenvector's largest entry is positive.
+
+    Raises:
+        ValueError: as `laplacian.symmetric_weights`; more than a quarter of the spectrum of a part beyond 1500 nodes.
+    """
+    h = normalised_adjacency(edge_index, n, weights)
+    k = n if k is None else max(0, min(k, n))
+    if n <= DENSE:
+        values, vectors = dense_pairs(h) if n else (np.zeros(0), np.zeros((0, 0)))
+        values, vectors = values[:k], vectors[:, :k]
+    else:
+        values, vectors = _by_parts(h, k, seed)
+    return np.clip(values, 0.0, 2.0), _signed(vectors)
+
+
+def _by_parts(h: Any, k: int, seed: int) -> tuple[Array, Array]:
+    from scipy.sparse.csgraph import connected_components
+
+    n = h.shape[0]
+    parts, label = connected_components(h, directed=False)
+    order = np.argsort(label, kind="stable")
+    ends = np.searchsorted(label[order], np.arange(parts + 1))
+    spare = max(1, k - parts + 1)  # every part has the eigenvalue 0: no part has more than this many among the k
+    found: list[tuple[float, NDArray[np.int64], Array]] = []
+    for a, b in pairwise(ends[: k + 1]):
+        nodes = order[a:b]
+        if len(nodes) == 1:
+            found.append((0.0, nodes, np.ones(1)))
+            continue
+        inner = h if parts == 1 else h[nodes][:, nodes]
+        wanted = min(spare, len(nodes))
+        if len(nodes) <= DENSE:
+            values, vectors = dense_pairs(inner)
+        elif wanted > len(nodes) // 4:
+            raise ValueError(f"{wanted} eigenvectors of a connected graph of {len(nodes)} nodes are too many")
+        else:
+            values, vectors = sparse_pairs(inner, wanted, seed)
+        found += [(float(values[m]), nodes, vectors[:, m]) for m in range(wanted)]
+        if len(found) > 4 * k:  # keep no more than can be wanted
+            found = sorted(found, key=lambda one: one[0])[:k]
+    found = sorted(found, key=lambda one: one[0])[:k]
+    vectors = np.zeros((n, len(found)))
+    for m, (_, nodes, vector) in enumerate(found):
+        vectors[nodes, m] = vector
+    return np.array([value for value, _, _ in found]), vectors
+
+
+def _signed(vectors: Array) -> Array:
+    """Return the eigenvectors with the sign that makes the largest entry positive, so that pictures stand still."""
+    if not vectors.size:
+        return vectors
+    largest = vectors[np.abs(vectors).argmax(0), np.arange(vectors.shape[1])]
+    return vectors * np.where(largest < 0, -1.0, 1.0)
+
+
+def make_spectrum(
+    edges: NDArray[np.integer],
+    n: int,
+    x: NDArray[Any],
+    layer_values: NDArray[Any] | None,
+    weights: NDArray[Any] | None = None,
+    most: int = MOST,
+    pairs: tuple[Array, Array] | None = None,
+) -> Spectrum:
+    """Return the graph Fourier transform of the input x (N, ...) and of a layer's node field (N, ...), or None.
+
+    All of the spectrum up to 1500 nodes, else the `most` lowest frequencies: then it is `partial`. `pairs` are what
+    `eigenpairs` gave for this graph before, so that another layer costs one product.
+
+    Raises:
+        ValueError: as `eigenpairs`.
+    """
+    values, vectors = pairs if pairs is not None else eigenpairs(edges, n, n if n <= DENSE else most, weights)
+    layer = None if layer_values is None else _read_only(fourier(vectors, layer_values))
+    return Spectrum(
+        eigenvalues=_read_only(values),
+        vectors=_read_only(vectors),
+        x=_read_only(fourier(vectors, x)),
+        layer=layer,
+        partial=len(values) < n,
+    )
+
+
+def _read_only(values: Array) -> Array:
+    values = np.ascontiguousarray(values)
+    values.flags.writeable = False
+    return values
