@@ -82,11 +82,10 @@ def opened(nodes: int, edges: int) -> tuple[Any, Any, float, float]:
     first = 0.0
     while not first or view.placing.running:
         app.processEvents()
-        if not first and view.canvas.places is not None:
-            view.canvas.repaint()
+        if not first and view.canvas.pictures.kept:
             first = time.perf_counter() - start
         time.sleep(0.002)
-    view.canvas.repaint()
+    view.settle()
     return app, view, first, time.perf_counter() - start
 
 
@@ -129,6 +128,8 @@ def open_large(nodes: int = 100_000, edges: int = 1_000_000) -> dict[str, Any]:
     canvas.redraw()
     start = time.perf_counter()
     canvas.repaint()
+    window = time.perf_counter() - start
+    view.settle()
     anew = time.perf_counter() - start
     canvas.eye = canvas.eye.zoomed((300, 300), 1.25, *SIZE)
     canvas._rest.start()
@@ -138,7 +139,7 @@ def open_large(nodes: int = 100_000, edges: int = 1_000_000) -> dict[str, Any]:
     view.close()
     return {
         "what": f"open {nodes} nodes, {edges} edges", "first_s": first, "settled_s": whole, "target_s": 10.0,
-        "repaint_ms": 1e3 * anew, "zooming_ms": 1e3 * moving,
+        "repaint_ms": 1e3 * anew, "window_held_ms": 1e3 * window, "zooming_ms": 1e3 * moving,
     }  # fmt: skip
 
 

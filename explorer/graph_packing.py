@@ -53,6 +53,8 @@ def packed(boxes: list[Box], nodes: int, ordered: bool = False) -> NDArray[np.fl
     boxes = boxes if ordered else sorted(boxes, key=lambda box: (-box[3], -len(box[0])))
     area = sum(across * up for _, _, across, up in boxes)
     widest = max(math.sqrt(area * WIDE), max(across for _, _, across, _ in boxes))
+    if ordered and len(boxes) < 4:  # what is to be compared stands in one row
+        widest = sum(across for _, _, across, _ in boxes)
     x = y = high = 0.0
     corners = []
     for _, _, across, up in boxes:

@@ -184,7 +184,8 @@ class GraphCanvas(QWidget):
         p.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
         p.fillRect(self.rect(), QColor(t.panel))
         if self.message or not self.panels or self.places is None:
-            words = (self.message, "") if self.message else self.waiting
+            said = self.message or self.pictures.trouble
+            words = (said, "") if said else self.waiting
             paint_words(p, QRectF(self.rect()), *words)
             return
         turn = p.deviceTransform()

@@ -42,8 +42,10 @@ def painted(ground: Ground, panel: Panel, colour: str) -> QImage:
     image.setDevicePixelRatio(ratio)
     image.fill(QColor(colour))
     p = QPainter(image)
-    paint_graph(p, ground, panel)
-    p.end()
+    try:
+        paint_graph(p, ground, panel)
+    finally:
+        p.end()  # an image must not go while it is painted on
     return image
 
 
@@ -60,6 +62,7 @@ class Pictures(QObject):
         self.kept: dict[Slot, Picture] = {}
         self.shared: dict[str, tuple[object, Any]] = {}  # pictures of the lines; the thread's own
         self.trouble = ""
+        self._failed: dict[Slot, tuple[object, Eye | None]] = {}  # not to be tried again and again
         self._asked: dict[Slot, tuple[object, Eye | None]] = {}
         self._waiting: dict[Slot, Callable[[], Any]] = {}
         self._lock = threading.Lock()
@@ -73,7 +76,7 @@ class Pictures(QObject):
 
     def ask(self, slot: Slot, key: object, eye: Eye, make: Callable[[], Picture]) -> None:
         """Have a picture made, unless the same one is being made already."""
-        if self._asked.get(slot) == (key, eye):
+        if self._asked.get(slot) == (key, eye) or self._failed.get(slot) == (key, eye):
             return
         self._asked[slot] = (key, eye)
         self._queue(slot, make)
@@ -143,11 +146,13 @@ class Pictures(QObject):
             return
         if isinstance(picture, str):
             self.trouble = picture
-            self._asked.pop(slot, None)
+            if slot in self._asked:
+                self._failed[slot] = self._asked.pop(slot)
         elif slot == OTHER:
             work, what = picture
             if self._asked.get(slot) == (work, None):
                 del self._asked[slot]
+            self.trouble = ""
             self.made.emit(what)
         else:
             self.trouble = ""

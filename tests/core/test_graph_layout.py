@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from explorer import graph_layout
 from explorer.graph_layout import communities, layout, layout_steps
+from explorer.graph_packing import disc
 
 
 def index_of(graph: nx.Graph) -> tuple[np.ndarray, int]:
@@ -127,6 +130,87 @@ def test_any_graph_has_finite_places(n: int, pairs: list[tuple[int, int]]) -> No
     places = layout(edges, n)
     assert places.shape == (n, 2) and np.isfinite(places).all()
     assert communities(edges, n).shape == (n,)
+
+
+def joined(start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    return np.stack([np.r_[start, end], np.r_[end, start]]).astype(np.int64)
+
+
+def drawn_by_chance(n: int, pairs: int, seed: int = 0) -> tuple[np.ndarray, int]:
+    return joined(*np.random.default_rng(seed).integers(0, n, (2, pairs))), n
+
+
+def extremes() -> dict[str, tuple[np.ndarray, int]]:
+    star = {n: (joined(np.zeros(n - 1, int), np.arange(1, n)), n) for n in (500, 501, 10_000)}
+    path = {n: (joined(np.arange(n - 1), np.arange(1, n)), n) for n in (500, 501, 10_000)}
+    whole = {n: (joined(*np.triu_indices(n, 1)), n) for n in (500, 501)}
+    across = np.indices((20, 800)).reshape(2, -1)
+    rng_copies, n_copies = drawn_by_chance(600, 1500)
+    thirds = np.arange(30_000)
+    return {
+        **{f"star of {n}": g for n, g in star.items()}, **{f"path of {n}": g for n, g in path.items()},
+        **{f"complete graph of {n}": g for n, g in whole.items()},
+        "complete bipartite": (joined(across[0], across[1] + 20), 820),
+        "a hub beside a path": (np.concatenate([star[10_000][0], path[10_000][0]], 1), 10_000),
+        "isolated nodes": (np.zeros((2, 0), np.int64), 100_000), "self-loops": (np.stack([np.arange(600)] * 2), 600),
+        "copies": (np.repeat(rng_copies, 4, axis=1), n_copies),
+        "ten thousand parts": (joined(thirds, thirds // 3 * 3 + (thirds + 1) % 3), 30_000),
+        **{f"sparse, {n}": drawn_by_chance(n, n) for n in (500, 501, 5000)},
+        **{f"dense, {n}": drawn_by_chance(n, 100 * n) for n in (500, 501, 5000)},
+        "five edges a node, 100000": drawn_by_chance(100_000, 500_000),
+    }  # fmt: skip
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", extremes())
+def test_extremes_have_finite_places_of_their_own(name: str) -> None:
+    edges, n = extremes()[name]
+    places = layout(edges, n, seconds=1.0)
+    assert places.shape == (n, 2) and np.isfinite(places).all()
+    assert len(np.unique(places, axis=0)) == n
+    if n <= 5000:
+        assert np.array_equal(places, layout(edges, n, seconds=1.0))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(501, 900), st.sampled_from([0.5, 1, 3, 40]), st.integers(0, 3), st.integers(0, 2**32))
+def test_any_larger_graph_has_finite_places(n: int, degree: float, hubs: int, seed: int) -> None:
+    edges, _ = drawn_by_chance(n, int(n * degree), seed)
+    for hub in range(hubs):
+        edges = np.concatenate([edges, joined(np.full(n, hub), np.arange(n))], axis=1)
+    places = layout(edges, n, seconds=0.1)
+    assert np.isfinite(places).all() and len(np.unique(places, axis=0)) == n
+
+
+@pytest.mark.parametrize("with_places", [False, True])
+def test_graphs_of_a_batch_stand_apart_in_their_order(with_places: bool) -> None:
+    parts = [nx.cycle_graph(6), nx.disjoint_union(nx.complete_graph(3), nx.complete_graph(3)), nx.path_graph(9)]
+    edges, n = index_of(nx.disjoint_union_all(parts))
+    graph_of = np.repeat([0, 1, 2], [6, 6, 9])
+    given_ = np.random.default_rng(0).standard_normal((n, 2)) if with_places else None
+    places = layout(edges, n, positions=given_, graph_of=graph_of)
+    boxes = [(places[graph_of == k].min(axis=0), places[graph_of == k].max(axis=0)) for k in range(3)]
+    for (_, right), (left, _) in itertools.pairwise(boxes):
+        assert right[0] < left[0], "from left to right"
+    if given_ is not None:
+        for k in range(3):
+            assert procrustes(given_[graph_of == k], places[graph_of == k])[2] < 1e-9
+
+
+def test_a_solid_cloud_stands_upright() -> None:
+    rng = np.random.default_rng(0)
+    cloud = rng.uniform(-1, 1, (300, 3)) * [4.0, 2.0, 1.0]  # lies on its largest side: what it stands on is told by z
+    places = layout(np.zeros((2, 0), np.int64), 300, positions=cloud)
+    assert np.corrcoef(places[:, 0], cloud[:, 2])[0, 1] == pytest.approx(0, abs=0.15)
+    fit = np.linalg.lstsq(cloud, places[:, 1] - places[:, 1].mean(), rcond=None)[0]
+    assert fit[2] > max(abs(fit[0]), abs(fit[1])), "up is up"
+
+
+def test_a_disc_has_a_place_for_each_node() -> None:
+    places = disc(2000)
+    near = cKDTree(places).query(places, k=2)[0][:, 1]
+    assert near.min() > 0.5 and near.max() < 1.3
+    assert disc(0).shape == (0, 2)
 
 
 def test_the_grid_repels_as_the_pairs_do() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from typing import Any
@@ -21,7 +22,7 @@ from tests.gui.mouse import double_click
 from tests.gui.sample_frames import make_frame
 from tests.gui.view_driving import gather, objects, odd_frames, opened
 from widgets import graph_geometry as geometry
-from widgets import theme
+from widgets import graph_pictures, graph_placing, theme
 from widgets.export import export_numbers, export_view
 from widgets.graph_geometry import Eye, strands
 from widgets.views.graph import NONE, GraphView
@@ -427,6 +428,152 @@ def test_a_crowded_graph_is_a_picture_that_moves_with_the_hand(qtbot: Any) -> No
         before.pixel(middle[0] + d, middle[1]) == after.pixel(middle[0] + d + 30, middle[1]) for d in range(-40, 40)
     ]
     assert np.mean(same) > 0.95, "what was kept is moved by whole pixels"
+
+
+# large graphs, and layouts that fail --------------------------------------------------------------------------------
+def large_frame(**state: Any) -> Frame:
+    edges = both_ways(nx.random_regular_graph(4, 11_000, seed=0))
+    return graph_frame(make_part(edges, 11_000, **state.pop("part", {})), **state)
+
+
+def test_a_layout_that_raises_leaves_a_picture_and_a_sentence(
+    qtbot: Any, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
+    def broken(*_: Any) -> Any:
+        raise ZeroDivisionError("for a test")
+        yield
+
+    monkeypatch.setattr(graph_placing, "layout_steps", broken)
+    view, said = opened(qtbot, GraphView(), 900, 500), []
+    assert isinstance(view, GraphView)
+    view.hovered.connect(said.append)
+    give(qtbot, view, graph_frame(karate_part(), channel=0))
+    places = view.canvas.places
+    assert places is not None and len(np.unique(places, axis=0)) == 34
+    assert "ZeroDivisionError: for a test" in view.canvas.status and "disc" in view.canvas.status
+    assert said and said[-1] == view.canvas.status
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_places_that_are_not_numbers_are_not_drawn(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    nan = np.full((34, 2), np.nan, np.float32)
+    monkeypatch.setattr(graph_placing, "layout_steps", lambda *_: iter([nan]))
+    view = shown(qtbot, graph_frame(karate_part(), channel=0))
+    assert np.isfinite(view.canvas.places).all() and view.canvas.status
+    view.canvas.grab()
+
+
+def test_what_waits_is_said_and_rough_places_are_drawn(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    gates = [threading.Event(), threading.Event()]
+    rng = np.random.default_rng(0)
+
+    def slow(*_: Any) -> Any:
+        for gate in gates:
+            gate.wait(20)
+            yield rng.standard_normal((34, 2)).astype(np.float32)
+
+    monkeypatch.setattr(graph_placing, "layout_steps", slow)
+    view = opened(qtbot, GraphView(), 900, 500)
+    assert isinstance(view, GraphView)
+    view.set_frame(graph_frame(karate_part(), channel=0))
+    assert view.canvas.places is None and view.canvas.waiting[0] == "Laying out 34 nodes…"
+    image = view.canvas.grab().toImage()
+    assert len({image.pixel(x, image.height() // 2) for x in range(image.width())}) > 2, "the sentence"
+    gates[0].set()
+    qtbot.waitUntil(lambda: view.canvas.places is not None)
+    assert view.canvas.status == "Laying out 34 nodes…"
+    rough = view.canvas.places
+    gates[1].set()
+    qtbot.waitUntil(lambda: not view.placing.running)
+    assert not view.canvas.status and not np.array_equal(view.canvas.places, rough)
+
+
+def test_a_new_frame_keeps_what_belongs_to_the_edges(qtbot: Any) -> None:
+    view = shown(qtbot, large_frame(channel=0))
+    lines, places, kept = view.canvas.lines, view.canvas.places, dict(view.canvas.pictures.shared)
+    old = dict(view.canvas.pictures.kept)
+    assert "picture text False" in kept and "points" in kept
+    part = view.parts()[0][1]
+    other = replace(part, values=part.values + 1, moved=part.moved + 1)
+    give(qtbot, view, graph_frame(other, channel=0))
+    assert view.canvas.lines is lines and view.canvas.places is places
+    for name, value in view.canvas.pictures.shared.items():
+        assert value is kept[name], f"{name} was made again"
+    assert view.canvas.pictures.kept[0, "before"].image != old[0, "before"].image
+
+
+def test_large_graphs_are_painted_beside_the_window(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: set[str] = set()
+    inner = graph_pictures.paint_graph
+
+    def watched(*arguments: Any) -> None:
+        threads.add(threading.current_thread().name)
+        inner(*arguments)
+
+    monkeypatch.setattr(graph_pictures, "paint_graph", watched)
+    view = shown(qtbot, large_frame(channel=0))
+    assert threads == {"graph pictures"}
+    view.close()
+    assert "graph pictures" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_a_picture_that_fails_is_said(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> None:
+        raise ValueError("for a test")
+
+    monkeypatch.setattr(graph_pictures, "paint_graph", broken)
+    view = shown(qtbot, large_frame(channel=0))
+    assert "ValueError: for a test" in view.canvas.pictures.trouble
+    view.canvas.grab()
+    assert not view.canvas.pictures.busy, "the same is not tried again"
+
+
+# sets, batches, marks -----------------------------------------------------------------------------------------------
+def test_both_sides_have_the_widths_of_x_and_the_legend_says_so(qtbot: Any) -> None:
+    view = shown(qtbot, graph_frame(karate_part(), channel=0))
+    before, after, difference = view.canvas.panels[0]
+    assert before.heat is not None and after.heat is before.heat and difference.heat is None
+    assert "conv1.attention" in view.canvas.legend.edges and view.canvas.legend.edges.endswith("at x")
+
+
+def test_marks_have_rings_and_can_be_chosen(qtbot: Any) -> None:
+    kept = np.zeros(34, np.float32)
+    kept[[3, 16, 25]] = 1
+    part = replace(karate_part(), sets={"survivors": kept})
+    view = shown(qtbot, graph_frame(part, channel=0))
+    panel = view.canvas.panels[0][0]
+    assert np.flatnonzero(panel.marks).tolist() == [3, 16, 25]
+    assert view.canvas.legend.rings == "in survivors at x: 3"
+    image, orange = view.canvas.grab().toImage(), QColor(theme.current().second)
+    spot = at(view, 16) + QPointF(0, view.canvas.radius + 2.6)
+    near = [image.pixelColor(spot.toPoint() + QPoint(0, d)) for d in (-1, 0, 1)]
+    assert min(abs(c.red() - orange.red()) + abs(c.blue() - orange.blue()) for c in near) < 60
+    view.colour.setCurrentIndex(view.colour.findData("set:survivors"))
+    view.colour.activated.emit(view.colour.currentIndex())
+    fill = view.canvas.panels[0][0].fill
+    assert (fill[16] != fill[15]).any() and (fill[16] == fill[25]).all()
+    assert [name for name, _ in view.canvas.legend.swatches] == ["no", "yes"]
+
+
+def test_a_set_has_no_clutter_of_edges(qtbot: Any) -> None:
+    cloud = np.random.default_rng(0).standard_normal((60, 3))
+    part = make_part(np.zeros((2, 0), np.int64), 60)
+    part = replace(part, structure=replace(part.structure, positions=cloud), coefficients={})
+    view = shown(qtbot, graph_frame(part, channel=0))
+    assert view.edges.isHidden() and view.canvas.legend.count == "60 points" and not view.canvas.legend.edges
+    first = view.canvas.places.copy()
+    other = replace(part, structure=replace(part.structure, positions=cloud[::-1] * [1, 2, 1]))
+    give(qtbot, view, graph_frame(other, channel=0))
+    assert not np.allclose(view.canvas.places, first), "as many points, but others"
+
+
+def test_graphs_of_a_batch_are_named(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = make_part(both_ways(nx.disjoint_union(nx.cycle_graph(6), nx.path_graph(5))), 11)
+    part = replace(part, structure=replace(part.structure, graph_of=np.repeat([0, 1], [6, 5])))
+    view = shown(qtbot, graph_frame(part, channel=0))
+    assert [members.tolist() for members in view.canvas.graphs] == [list(range(6)), list(range(6, 11))]
+    places = view.canvas.places
+    assert places[:6, 0].max() < places[6:, 0].min()
 
 
 # where things lie -------------------------------------------------------------------------------------------------

@@ -57,6 +57,7 @@ class GraphView(View):
         ):
             box.setToolTip(tip)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+            box.setMinimumWidth(64)  # in a narrow window names are cut, and the window stays as narrow as asked for
         self.relabel, self.look, self.fit = (_button(text) for text in ("Relabel", "Show", "Fit"))
         self.relabel.setCheckable(True)
         self.relabel.setToolTip("Drag one node onto another to swap their numbers (or hold Alt)")
