@@ -43,7 +43,9 @@ def structure_of(p: Prepared) -> Structure:
         def of(name: str) -> NDArray[Any] | None:
             return signals[name].values if name in signals and len(signals[name].values) else None
 
-        key = hashlib.blake2b(edges.tobytes() + str(nodes).encode(), digest_size=12).hexdigest()
+        # two clouds of as many points are not one
+        places = b"" if (given := of("position")) is None else given.tobytes()
+        key = hashlib.blake2b(edges.tobytes() + str(nodes).encode() + places, digest_size=12).hexdigest()
         weights, batch, label = of("edge_weight"), of("batch"), of("label")
         p.kept["structure"] = Structure(
             nodes=nodes, edges=edges, key=key, directed=bool(p.sample and p.sample.directed),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtGui import QActionGroup
+from PySide6.QtGui import QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from explorer.frame import Frame, GraphPart, Square
@@ -31,6 +31,7 @@ TITLES = {"size": "Size of nodes", "labels": "Labels", "hulls": "Hulls", "number
           "class": "Of classes", "community": "Of communities", "before": "x and F(x)", "after": "ρ(g)x and F(ρ(g)x)",
           "difference": "Difference"}  # fmt: skip
 NO_LAYOUT = "No layout was found ({}): the nodes lie on a disc, in their order"
+NARROW = 560  # pixels of width below which the choices stand without their words
 LARGE = 20_000  # nodes or edges from which panels are worked out beside the window
 
 
@@ -57,7 +58,7 @@ class GraphView(View):
         ):
             box.setToolTip(tip)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-            box.setMinimumWidth(64)  # in a narrow window names are cut, and the window stays as narrow as asked for
+            box.setMinimumWidth(38)  # in a narrow window names are cut, and the window stays as narrow as asked for
         self.relabel, self.look, self.fit = (_button(text) for text in ("Relabel", "Show", "Fit"))
         self.relabel.setCheckable(True)
         self.relabel.setToolTip("Drag one node onto another to swap their numbers (or hold Alt)")
@@ -72,6 +73,7 @@ class GraphView(View):
 
     def _build(self) -> None:
         self._chrome = QWidget()
+        self._chrome.setMinimumWidth(1)
         self._chrome.setProperty("chrome", True)  # left out of exported figures
         row = QHBoxLayout(self._chrome)
         row.setContentsMargins(12, 6, 8, 0)
@@ -88,6 +90,11 @@ class GraphView(View):
         column.addWidget(self._chrome)
         column.addWidget(self.canvas, 1)
         self.setFocusProxy(self.canvas)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for word in self._words:  # the tips say the same
+            word.setVisible(event.size().width() >= NARROW)
 
     def _make_menu(self) -> QMenu:
         menu = QMenu(self)
