@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -88,7 +88,8 @@ class Stage:
         own = part.kind in ("edge", "pair")
         lines, rank = self._strands(s, own or self._two_ways(part, choice, node))
         values = [_values(p, w) for _, p in w.parts]
-        heats = [self._heat(one, p, choice, lines) for one, p in w.parts]
+        choices = [fitting(choice, p, one.layer.name) for one, p in w.parts]
+        heats = [self._heat(one, p, own_choice, lines) for (one, p), own_choice in zip(w.parts, choices, strict=True)]
         limit = limit_of(*(a for v in values for one in v.values() for a in (one.nodes, one.edges)))
         widest = max((most for widths, _, most in heats if widths is not None), default=1.0)
         if node is not None:  # a row of attention is drawn on its own scale: what it hears most is thickest
@@ -100,7 +101,7 @@ class Stage:
             widths, heat, most = heats[i]
             ring = ring_of(one, p, choice)[1]
             rows.append(
-                panels_of(one, p, choice, lines, node, role, limit, values[i], widths, heat, ring, most / widest)
+                panels_of(one, p, choices[i], lines, node, role, limit, values[i], widths, heat, ring, most / widest)
             )
         graphs = (
             [] if s.graph_of is None else [np.flatnonzero(s.graph_of == k) for k in np.unique(s.graph_of)[:MOST_GRAPHS]]
@@ -212,6 +213,13 @@ def legend_of(w: Wanted, values: Mapping[str, Values], limit: float, widest: flo
     rings = f"in {ring} at x: {int(members.sum())}" if members is not None and choice.colour != f"set:{ring}" else ""
     hints = HINTS if number else tuple(hint for hint in HINTS if "hears" not in hint)
     return Legend(title, kind, limit, swatches, edges if number else "", widest, count, hints, rings)
+
+
+def fitting(choice: Choice, part: GraphPart, layer: str) -> Choice:
+    """Return what is chosen; of a second model that has no such coefficients, its own most telling ones."""
+    if choice.edges in ("plain", "weights") or choice.edges in part.coefficients:
+        return choice
+    return replace(choice, edges=telling(part, layer), head=None)
 
 
 def telling(part: GraphPart, layer: str) -> str:
