@@ -77,7 +77,9 @@ def parser() -> argparse.ArgumentParser:
 
     top = _Parser(prog="equiscope", description="See and measure what a network does to a symmetry.", parents=[state])
     top.add_argument("--model", metavar="M", default="", help="a card's name, or file.py:callable with --trust")
-    top.add_argument("--compare", metavar="M", default="", help="a second model beside the first")
+    top.add_argument(
+        "--compare", metavar="M", default="", help="a second model beside the first; on graphs also a third, M,M"
+    )
     top.add_argument("--data", metavar="D", default="", help="a sample's name, a file, or random:1x3x33x33")
     top.add_argument("--layer", metavar="L", default="")
     top.add_argument("--orbit", metavar="T", default="rotate")
@@ -257,7 +259,7 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
     width, x, height = args.size.partition("x")
     if not (x and width.isdigit() and height.isdigit() and 200 <= int(width) <= 8192 and 200 <= int(height) <= 8192):
         raise BadInput(f"--size {args.size!r} is not WIDTHxHEIGHT in pixels")
-    for name in filter(None, (args.model, args.compare)):
+    for name in filter(None, (args.model, *args.compare.split(","))):
         _believable(name, args, doors)
     if args.data:
         from explorer.sampling import find_sample, samples

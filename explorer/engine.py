@@ -114,7 +114,7 @@ class LocalEngine:
             seed=state.seed, cancelled=cancelled,
         )  # fmt: skip
         self._prepared[key] = made
-        in_use = 2 if state.compare else 1
+        in_use = 1 + len(state.compared)
         while len(self._prepared) > _KEEP or (
             len(self._prepared) > in_use and sum(p.nbytes for p in self._prepared.values()) > _KEEP_BYTES
         ):
@@ -127,7 +127,7 @@ class LocalEngine:
     def answer(self, state: State, cancelled: Callable[[], bool]) -> Frame:
         """Return the frame of `state`."""
         start = time.perf_counter()
-        names = [state.model, *([state.compare] if state.compare else [])]
+        names = [state.model, *state.compared]
         squares: list[Square] = []
         answers: list[tuple[Prepared, dict[str, Tensor]]] = []
         forward = 0.0
@@ -165,7 +165,7 @@ class LocalEngine:
 
     def orbit(self, state: State) -> Iterator[OrbitCurve]:
         """Yield ever more complete curves, of one model each."""
-        for name in [state.model, *([state.compare] if state.compare else [])]:
+        for name in [state.model, *state.compared]:
             yield from orbit(self.prepared(state, name), state)
 
     def open(self, path: str, state: State) -> dict[str, object]:

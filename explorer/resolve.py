@@ -14,6 +14,7 @@ from explorer.params import Param
 from explorer.state import State
 from explorer.transforms import Step, transforms
 
+MOST_BESIDE = 2  # models beside the first, where there is room for them: three flavours of message passing
 DTYPES = ("float32", "float64")
 
 
@@ -57,9 +58,14 @@ def _sample(name: str, info: ModelInfo | None, catalogue: Catalogue) -> str:
 
 def _compare(state: State, catalogue: Catalogue) -> str:
     domains = {m.name: m.domain for m in catalogue.models}
-    one, other = domains.get(state.model), domains.get(state.compare)
-    # two models on one element need one domain; that of a file is known to the engine only
-    return "" if state.compare == state.model or (one and other and not same_kind(one, other)) else state.compare
+    one = domains.get(state.model)
+    # models on one element need one domain; that of a file is known to the engine only
+    fit = [
+        name
+        for name in dict.fromkeys(state.compared)
+        if name != state.model and not (one and domains.get(name) and not same_kind(one, domains[name]))
+    ]
+    return ",".join(fit[: 1 if one == "grid" else MOST_BESIDE])
 
 
 def _step(step: Step, domain: str) -> Step | None:

@@ -16,7 +16,8 @@ class State:
     Attributes:
         model: card name, or "file.py:callable".
         params: values of the card's parameters, ((name, value), ...), only those that differ from the default.
-        compare: a second model beside the first on the same element and orbit, or "".
+        compare: a second model beside the first on the same element and orbit, or ""; on graphs also a third, with a
+            comma between the two names.
         sample: sample name, file path, or "random:1x1x29x29".
         steps: the group element, as a chain of transform steps, the first acting first.
         layer: the layer on the stage; "" means the first one worth seeing. With `compare`, the same relative depth.
@@ -48,6 +49,11 @@ class State:
     dtype: str = "float32"
     seed: int = 0
     overrides: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Return the names of the models beside the first."""
+        return tuple(filter(None, self.compare.split(",")))
 
     @property
     def epoch(self) -> tuple[Any, ...]:

@@ -51,6 +51,11 @@ class Cards(QListWidget):
     def info(self, item: QListWidgetItem | None) -> Any:
         return item.data(INFO) if item is not None else None
 
+    def named(self, name: str) -> Any:
+        """Return what there is to know of the card with that name, or None."""
+        infos = (self.info(self.item(k)) for k in range(self.count()))
+        return next((i for i in infos if i is not None and i.name == name), None)
+
     def mark(self, current: str, second: str) -> None:
         """Show which one is in use; the keyboard's place in the list stays where it is."""
         if (current, second) != (self.current, self.second):
@@ -101,7 +106,7 @@ class Cards(QListWidget):
         if event.button() != Qt.MouseButton.LeftButton or info is None:
             return
         if item is not None and self.can_compare(info) and self.compare_rect(self.visualItemRect(item)).contains(at):
-            self.compared.emit("" if info.name == self.second else info.name)
+            self.compared.emit(info.name)
         else:
             self.chosen.emit(info.name)
 
@@ -140,7 +145,7 @@ class CardDelegate(QStyledItemDelegate):
             return
         hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
         focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
-        mine, second = info.name == self._list.current, info.name == self._list.second
+        mine, second = info.name == self._list.current, info.name in self._list.second.split(",")
         if mine or second:
             colour = t.first if mine else t.second
             p.fillRect(rect, mixed(colour, t.panel, 0.16))

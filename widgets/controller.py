@@ -95,7 +95,7 @@ class Controller(QObject):
     @property
     def curves(self) -> tuple[OrbitCurve, ...]:
         """The curves of the orbit so far, that of the model first."""
-        order = [self.state.model, self.state.compare]
+        order = [self.state.model, *self.state.compared]
         return tuple(self._curves[name] for name in sorted(self._curves, key=_place_in(order)))
 
     # life -------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -227,7 +228,8 @@ class MainWindow(QMainWindow):
         self.infobar.frame_came()
         self.quick.show_frame(frame)
         first = self.stage_view()
-        self._each(lambda view: self._pace.give(view, frame, view is first))
+        two = frame if len(frame.squares) <= View.MOST else replace(frame, squares=frame.squares[: View.MOST])
+        self._each(lambda view: self._pace.give(view, frame if view.MOST > View.MOST else two, view is first))
         self.setWindowTitle(self._title(self.controller.state))
 
     def _follow_domain(self, frame: Frame) -> None:

@@ -355,7 +355,7 @@ class Menus(QObject):
         actions["untransform"].setChecked(state.untransform)
         actions["alone"].setEnabled(bool(state.compare))
         self._models.mark(state.model)
-        self._compare.mark(state.compare)
+        self._compare.mark(next(iter(state.compared), ""))
         self._samples.mark(state.sample)
         self._devices.mark(state.device)
         self._dtypes.mark(state.dtype)

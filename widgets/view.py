@@ -38,6 +38,8 @@ class View(QWidget):
     `show_frame(None)` is the designed empty state. Views update existing items; they never rebuild on a frame.
     """
 
+    MOST = 2  # models that are shown beside each other; the first ones of a frame
+
     wished = Signal(object)  # Wish
     hovered = Signal(str)  # read-out under the cursor, "" when it leaves
 

@@ -174,3 +174,14 @@ def test_random_elements_keep_the_boundary() -> None:
 
 def test_no_transforms_no_element() -> None:
     assert random_steps(np.random.default_rng(0), (29, 29), domain="nowhere") == ()
+
+
+def test_on_graphs_a_third_model_finds_room_and_on_images_a_second_alone() -> None:
+    graphs = Catalogue(
+        models=(*CATALOGUE.models, *(model(name, "graph") for name in ("gat", "mpnn", "gin"))),
+        samples=CATALOGUE.samples, devices=("cpu",), versions=(), extensions=(),
+    )  # fmt: skip
+    assert resolve(State(model="gcn", compare="gat,mpnn"), graphs).compared == ("gat", "mpnn")
+    assert resolve(State(model="gcn", compare="gat,mpnn,gin"), graphs).compared == ("gat", "mpnn")
+    assert resolve(State(model="gcn", compare="gat,gcn,d4-cnn,gat"), graphs).compared == ("gat",)
+    assert resolve(State(model="d4-cnn", compare="plain-cnn,net.py:Net"), graphs).compared == ("plain-cnn",)

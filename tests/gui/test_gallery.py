@@ -71,6 +71,17 @@ def test_the_compare_button_asks_for_the_second_model_and_ends_it(view):
     assert wishes[-1].changes == {"compare": ""}
 
 
+def test_on_graphs_a_third_model_joins_and_each_leaves_alone(view):
+    wishes = gather(view)
+    view.set_state(State(model="model-3", compare="a-file.py:Net"))
+    place = view.models.compare_rect(view.models.visualItemRect(item(view.models, "model-5"))).center()
+    click(view.models.viewport(), place.x(), place.y())
+    assert wishes[-1].changes == {"compare": "a-file.py:Net,model-5"}
+    view.set_state(State(model="model-3", compare="a-file.py:Net,model-5"))
+    click(view.models.viewport(), place.x(), place.y())
+    assert wishes[-1].changes == {"compare": "a-file.py:Net"}
+
+
 def test_the_model_shown_has_no_compare_button(view):
     wishes = gather(view)
     place = view.models.compare_rect(view.models.visualItemRect(item(view.models, "d4-cnn"))).center()

@@ -81,8 +81,9 @@ class EquationView(View):
         self._follow(state)
 
     def _follow(self, state: State) -> None:
-        if (state.model, state.compare) != self._names:
-            self._names, self._second = (state.model, state.compare), False
+        shown = (state.model, next(iter(state.compared), ""))
+        if shown != self._names:
+            self._names, self._second = shown, False
             self._refresh()
 
     def _choose(self, second: bool) -> None:

@@ -82,7 +82,7 @@ class GalleryView(View):
         self.tabs.currentChanged.connect(self._refresh)
         self.search.textChanged.connect(self._refresh)
         self.models.chosen.connect(self._choose_model)
-        self.models.compared.connect(lambda name: self.wished.emit(Wish(changes={"compare": name})))
+        self.models.compared.connect(self._compare)
         self.models.customContextMenuRequested.connect(self._show_menu)
         self.data.chosen.connect(lambda name: self.wished.emit(Wish(changes={"sample": name})))
         for cards in (self.models, self.data):
@@ -182,9 +182,19 @@ class GalleryView(View):
     # what goes out --------------------------------------------------------------------------------------------
     def _choose_model(self, name: str) -> None:
         changes: dict[str, Any] = {"model": name, "params": (), "layer": ""}
-        if self._state is not None and self._state.compare == name:
-            changes["compare"] = ""  # a model beside itself shows nothing
+        if self._state is not None and name in self._state.compared:
+            # a model beside itself shows nothing
+            changes["compare"] = ",".join(n for n in self._state.compared if n != name)
         self.wished.emit(Wish(changes=changes))
+
+    def _compare(self, name: str) -> None:
+        """Put a model beside the first, or away again; on graphs a third finds room too."""
+        beside = [n for n in (self._state.compared if self._state is not None else ()) if n != name]
+        added = self._state is None or name not in self._state.compared
+        shown = self.models.named(self._state.model) if self._state is not None else None
+        alone = shown is None or shown.domain == "grid"
+        names = ([] if alone else beside[-1:]) + [name] if added else beside
+        self.wished.emit(Wish(changes={"compare": ",".join(names)}))
 
     def menu_for(self, item: QListWidgetItem | None) -> QMenu | None:
         """Return the menu of a model's card, None where there is no model."""
@@ -195,8 +205,8 @@ class GalleryView(View):
         show = QAction(f"Show {info.title}", menu)
         show.triggered.connect(lambda: self._choose_model(info.name))
         compare = QAction("Compare with the model shown", menu)
-        compare.setEnabled(self.models.can_compare(info) and info.name != self.models.second)
-        compare.triggered.connect(lambda: self.wished.emit(Wish(changes={"compare": info.name})))
+        compare.setEnabled(self.models.can_compare(info) and info.name not in self.models.second.split(","))
+        compare.triggered.connect(lambda: self._compare(info.name))
         stop = QAction("Stop comparing", menu)
         stop.setEnabled(bool(self.models.second))
         stop.triggered.connect(lambda: self.wished.emit(Wish(changes={"compare": ""})))

@@ -38,6 +38,8 @@ LARGE = 20_000  # nodes or edges from which panels are worked out beside the win
 class GraphView(View):
     """Draws the frame's graph part; selection and relabelling are wishes, places and looks are the view's own."""
 
+    MOST = 3
+
     def __init__(self, parent: QWidget | None = None, seconds: float = 6.0) -> None:
         super().__init__(parent)
         self.frame: Frame | None = None
