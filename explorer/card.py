@@ -46,6 +46,21 @@ class GraphInput:
 
 
 @dataclass(frozen=True, slots=True)
+class SequenceInput:
+    """What a network on sequences eats: x of shape (steps, channels), without a batch axis.
+
+    Attributes:
+        channels: width of x; None takes what the sample has.
+        kind: "values" (a time series), "tokens" (one-hot symbols) or "dna" (one-hot A, C, G, T).
+        most: the largest number of steps that the network is made for, or None.
+    """
+
+    channels: int | None = None
+    kind: str = "values"
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Card:
     """A model's self-description.
 
@@ -80,7 +95,7 @@ class Card:
     summary: str
     build: Callable[..., nn.Module]
     groups: tuple[str, ...] = ()
-    input: InputSpec | GraphInput = InputSpec()
+    input: InputSpec | GraphInput | SequenceInput = InputSpec()
     domain: str = "grid"
     weights: str | None = None
     labels: tuple[str, ...] = ()

@@ -24,6 +24,9 @@ def random_steps(
     have = {t.name: t for t in transforms().values() if domain in t.domains}
     if "permute" in have:
         return (Step("permute", (float(rng.integers(1, 10_000)), 0.0)),)
+    if "shift" in have:
+        kept = _kept(have["shift"], state)[1:]
+        return (Step("shift", (float(rng.integers(1, max(2, size[0] // 2))), *kept)),)
     steps: list[Step] = []
     for _ in range(64):  # the identity is one of eight or fewer; this many misses do not happen
         steps = []

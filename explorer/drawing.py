@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from explorer.capture import capture, differentiable, gradients_to_inputs
-from explorer.fields import FieldType, Graphs, Grid, NodeIndex, Nodes, Pairs, Regular
+from explorer.fields import STEP, FieldType, Graphs, Grid, NodeIndex, Nodes, Pairs, Regular, Steps
 from explorer.frame import Array
 from explorer.prepare import Prepared
 from explorer.trace import Layer, evaluating
@@ -21,7 +21,7 @@ MOST_ROWS = 1024  # of a picture of nodes or edges by channels
 
 def drawn(values: Tensor, field: FieldType | None) -> tuple[Array, int]:
     """Return one sample as it is drawn, (channels, h, w) float32 read-only, and how many channels it really has."""
-    if field is not None and field.relational:
+    if field is not None and field.unbatched:
         return _relational(values, field)
     v = values[0]
     if field and isinstance(field.domain, Grid) and field.domain.flat:
@@ -81,7 +81,7 @@ def scores_of(
 
     Of a node field it is the answer for `node` (where `moved` has put it), else the mean over all nodes.
     """
-    if field is None or not field.relational:
+    if field is None or not field.unbatched:
         v = out[0]
         v = v.softmax(0) if probabilities else v if v.ndim == 1 else v.flatten(1).mean(1) if v.ndim > 1 else v[None]
         return frozen(v)
@@ -92,16 +92,25 @@ def scores_of(
     v = v.softmax(1) if probabilities else v
     if not len(v):
         return frozen(v.new_zeros(v.shape[1]))
-    if isinstance(field.domain, Nodes) and node is not None:
-        place = node
-        if isinstance(moved, GraphMap):
-            order = moved.order
-            place = int(order[place]) if place < len(order) else -1
+    if isinstance(field.domain, Nodes | Steps) and node is not None:
+        place = node if moved is None else _found_at(moved, node, len(v))
         if 0 <= place < len(v):
             return frozen(v[place])
     if isinstance(field.domain, Graphs) and len(v) <= 2:
         return frozen(v.flatten())
     return frozen(v.mean(0))
+
+
+def _found_at(moved: Element, node: int, count: int) -> int:
+    """Return where an element has put a node or a step, -1 where it left it out."""
+    if isinstance(moved, GraphMap):
+        return int(moved.order[node]) if node < len(moved.order) else -1
+    steps = torch.arange(count, dtype=torch.float64)[:, None]
+    sources = moved.act(steps, STEP)[:, 0]
+    at = int((sources - node).abs().argmin()) if count else -1
+    known = moved.known(steps, STEP)
+    inside = known is None or bool(known[at])
+    return at if count and inside and abs(float(sources[at]) - node) < 1.0 else -1
 
 
 def receptive_field(p: Prepared, layer: Layer, pixel: tuple[int, int], channel: int | None) -> Array:

@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from explorer.prepare import DTYPES, Prepared, prepare
 from explorer.samples import Sample
 from explorer.sampling import find_sample, fitted, samples
 from explorer.state import State
+from explorer.time_part import refine_time
 
 _KEEP = 4  # epochs kept prepared: two models, before and after the last change
 _KEEP_BYTES = 2**30  # of captured values; what is in use is kept whatever it takes
@@ -61,7 +63,7 @@ class LocalEngine:
         infos = tuple(SampleInfo(s.name, s.title, s.domain, s.summary, thumbnail(s.make())) for s in samples().values())
         models = sorted((model_info(c) for c in self.cards.values()), key=lambda m: (m.domain, m.rows, m.name))
         held = {e: {r.domain for r in readers().values() if e in r.extensions} for e in extensions}
-        endings = tuple((e, d) for d in ("grid", "graph", "set") for e in writable(d))
+        endings = tuple((e, d) for d in ("grid", "graph", "set", "time") for e in writable(d))
         domains = tuple((e, next(iter(found))) for e, found in held.items() if len(found) == 1)
         return Catalogue(
             tuple(models), infos, tuple(devices), tuple(versions().items()), tuple(extensions), domains, endings
@@ -159,7 +161,7 @@ class LocalEngine:
             for measures in refine(p, frame.state, values, here.measures):
                 squares[k] = replace(here, measures=measures)
                 yield replace(frame, squares=tuple(squares))
-            for more in refine_graph(p, frame.state, squares[k]):
+            for more in chain(refine_graph(p, frame.state, squares[k]), refine_time(p, frame.state, squares[k])):
                 squares[k] = more
                 yield replace(frame, squares=tuple(squares))
 
@@ -254,6 +256,10 @@ def thumbnail(sample: Sample, side: int = 48) -> NDArray[np.uint8] | None:
         from explorer.graph_thumbnail import graph_thumbnail
 
         return graph_thumbnail(sample, side)
+    if sample.domain == "time":
+        from explorer.sequence_thumbnail import sequence_thumbnail
+
+        return sequence_thumbnail(sample, side)
     if sample.domain != "grid":
         return None
     values = torch.from_numpy(np.array(sample.x.values))[None]

@@ -23,10 +23,12 @@ from explorer.inputs import Inputs
 from explorer.once import Once
 from explorer.prepare import Prepared, reseed
 from explorer.state import State
+from explorer.time_part import time_part
 from explorer.trace import Layer, LayerError, evaluating
 from explorer.transforms import Element, NoAction, chain_element
 from explorer.transforms.affine import Affine
 from explorer.transforms.relabelling import GraphMap
+from explorer.transforms.time_map import TimeMap
 
 MEASURE_SECONDS = 0.025  # what all-layer errors may add to a frame; slower ones follow when idle
 ATTRIBUTE_SECONDS = 0.05  # what the backward passes of an attribution may take in idle time
@@ -119,7 +121,7 @@ def square(
             if w.leaf and w.name not in measures:
                 measures[w.name] = measured(p, element, w, answers[w.name], local=True)
         result = _picture(p, state, element, selected, gx, answers, measures)
-    if state.pixel is not None and not p.inputs.relational:
+    if state.pixel is not None and not p.inputs.unbatched:
         result = replace(result, field_of_view=receptive_field(p, selected, state.pixel, state.channel))
     return result, answers
 
@@ -187,6 +189,8 @@ def _group(element: Element) -> str:
     """Return the name of a group that the element's kind belongs to."""
     if isinstance(element, GraphMap):
         return "permutation"
+    if isinstance(element, TimeMap):
+        return "shift"
     if not isinstance(element, Affine):
         return "D4"
     if np.allclose(element.matrix, np.eye(2)):
@@ -244,12 +248,13 @@ def _picture(
         output=scores_of(p.output, *last), output_g=scores, labels=p.labels, probabilities=bool(p.labels),
         back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
         matrices=fixed.matrices, shown=fixed.total, hints=causes(p, element.element, measures),
-        graph=graph_part(p, state, element, layer, gx, answers, rho) if p.inputs.relational else None,
+        graph=graph_part(p, state, element, layer, gx, answers, rho) if p.inputs.domain == "graph" else None,
+        time=time_part(p, state, element, layer, gx, answers, rho) if p.inputs.domain == "time" else None,
     )  # fmt: skip
 
 
 def _shown_as(p: Prepared) -> FieldType | None:
-    return p.x_field if p.inputs.relational else None
+    return p.x_field if p.inputs.unbatched else None
 
 
 @dataclass(frozen=True, slots=True)

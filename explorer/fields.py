@@ -88,7 +88,18 @@ class Graphs:
         return ("graph", "channel")
 
 
-Domain = Grid | Point | Nodes | Edges | Pairs | Graphs
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The steps of a sequence: axis 0 is time, all others together are the channels."""
+
+    name = "step"
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return ("step", "channel")
+
+
+Domain = Grid | Point | Nodes | Edges | Pairs | Graphs | Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +143,17 @@ class NodeIndex:
         return "index"
 
 
-Representation = Scalar | Regular | NodeIndex
+@dataclass(frozen=True, slots=True)
+class Strands:
+    """Channels come in pairs, one for each strand of DNA: channel c and its mirror from the end belong together."""
+
+    size = 2
+
+    def __str__(self) -> str:
+        return "strands"
+
+
+Representation = Scalar | Regular | NodeIndex | Strands
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +172,11 @@ class FieldType:
     def relational(self) -> bool:
         """Whether it lies on a graph: on its nodes, edges, pairs of nodes, or the graph as a whole."""
         return isinstance(self.domain, Nodes | Edges | Pairs | Graphs)
+
+    @property
+    def unbatched(self) -> bool:
+        """Whether axis 0 is no batch: one graph or one sequence at a time."""
+        return self.relational or isinstance(self.domain, Steps)
 
     @property
     def invariant(self) -> bool:
@@ -189,6 +215,8 @@ INVARIANT = FieldType(Point())
 NODE = FieldType(Nodes())  # (nodes, ...)
 EDGE = FieldType(Edges())  # (edges, ...)
 PAIR = FieldType(Pairs())  # (..., nodes, nodes)
+STEP = FieldType(Steps())  # (steps, ...)
+STEP_INPUT = FieldType(Steps(), Scalar(intensity=True))
 GRAPH = FieldType(Graphs())  # (graphs, ...)
 NODE_INPUT = FieldType(Nodes(), Scalar(intensity=True))
 EDGE_INPUT = FieldType(Edges(), Scalar(intensity=True))
@@ -196,11 +224,16 @@ EDGE_INDEX = FieldType(Edges(), NodeIndex())  # (2, edges): from, to
 
 _TEXT = re.compile(
     r"invariant"
-    r"|(?P<on>node|edge|pair|graph) (?P<of>scalar|intensity|index)"
+    r"|(?P<on>node|edge|pair|graph|step) (?P<of>scalar|intensity|index|strands)"
     r"|point (?P<point>scalar|intensity|regular\((?P<point_group>[A-Za-z0-9]+)\))"
     r"|grid (?P<rep>scalar|intensity|regular\((?P<group>[A-Za-z0-9]+)\))"
     r"(?: /(?P<spacing>[0-9.]+(?:e[+-]?[0-9]+)?|inf))?(?: flat (?P<h>[1-9][0-9]*)x(?P<w>[1-9][0-9]*))?"
 )
+
+
+def domain_word(domain: str) -> str:
+    """Return what the domain of a sample, card or transform is called in a sentence: "grid", "graph", "sequence"."""
+    return "sequence" if domain == "time" else domain
 
 
 def grid(rep: Representation | None = None, spacing: float = 1.0) -> FieldType:
@@ -226,8 +259,16 @@ def parse_field(text: str) -> FieldType:
     if m["on"]:
         if m["of"] == "index" and m["on"] != "edge":
             raise ValueError(f"field type {text!r}: only edges are given by indices of nodes")
-        domains: dict[str, Domain] = {"node": Nodes(), "edge": Edges(), "pair": Pairs(), "graph": Graphs()}
+        domains: dict[str, Domain] = {
+            "node": Nodes(),
+            "edge": Edges(),
+            "pair": Pairs(),
+            "graph": Graphs(),
+            "step": Steps(),
+        }
         domain = domains[m["on"]]
+        if m["of"] == "strands":
+            return FieldType(domain, Strands())
         return FieldType(domain, NodeIndex() if m["of"] == "index" else Scalar(m["of"] == "intensity"))
     if not m["rep"]:
         return INVARIANT

@@ -62,7 +62,7 @@ class LayerInfo:
     def kind_of_places(self) -> str:
         """Return "node", "edge", "pair" or "graph" for what lies on a graph, else ""."""
         first = self.field.partition(" ")[0]
-        return first if first in ("node", "edge", "pair", "graph") else ""
+        return first if first in ("node", "edge", "pair", "graph", "step") else ""
 
     @property
     def channels(self) -> int:
@@ -162,6 +162,43 @@ class GraphPart:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class TimePart:
+    """What views of sequences draw, beside the images of the Square.
+
+    Attributes:
+        steps: T, the number of steps of x; rho(g) x may have another number.
+        times: (T,) the time of each step where sampling is irregular, ascending; None where it is regular.
+        names: the text of each step (letters, words), or empty.
+        kind: where the selected layer's values sit: "step", "pair" or "invariant".
+        x, gx: the input, (T, C), before and after.
+        order: (T,) at which step of rho(g) x step t of x is found, between two steps where time is bent; NaN where it
+            was cut off.
+        values, moved, expected, difference: F(x), F(rho(g) x), rho'(g) F(x) and their difference at the layer: (T, C),
+            (H, T, T) or (1, C). None where there is no action.
+        gates: {layer: (T, C)} of every step field with at most 64 channels, leaves only, in the order of the layers.
+        moved_gates: the same of F(rho(g) x); may be empty.
+        known: (T,) the steps of rho(g) x that are compared: not padding, nor what hangs on it.
+        gradient: (T,) |d layer(selected step) / d x_t|, original steps; None without selection.
+    """
+
+    steps: int
+    times: Array | None
+    names: tuple[str, ...]
+    kind: str
+    x: Array
+    gx: Array
+    order: Array
+    values: Array
+    moved: Array
+    expected: Array | None
+    difference: Array | None
+    gates: Mapping[str, Array] = field(default_factory=dict)
+    moved_gates: Mapping[str, Array] = field(default_factory=dict)
+    known: NDArray[np.bool_] | None = None
+    gradient: Array | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Square:
     """One model's commuting square at the selected layer. Images are (channels, height, width) float32, read-only.
 
@@ -204,6 +241,12 @@ class Square:
     hints: tuple[str, ...] = ()
     message: str = ""
     graph: GraphPart | None = None
+    time: TimePart | None = None
+
+    @property
+    def domain(self) -> str:
+        """Return "grid", "graph" (sets included) or "time"."""
+        return "graph" if self.graph is not None else "time" if self.time is not None else "grid"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

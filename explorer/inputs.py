@@ -42,6 +42,16 @@ class Inputs:
         """Whether they describe a graph or a set."""
         return self.fields[0].relational
 
+    @property
+    def unbatched(self) -> bool:
+        """Whether they are one graph or one sequence, without a batch axis."""
+        return self.fields[0].unbatched
+
+    @property
+    def domain(self) -> str:
+        """Return "grid", "graph" (sets included) or "time"."""
+        return "graph" if self.relational else "time" if self.unbatched else "grid"
+
     def get(self, name: str) -> Tensor | None:
         """Return the tensor called `name`, or None."""
         return self.values[self.names.index(name)] if name in self.names else None

@@ -27,7 +27,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer.card import Card, GraphInput, InputSpec, ModelInfo
+from explorer.card import Card, GraphInput, InputSpec, ModelInfo, SequenceInput
 from explorer.limits import MAX_SIDE
 from explorer.sampling import InputShape
 
@@ -326,10 +326,12 @@ def source_of(objects: tuple[Any, ...]) -> str:
     return "\n\n".join(text.rstrip() for text in texts)
 
 
-def _shape_of(spec: InputSpec | GraphInput) -> tuple[int | str | None, ...]:
+def _shape_of(spec: InputSpec | GraphInput | SequenceInput) -> tuple[int | str | None, ...]:
     """Return what a network takes, for reading: (channels, height, width), or what of a graph."""
     if isinstance(spec, InputSpec):
         return spec.shape
+    if isinstance(spec, SequenceInput):
+        return ("steps", spec.channels)
     return ("nodes", spec.channels, *(name for name in spec.signals if name != "x"))
 
 

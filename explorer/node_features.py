@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from explorer.atoms import COLUMNS, element_of, one_hot
 from explorer.card import GraphInput
-from explorer.fields import EDGE_INPUT, NODE_INPUT, FieldType, Nodes
+from explorer.fields import EDGE_INPUT, NODE_INPUT, FieldType, Nodes, domain_word
 from explorer.graph_measures import clustering, core_numbers, neighbours
 from explorer.samples import Sample, Signal
 
@@ -142,7 +142,9 @@ def fit_graph(sample: Sample, wanted: GraphInput) -> Sample:
         ValueError: no graph or set, no nodes, more than `wanted.most`, no coordinates where they are asked for.
     """
     if sample.domain not in ("graph", "set"):
-        raise ValueError(f"{sample.name!r} lies on a {sample.domain}, and this network takes a graph or a set")
+        raise ValueError(
+            f"{sample.name!r} lies on a {domain_word(sample.domain)}, and this network takes a graph or a set"
+        )
     own = np.asarray(sample.x.values)
     nodes, edges = len(own), sample.signals["edge_index"].values.shape[1]
     if not nodes:

@@ -31,6 +31,8 @@ def orbit_values(transform: Transform, sample_size: int, count: int = COUNT) -> 
     param = transform.params[transform.orbit]
     if param.periodic:
         return np.linspace(param.minimum, param.maximum, count, endpoint=False)
+    if transform.name == "shift":
+        return np.unique(np.linspace(0, sample_size // 2, min(count, sample_size // 2 + 1)).round())
     if transform.name == "translate":
         half = sample_size // 2
         step = max(1.0, 2 * half / (count - 1))
@@ -66,7 +68,7 @@ def orbit(
     everywhere, and the floors follow.
     """
     transform = transforms()[state.orbit]
-    values = orbit_values(transform, len(p.x) if p.inputs.relational else p.x.shape[-1], count)
+    values = orbit_values(transform, len(p.x) if p.inputs.unbatched else p.x.shape[-1], count)
     elements = [e.on(p.inputs) for e in orbit_elements(state, transform, values)]
     layers = [w for w in p.watched if w.leaf and w.field is not None]
     n = len(values)
@@ -95,7 +97,7 @@ def orbit(
             errors[name][part] = figures
         return out
 
-    quick = one_by_one if p.inputs.relational else survey
+    quick = one_by_one if p.inputs.unbatched else survey
     for first in range(0, n, batch):
         part = slice(first, min(first + batch, n))
         out = compare(part, quick)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.capture import capture
-from explorer.card import Card, GraphInput, InputSpec
+from explorer.card import Card, GraphInput, InputSpec, SequenceInput
 from explorer.equivariance.measure import stored_precision
 from explorer.fields import FieldType
 from explorer.inputs import Inputs
@@ -95,7 +95,9 @@ class Prepared:
         return capture(self.model, x, names, clone=self.trace.clones, cancelled=cancelled)[0]
 
 
-def inputs_from(sample: Sample, spec: InputSpec | GraphInput, device: torch.device, dtype: torch.dtype) -> Inputs:
+def inputs_from(
+    sample: Sample, spec: InputSpec | GraphInput | SequenceInput, device: torch.device, dtype: torch.dtype
+) -> Inputs:
     """Return what a network is called with: the signals that its card asks for; images get a batch axis.
 
     Raises:
@@ -110,7 +112,7 @@ def inputs_from(sample: Sample, spec: InputSpec | GraphInput, device: torch.devi
             raise ValueError(f"{title} holds {bad} NaN or infinite value(s); nothing can be measured on it")
         value = torch.from_numpy(np.array(array)).to(device)
         value = value.to(dtype) if value.is_floating_point() else value
-        values.append(value if isinstance(spec, GraphInput) else value[None])
+        values.append(value[None] if isinstance(spec, InputSpec) else value)
     return Inputs(tuple(values), tuple(sample.signals[name].field for name in names), names)
 
 
@@ -180,7 +182,7 @@ def prepare(
         values, fed = capture(model, x, names, clone=traced.clones, inputs=True)
         index = x.get("edge_index")
         edgeless = index is not None and not index.numel()
-        _check_output(card.name, values[traced.output], traced.output, x.relational, edgeless)
+        _check_output(card.name, values[traced.output], traced.output, x.unbatched, edgeless)
         for name in names:
             if not torch.isfinite(values[name]).all():
                 raise LayerError(name, f"layer {name} of {card.name} gave NaN or infinite values on this input")

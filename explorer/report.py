@@ -25,6 +25,7 @@ from explorer.drawing import scores_of
 from explorer.engine import LocalEngine
 from explorer.equivariance.check import Report, check_equivariance, model_hash, versions
 from explorer.evaluate import measured
+from explorer.fields import domain_word
 from explorer.frame import Measure
 from explorer.loading import ModelError
 from explorer.once import Once
@@ -37,6 +38,7 @@ from explorer.symmetries import find_symmetry
 from explorer.trace import LayerError, evaluating
 from explorer.transforms import chain_element, chain_text, transforms
 
+_USUAL = {"grid": "D4", "graph": "permutation", "set": "permutation", "time": "shift"}  # where no law is claimed
 SMALL_GRAPH = 256  # nodes of a graph or a set that a check takes besides the one that was asked for
 
 
@@ -58,7 +60,8 @@ def capture_report(engine: LocalEngine, state: State, layers: str = "all") -> tu
         domains = transforms()[step.name].domains
         if p.card.domain not in domains:
             raise ValueError(
-                f"{step.name} acts on a {' or '.join(domains)}, and {p.card.name} lives on a {p.card.domain}"
+                f"{step.name} acts on a {' or '.join(map(domain_word, domains))}, "
+                f"and {p.card.name} lives on a {domain_word(p.card.domain)}"
             )
     element = chain_element(state.steps).on(p.inputs)
     with torch.inference_mode(), evaluating(p.model):
@@ -183,7 +186,7 @@ def audit(
 ) -> list[Report]:
     """Check a model under `group`, or under each group that it claims (D4 when it claims none)."""
     card = engine.card(state.model)
-    groups = [group] if group else list(card.groups) or ["D4" if card.domain == "grid" else "permutation"]
+    groups = [group] if group else list(card.groups) or [_USUAL[card.domain]]
     for g in groups:
         find_symmetry(g)
     texts = [state.sample] if state.sample else _several(card, count)
@@ -193,9 +196,9 @@ def audit(
     given = [p.inputs]
     for text in texts[1:]:
         more = inputs_from(engine.sample(replace(state, sample=text), card), card.input, p.x.device, p.x.dtype)
-        if p.inputs.relational or more.x.shape == p.x.shape:
+        if p.inputs.unbatched or more.x.shape == p.x.shape:
             given.append(more)
-    if not p.inputs.relational:
+    if not p.inputs.unbatched:
         given = [p.inputs.with_x(torch.cat([g.x for g in given]))]
     model = copy.deepcopy(p.model).to(p.weights_dtype)  # as stored: it says what precision a law can be held to
     reports = [

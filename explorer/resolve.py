@@ -85,7 +85,7 @@ def _orbit(name: str, domain: str) -> str:
     if name in fit or not fit:
         return name
     # a group before what only leaves something out
-    return next((n for n in (State().orbit, "permute") if n in fit), fit[0])
+    return next((n for n in (State().orbit, "permute", "shift") if n in fit), fit[0])
 
 
 def _is_field(text: str) -> bool:

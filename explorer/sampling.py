@@ -11,7 +11,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.card import GraphInput, InputSpec
+from explorer.card import GraphInput, InputSpec, SequenceInput
+from explorer.fields import domain_word
 from explorer.samples import Sample, SampleSpec, Signal
 from explorer.samples.graph_text import graph_sample_text, is_graph_text
 from explorer.samples.tensors import is_tensor_text, tensor_sample
@@ -71,12 +72,16 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def fitted(sample: Sample, spec: InputSpec | GraphInput) -> Sample:
+def fitted(sample: Sample, spec: InputSpec | GraphInput | SequenceInput) -> Sample:
     """Adapt a sample to what a network takes; raise ValueError where it lies on another kind of domain."""
     if isinstance(spec, GraphInput):
         from explorer.node_features import fit_graph
 
         return fit_graph(sample, spec)
+    if isinstance(spec, SequenceInput):
+        from explorer.sequence_fit import fit_sequence
+
+        return fit_sequence(sample, spec)
     return fit(sample, spec.shape)
 
 
@@ -91,7 +96,7 @@ def fit(sample: Sample, shape: InputShape) -> Sample:
         ValueError: the sample is not an image, or its channels have no obvious conversion.
     """
     if sample.domain != "grid" or sample.x.values.ndim != 3:
-        raise ValueError(f"{sample.name!r} lies on a {sample.domain}, and this network takes an image")
+        raise ValueError(f"{sample.name!r} lies on a {domain_word(sample.domain)}, and this network takes an image")
     values = np.asarray(sample.x.values, np.float32)
     values, notes = _channels(sample.name, values, shape[0])
     values, resized = _resize(values, shape[1], shape[2])

@@ -89,8 +89,7 @@ class Controller(QObject):
         if self.info is not None:
             return self.info.domain
         # a model from a file: its frame says what it lives on
-        on_graph = self.frame is not None and any(s.graph is not None for s in self.frame.squares)
-        return "graph" if on_graph else "grid"
+        return self.frame.squares[0].domain if self.frame is not None and self.frame.squares else "grid"
 
     @property
     def curves(self) -> tuple[OrbitCurve, ...]:

@@ -10,16 +10,18 @@ from explorer.catalogue import same_kind
 
 Thing = TypeVar("Thing")
 TITLES = {
-    "grid": "Images", "graph": "Graphs", "set": "Sets", "mesh": "Meshes", "time": "Time", "sphere": "Sphere",
+    "grid": "Images", "graph": "Graphs", "set": "Sets", "mesh": "Meshes", "time": "Sequences", "sphere": "Sphere",
     "volume": "Volumes",
 }  # fmt: skip
-ONE = {"grid": "an image", "graph": "a graph", "set": "a set"}
+ONE = {"grid": "an image", "graph": "a graph", "set": "a set", "time": "a sequence"}
 MOST = 24  # entries of a menu: as many fit on a screen of 800 pixels with room to spare
 # the rows of docs/systems.md that more models have than fit into one menu
 FAMILIES = {
     "S1": "Deep Sets and PointNet", "S2": "Attention between all pairs", "S3": "Edges that are inferred",
     "S4": "From a transformer to a convolution", "N1": "Convolution, attention, messages",
     "N2": "Filters of the Laplacian", "N3": "Ways to aggregate", "N4": "Graph networks", "N5": "Pooling",
+    "R1": "Autoregression", "R2": "Simple recurrence", "R3": "Gates", "R4": "Warped time",
+    "R5": "One sequence to another", "R6": "Transformer", "G9": "Both strands of DNA",
     "N6": "Tasks, walks and samples", "N7": "Colour refinement", "N8": "Graph transformers", "N9": "Explanations",
 }  # fmt: skip
 

@@ -234,7 +234,8 @@ class MainWindow(QMainWindow):
 
     def _follow_domain(self, frame: Frame) -> None:
         """Offer the views of this kind of data, and begin with the one that was made for it."""
-        domain = "grid" if not frame.squares or frame.squares[0].graph is None else "graph"
+        first_square = frame.squares[0] if frame.squares else None
+        domain = "grid" if first_square is None else first_square.domain
         if domain == self._domain:
             return
         fresh, self._domain = self._domain != "", domain

@@ -19,7 +19,12 @@ from widgets.view import View
 
 # views that list what there is rather than show what a network does
 _LISTS = ("gallery", "log", "inspector")
-_SHOWCASE = {"grid": "rotate:90", "graph": "permute:3", "set": "permute:3"}  # an element that shows something
+_SHOWCASE = {
+    "grid": "rotate:90",
+    "graph": "permute:3",
+    "set": "permute:3",
+    "time": "shift:5",
+}  # an element that shows something
 
 
 def view_pictures(start: Callable[[], Engine], state: State, folder: Path) -> list[Path]:
@@ -83,7 +88,7 @@ def _models(start: Callable[[], Engine]) -> list[tuple[str, str]]:
 def _save_views(window: MainWindow, folder: Path, worth: Callable[[View], bool] = lambda view: True) -> list[Path]:
     made = []
     squares = window.controller.frame.squares if window.controller.frame is not None else ()
-    domain = "graph" if any(s.graph is not None for s in squares) else "grid"
+    domain = squares[0].domain if squares else "grid"
     for spec, view in window.views:
         if spec.name in _LISTS or (spec.domains and domain not in spec.domains):
             continue

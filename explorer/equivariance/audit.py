@@ -49,7 +49,7 @@ class _Case:
     def __init__(self, audit: Audit, inputs: Inputs) -> None:
         self.inputs = inputs
         self.values, self.fed = audit.run(inputs, inputs=True)
-        if inputs.relational:
+        if inputs.unbatched:
             self.other = space_of(inputs).another(inputs, audit.seed + 1)
         else:
             self.other = inputs.with_x(another(inputs.x, audit.seed + 1))
@@ -105,7 +105,7 @@ class Audit:
 
     @property
     def samples(self) -> int:
-        return len(self.cases) if self.cases[0].inputs.relational else len(self.x)
+        return len(self.cases) if self.cases[0].inputs.unbatched else len(self.x)
 
     def run(
         self, x: Inputs, seed: int | None = None, inputs: bool = False

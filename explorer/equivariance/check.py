@@ -17,7 +17,7 @@ from explorer.equivariance.hints import NORMS_AND_DROPOUT
 from explorer.equivariance.lie import lie_derivative
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
 from explorer.equivariance.stimulus import noise, stimulus
-from explorer.fields import FieldType, Scalar, grid
+from explorer.fields import FieldType, Scalar, domain_word, grid
 from explorer.inputs import Inputs, graph_inputs
 from explorer.symmetries import Situation, find_symmetry
 from explorer.trace import LayerError, evaluating, trace
@@ -67,9 +67,10 @@ def check_equivariance(
     symmetry = find_symmetry(group)
     given = _given(inputs, x_field, seed)
     first = given[0]
-    domain = "graph" if first.relational else "grid"
+    domain = first.domain
     if domain not in symmetry.domains:
-        raise ValueError(f"{group} acts on a {' or '.join(symmetry.domains)}, and the input is a {domain}")
+        where = " or ".join(map(domain_word, symmetry.domains))
+        raise ValueError(f"{group} acts on a {where}, and the input is a {domain_word(domain)}")
     model = copy.deepcopy(model)
     stored = measure.stored_precision(model)
     if dtype is not None:
@@ -84,7 +85,7 @@ def check_equivariance(
         eps_of = max(stored, kind, key=lambda d: torch.finfo(d).eps)
         audit = Audit(model, traced, given, seed, eps_of)
         step = _common_step([layer.field.spacing for layer in traced.layers if layer.field])
-        size = (len(first.x), 1) if first.relational else (first.x.shape[-2], first.x.shape[-1])
+        size = (len(first.x), 1) if first.unbatched else (first.x.shape[-2], first.x.shape[-1])
         situation = Situation(size, step, boundary, np.random.default_rng(seed), count)
         elements = symmetry.elements(group, situation)
         for done, (label, element) in enumerate(elements):
@@ -95,7 +96,7 @@ def check_equivariance(
             audit.attribute()
     lie: dict[str, dict[str, float]] = {}
     notes = []
-    if details and not first.relational:
+    if details and first.domain == "grid":
         try:
             lie = {along: lie_derivative(model, first.x, traced, first.field, along) for along in ("right", "rotation")}
         except LayerError as error:
@@ -111,7 +112,7 @@ def _given(
         inputs = [inputs]
     if not isinstance(inputs, Tensor) and len(inputs) and isinstance(inputs[0], Inputs):
         given = [x for x in inputs if isinstance(x, Inputs)]
-        return [x if x.relational else x.with_x(stimulus(x.x, seed)) for x in given]
+        return [x if x.unbatched else x.with_x(stimulus(x.x, seed)) for x in given]
     if not isinstance(inputs, Tensor) and len(inputs) and isinstance(inputs[0], Tensor):
         return [graph_inputs([v for v in inputs if isinstance(v, Tensor)])]
     shape_or_images = inputs if isinstance(inputs, Tensor) else [n for n in inputs if isinstance(n, int)]

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.capture import feed
-from explorer.fields import FieldType, Grid, Pairs
+from explorer.fields import FieldType, Grid, Pairs, Steps
 from explorer.inputs import Inputs
 from explorer.trace import Layer, Trace
 from explorer.transforms import SMEARED, Element, NoAction
@@ -73,7 +73,11 @@ def mask(element: Element, values: Tensor, field: FieldType, receptive: float = 
     Args:
         values: before the element acts on them; only their shape counts.
     """
-    if field.relational:
+    if isinstance(field.domain, Steps | Pairs) and (places := element.known(values, field)) is not None:
+        kept = float(places.mean()) if places.numel() else 1.0
+        # a causal network needs no more than what has come: nothing is shrunk
+        return Mask(places, kept, kept >= _MIN_KEPT)
+    if field.unbatched:
         return EVERYWHERE  # nothing is cut off; and what is kept by element would keep every permutation alive
     shape = tuple(values.shape[1:])
     if math.prod(shape[-2:]) > _LARGEST_KEPT:
@@ -119,6 +123,8 @@ def judged(element: Element, inputs: Inputs, layer: Layer, values: Tensor, where
     if not (inputs.exact(element) and element.exact(layer.field, tuple(values.shape))):
         return False
     # where every value sees the whole image, what was cut off at the edge is missing in all of them
+    if inputs.domain == "time":
+        return True
     return math.isfinite(layer.receptive) or element.known(inputs.x, inputs.field) is None
 
 
@@ -129,19 +135,21 @@ def masked(values: Tensor, where: Mask, field: FieldType) -> Tensor:
     if isinstance(field.domain, Grid) and field.domain.flat:
         grid: Tensor = values.unflatten(1, (-1, *field.domain.flat))
         return (grid * where.places).flatten(1)
+    if isinstance(field.domain, Steps):
+        return values * where.places.view(-1, *[1] * (values.ndim - 1))
     return values * where.places
 
 
 def rows(values: Tensor, field: FieldType) -> Tensor:
     """Return (batch, everything else): a graph's values are one row, for nothing in them is a batch."""
-    return values.reshape(1, -1) if field.relational else values.flatten(1)
+    return values.reshape(1, -1) if field.unbatched else values.flatten(1)
 
 
 def by_channel(values: Tensor, field: FieldType) -> Tensor:
     """Return (batch, channels, places): (nodes, channels) and (edges, channels) are turned round."""
     if isinstance(field.domain, Pairs):
         return values.reshape(1, -1, values.shape[-1] * values.shape[-2])
-    if field.relational:
+    if field.unbatched:
         return values.reshape(len(values), -1).t()[None] if len(values) else values.new_zeros((1, 1, 0))
     return values.flatten(2) if values.ndim > 2 else values[..., None]
 
@@ -189,12 +197,15 @@ def there_and_back(element: Element, values: Tensor, field: FieldType, receptive
     """Return the interpolation floor ||M(rho(g^-1) rho(g) y - y)|| / ||M y|| per sample, (batch,)."""
     if element.exact(field, tuple(values.shape)) or field.relational:
         # on a graph nothing is resampled: what does not permute leaves something out
-        return values.new_zeros(1 if field.relational else len(values))
+        return values.new_zeros(1 if field.unbatched else len(values))
     back = element.inverse()
     moved = element.act(values, field)
     returned = back.act(moved, field)
     forth = element.known(values, field)
     where = mask(back, moved, field, receptive)
+    if isinstance(field.domain, Steps | Pairs):
+        where = mask(element, values, field)
+        return relative(rows(masked(values, where, field), field), rows(masked(returned - values, where, field), field))
     if forth is not None:
         came = back.act(forth[None, None].to(values.dtype), FieldType(Grid(field.spacing)))[0, 0]
         came = ((came - 1).abs() < SMEARED).to(values.dtype)

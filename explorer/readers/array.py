@@ -18,6 +18,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.fields import domain_word
 from explorer.limits import excess
 from explorer.readers import Reader
 from explorer.readers.checks import AGAIN, Broken, file_bytes, picture, refusal, refusing, scaled
@@ -186,7 +187,7 @@ def _write(sample: Sample, path: Path) -> None:
         OSError: the folder cannot be written.
     """
     if sample.domain != "grid":
-        raise ValueError(f"{sample.name} lies on a {sample.domain}, and an array file holds an image")
+        raise ValueError(f"{sample.name} lies on a {domain_word(sample.domain)}, and an array file holds an image")
     values = np.ascontiguousarray(sample.x.values, np.float32)[None]
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.fields import EDGE_INDEX, EDGE_INPUT, NODE_INPUT, FieldType, Nodes, Scalar, grid
+from explorer.fields import EDGE_INDEX, EDGE_INPUT, NODE_INPUT, STEP, STEP_INPUT, FieldType, Nodes, Scalar, grid
 
 Array = NDArray[np.floating] | NDArray[np.integer]
 
@@ -20,7 +20,7 @@ Array = NDArray[np.floating] | NDArray[np.integer]
 @dataclass(frozen=True, eq=False, slots=True)
 class Signal:
     """Values with their field type. Grid: (channels, height, width), no batch axis; node field: (nodes, channels);
-    edge field: (edges, channels); edge index: (2, edges) int64."""
+    edge field: (edges, channels); edge index: (2, edges) int64; step field: (steps, channels)."""
 
     values: Array
     field: FieldType
@@ -44,8 +44,10 @@ class Sample:
     label: int | None = None
     source: str = ""
     notes: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()  # of the nodes, or empty
+    names: tuple[str, ...] = ()  # of the nodes or steps, or empty
     directed: bool = False
+    channels: tuple[str, ...] = ()  # of a sequence: what each column of x is (a quantity, a symbol), or empty
+    rate: float = 0.0  # of a sequence: steps in a second, or 0 where that is not known
 
     @property
     def x(self) -> Signal:
@@ -136,6 +138,70 @@ def graph_sample(
     if names and len(names) != n:
         raise ValueError(f"{name}: {len(names)} names for {n} nodes")
     return Sample(name, domain, MappingProxyType(signals), title or name, None, source, notes, tuple(names), directed)
+
+
+def sequence_sample(
+    name: str,
+    x: Array,
+    *,
+    title: str = "",
+    time: NDArray[np.floating] | None = None,
+    label: NDArray[np.integer] | None = None,
+    batch: NDArray[np.integer] | None = None,
+    names: tuple[str, ...] = (),
+    channels: tuple[str, ...] = (),
+    rate: float = 0.0,
+    source: str = "",
+    notes: tuple[str, ...] = (),
+) -> Sample:
+    """Wrap a sequence, or several of unequal length one after the other.
+
+    Args:
+        x: (steps, channels), or (steps,) for one channel. Symbols are one-hot; DNA has the columns A, C, G, T, and a
+            letter that is not known is 0.25 in each.
+        time: (steps,) when each step was, ascending within a sequence; None where steps are equally far apart.
+        label: (steps,) what is to be said at each step; -1 where nothing is.
+        batch: (steps,) which sequence of several each step belongs to, ascending from 0.
+        names: the text of each step (letters, words).
+        channels: what each column of x is: a quantity, a symbol.
+        rate: steps in a second, or 0.
+
+    Raises:
+        ValueError: shapes that do not fit each other, values that are not finite, time that does not ascend.
+    """
+    values: NDArray[np.float32] = np.array(x, dtype=np.float32, ndmin=1)
+    values = np.ascontiguousarray(values[:, None] if values.ndim == 1 else values)
+    if values.ndim != 2:
+        raise ValueError(f"{name}: x must be (steps, channels), got shape {values.shape}")
+    steps = len(values)
+    if not np.isfinite(values).all():
+        t, c = np.argwhere(~np.isfinite(values))[0].tolist()
+        raise ValueError(f"{name}: the value of channel {c} at step {t} is not finite")
+    signals = {"x": Signal(values, STEP_INPUT)}
+    for key, array in (("time", time), ("label", label), ("batch", batch)):
+        if array is None:
+            continue
+        if np.shape(array) != (steps,):
+            raise ValueError(f"{name}: {key} has shape {np.shape(array)}, and there are {steps} steps")
+        # seconds since 1970 and a millisecond do not fit in float32
+        kept = np.array(array, np.float64) if key == "time" else np.array(array, np.int64)
+        signals[key] = Signal(kept, STEP)
+    numbers = signals["batch"].values if "batch" in signals else np.zeros(steps, np.int64)
+    if steps and (numbers[0] != 0 or not np.isin(np.diff(numbers), (0, 1)).all()):
+        raise ValueError(f"{name}: batch must number the sequences 0, 1, 2, ... one after the other")
+    if time is not None:
+        if not np.isfinite(signals["time"].values).all():
+            raise ValueError(f"{name}: time is not finite everywhere")
+        late = np.flatnonzero((np.diff(signals["time"].values) <= 0) & (np.diff(numbers) == 0))
+        if late.size:
+            raise ValueError(f"{name}: time does not ascend from step {late[0]} to step {late[0] + 1}")
+    for what, texts, places in (("names", names, steps), ("channels", channels, values.shape[1])):
+        if texts and len(texts) != places:
+            raise ValueError(f"{name}: {len(texts)} {what}, and there are {places} places for them")
+    return Sample(
+        name, "time", MappingProxyType(signals), title or name, None, source, notes, tuple(names),
+        channels=tuple(channels), rate=rate,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,10 @@ def space_of(inputs: Inputs) -> Space:
         from explorer.spaces.graph import GraphSpace
 
         return GraphSpace(inputs)
+    if inputs.unbatched:
+        from explorer.spaces.sequence import SequenceSpace
+
+        return SequenceSpace(inputs)
     from explorer.spaces.grid import GridSpace
 
     return GridSpace()

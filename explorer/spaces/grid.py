@@ -27,7 +27,7 @@ class GridSpace(Space):
     """Images (batch, channel, height, width) and what networks make of them."""
 
     def fits(self, field: FieldType, value: Tensor) -> bool:
-        if field.relational or len(field.axes) != value.ndim:
+        if field.unbatched or len(field.axes) != value.ndim:
             return False
         if field.invariant:
             return True

@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
-from explorer.fields import FieldType, Grid
+from explorer.fields import FieldType, Grid, Pairs, Steps
 from explorer.params import Param
 
 if TYPE_CHECKING:
@@ -98,10 +98,15 @@ class Chain(Element):
         return values
 
     def known(self, values: Tensor, field: FieldType) -> Tensor | None:
-        if not isinstance(field.domain, Grid):
-            return None
-        plain = FieldType(Grid(field.spacing))
-        ones = values.new_ones((1, 1, *(field.domain.flat or values.shape[-2:])))
+        match field.domain:
+            case Grid(spacing=spacing, flat=flat):
+                plain, places = FieldType(Grid(spacing)), (1, 1, *(flat or values.shape[-2:]))
+            case Steps() | Pairs() if all("time" in part.domains for part in self.parts):
+                plain = FieldType(field.domain)
+                places = (len(values), 1) if isinstance(field.domain, Steps) else (1, *values.shape[-2:])
+            case _:
+                return None
+        ones = values.new_ones(places)
         partial = False
         for part in self.parts:
             here = part.known(ones, plain)
@@ -109,13 +114,19 @@ class Chain(Element):
                 # what was unknown before this part moves along with it; resampling must not smear it back in
                 ones = ((part.act(ones, plain) - 1).abs() < SMEARED).to(ones.dtype)
             elif here is not None:
-                ones = ones.new_ones((1, 1, *here.shape))
+                ones = (
+                    ones.new_ones(places)
+                    if isinstance(field.domain, Steps | Pairs)
+                    else ones.new_ones((1, 1, *here.shape))
+                )
             else:
                 ones = part.act(ones, plain)
             if here is not None:
                 partial = True
-                ones = ones * here
-        return ones[0, 0] if partial else None
+                ones = ones * (here[:, None] if isinstance(field.domain, Steps) else here)
+        if not partial:
+            return None
+        return ones[:, 0] if isinstance(field.domain, Steps) else ones.flatten(0, -3)[0]
 
 
 def chain(elements: object) -> Element:

@@ -1,4 +1,4 @@
-"""Writers of graphs and sets. A writer is ONE file in this package that exports ONE constant, WRITER."""
+"""Writers of graphs, sets and sequences. A writer is ONE file in this package that exports ONE constant, WRITER."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from explorer.fields import domain_word
 from explorer.samples import Sample
 
 
@@ -23,21 +24,22 @@ class Writer:
     title: str
     extensions: tuple[str, ...]
     write: Callable[[Sample, Path], tuple[str, ...]]
+    domains: tuple[str, ...] = ("graph", "set")
 
 
 @cache
-def writers() -> dict[str, Writer]:
-    """Return every writer of graphs and sets by name."""
+def writers(domain: str = "graph") -> dict[str, Writer]:
+    """Return every writer of samples of this domain by name."""
     import explorer.writers as package
     from explorer.registry import scan
 
-    return scan(package, "WRITER")
+    return {name: writer for name, writer in scan(package, "WRITER").items() if domain in writer.domains}
 
 
 def writable(domain: str = "graph") -> tuple[str, ...]:
     """Return the extensions that a sample of this domain can be written to."""
     if domain != "grid":
-        return tuple(sorted({e for writer in writers().values() for e in writer.extensions}))
+        return tuple(sorted({e for writer in writers(domain).values() for e in writer.extensions}))
     from explorer.reading import readers
 
     return tuple(sorted({e for r in readers().values() if r.write and r.domain == domain for e in r.extensions}))
@@ -56,8 +58,8 @@ def write_file(sample: Sample, path: str | Path) -> tuple[str, ...]:
     ending = path.suffix.lower()
     if ending not in writable(sample.domain):
         raise ValueError(
-            f"{path.name}: a {sample.domain} is not written as {ending or 'a file without an ending'}; choose one of "
-            f"{', '.join(writable(sample.domain))}"
+            f"{path.name}: a {domain_word(sample.domain)} is not written as {ending or 'a file without an ending'}; "
+            f"choose one of {', '.join(writable(sample.domain))}"
         )
     if sample.domain == "grid":
         from explorer.reading import readers
@@ -65,7 +67,7 @@ def write_file(sample: Sample, path: str | Path) -> tuple[str, ...]:
         write = next(r.write for r in readers().values() if r.write and ending in r.extensions)
         write(sample, path)
         return ()
-    writer = next(w for w in writers().values() if ending in w.extensions)
+    writer = next(w for w in writers(sample.domain).values() if ending in w.extensions)
     # the ending is kept, since it says which of its formats a writer takes
     beside = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
     try:

@@ -71,6 +71,10 @@ def test_the_texts_people_type() -> None:
         ("translate", "translate:0"),
         ("reflect:vertical+brightness:1.5,0.1", "reflect:vertical+brightness:1.5,0.1"),
         ("rotate:33.33333333", "rotate:33.33333333"),
+        ("shift:5,zero", "shift:5"),
+        ("shift:-2.5,edge+reverse:reverse complement", "shift:-2.5,edge+reverse:reverse complement"),
+        ("reverse+rescale:2.0", "reverse:backwards+rescale:2"),
+        ("warp:0,0.1,0", "warp:0,0.1"),
     ],
 )
 def test_the_texts_people_see(text: str, written: str) -> None:
@@ -80,7 +84,7 @@ def test_the_texts_people_see(text: str, written: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("turn:30", r"unknown transform 'turn'; known are brightness, dilate, .*translate$"),
+        ("turn:30", r"unknown transform 'turn'; known are brightness, dilate, .*translate, warp$"),
         ("rotat:30", r"unknown transform 'rotat'; known are .*; did you mean 'rotate'\?$"),
         (":30", r"unknown transform ''"),
         ("rotate:abc", r"transform 'rotate:abc': angle must be a number, not 'abc'$"),
@@ -96,7 +100,10 @@ def test_the_texts_people_see(text: str, written: str) -> None:
         ("translate:1,2,wrap", r"boundary must be one of circular, zero, not 'wrap'$"),
         ("dilate:0", r"factor must lie between 0.25 and 4, not 0$"),
         ("brightness:1e400", r"gain must be a finite number"),
-        ("rotate:30+warp:2", r"unknown transform 'warp'"),
+        ("rotate:30+bend:2", r"unknown transform 'bend'"),
+        ("rotate:30+warp:2", r"transform 'warp:2': early must lie between -0.25 and 0.25, not 2$"),
+        ("reverse:complement", r"kind must be one of backwards, reverse complement, not 'complement'"),
+        ("shift:1,wrap", r"boundary must be one of zero, circular, edge, not 'wrap'$"),
         ("rotate 30", r"unknown transform 'rotate 30'"),
     ],
 )

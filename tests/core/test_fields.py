@@ -9,7 +9,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.fields import INVARIANT, FieldType, Grid, Point, Regular, Scalar, grid, parse_field, regular
+from explorer.fields import (
+    EDGE_INDEX,
+    INVARIANT,
+    STEP,
+    STEP_INPUT,
+    Edges,
+    FieldType,
+    Graphs,
+    Grid,
+    NodeIndex,
+    Nodes,
+    Pairs,
+    Point,
+    Regular,
+    Scalar,
+    Steps,
+    Strands,
+    grid,
+    parse_field,
+    regular,
+)
 from explorer.groups import group
 
 groups = st.builds(lambda kind, n: group(f"{kind}{n}"), st.sampled_from("CD"), st.integers(1, 64))
@@ -21,8 +41,12 @@ spacings = st.one_of(
     st.sampled_from([1 / 3, 0.5, 1.5, 1e-5, 1e7]),
 )
 flats = st.one_of(st.none(), st.tuples(st.integers(1, 4096), st.integers(1, 4096)))
+unbatched = st.sampled_from([Nodes(), Edges(), Pairs(), Graphs(), Steps()])
 field_types = st.one_of(
-    st.builds(FieldType, st.builds(Grid, spacings, flats), reps), st.builds(FieldType, st.just(Point()), reps)
+    st.builds(FieldType, st.builds(Grid, spacings, flats), reps),
+    st.builds(FieldType, st.just(Point()), reps),
+    st.builds(FieldType, unbatched, st.one_of(st.builds(Scalar, st.booleans()), st.just(Strands()))),
+    st.just(EDGE_INDEX),
 )
 
 
@@ -43,6 +67,8 @@ def test_the_texts_people_see() -> None:
     assert str(INVARIANT) == "invariant" and parse_field("point scalar") == INVARIANT
     # brightness still acts on a measured value that has lost its place
     assert str(FieldType(Point(), Scalar(True))) == "point intensity"
+    assert str(STEP) == "step scalar" and str(STEP_INPUT) == "step intensity"
+    assert str(FieldType(Steps(), Strands())) == "step strands" and str(EDGE_INDEX) == "edge index"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +77,8 @@ def test_the_texts_people_see() -> None:
         "", "grid", "scalar", "grid  scalar", "grid scalar/2", "grid scalar /", "grid scalar /x", "grid scalar /-2",
         "grid scalar /nan", "grid scalar flat 2", "grid scalar flat 0x3", "grid scalar flat 2x", "grid regular()",
         "point scalar /2", "point scalar flat 2x2", "invariant /2", "volume scalar", "grid regular(C4", "Grid scalar",
-        "grid scalar\ngrid scalar", "grid scalar guessed",
+        "grid scalar\ngrid scalar", "grid scalar guessed", "step", "steps scalar", "step regular(C4)", "step scalar /2",
+        "strands", "grid strands", "point strands", "step  strands",
     ],
 )  # fmt: skip
 def test_bad_texts_are_refused_with_an_example_of_good_ones(text: str) -> None:
@@ -73,6 +100,13 @@ def test_an_unknown_group_is_named(name: str) -> None:
         parse_field(f"grid regular({name})")
 
 
+@pytest.mark.parametrize("domain", ["node", "pair", "graph", "step"])
+def test_only_edges_are_given_by_indices(domain: str) -> None:
+    with pytest.raises(ValueError, match="only edges are given by indices of nodes"):
+        parse_field(f"{domain} index")
+    assert parse_field("edge index").rep == NodeIndex()
+
+
 @given(st.text(max_size=30))
 def test_any_text_is_a_field_or_one_sentence(text: str) -> None:
     try:
@@ -85,6 +119,8 @@ def test_any_text_is_a_field_or_one_sentence(text: str) -> None:
 
 def test_axes_follow_the_domain() -> None:
     assert grid().axes == ("batch", "channel", "y", "x")
+    assert STEP.axes == FieldType(Steps(), Strands()).axes == ("step", "channel")
+    assert STEP.unbatched and not STEP.relational and not STEP.invariant and STEP.spacing == 1.0
     assert FieldType(Grid(1, (3, 3))).axes == INVARIANT.axes == ("batch", "channel")
 
 
@@ -104,4 +140,6 @@ def test_spacing_and_guesses_are_changed_in_a_copy() -> None:
 def test_a_field_is_a_value(field: FieldType) -> None:
     assert pickle.loads(pickle.dumps(field)) == field
     assert len({field, pickle.loads(pickle.dumps(field))}) == 1
-    assert field.rep.size == (field.rep.group.order if isinstance(field.rep, Regular) else 1)
+    assert field.rep.size == (
+        field.rep.group.order if isinstance(field.rep, Regular) else 2 if isinstance(field.rep, Strands) else 1
+    )

@@ -197,6 +197,23 @@ GRAPHS: dict[str, tuple[str, bytes, str, int]] = {
     "tensors": (".safetensors", tensors_file(), "graph", 9),
     "xyz": (".xyz", b"1 2 3\n4 5 6\n7 8 9\n", "set", 3),
 }
+
+
+def wav_file() -> bytes:
+    form = struct.pack("<HHIIHH", 1, 1, 8000, 16000, 2, 16)
+    body = b"WAVEfmt " + struct.pack("<I", 16) + form + b"data" + struct.pack("<I", 20) + bytes(range(20))
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+# {reader: (extension, content, domain, how much of it is cut off at the end)}; more in test_sequence_readers.py
+SEQUENCES: dict[str, tuple[str, bytes, str, int]] = {
+    "series": (".csv", b"time,a,b\n0,1.5,2\n1,2.5,3\n", "time", 3),
+    "series-array": (".npy", npy(np.arange(7.0)), "time", 3),
+    "wav": (".wav", wav_file(), "time", 3),
+    "text": (".text", "Sie gehen über die Brücke.".encode()[:-1] + "é".encode(), "time", 1),
+    "fasta": (".fasta", b">one\nACGT\n", "time", 5),
+    "jsonl": (".jsonl", b'{"a": 1}\n{"a": 2}\n', "time", 3),
+}
 EXAMPLES = sorted(examples())
 # formats that say where they end: not one byte may be missing
 COMPLETE = [name for name in EXAMPLES if name.startswith(("png", "jpeg", "webp", "bmp", "npy", "npz"))]
@@ -246,8 +263,8 @@ def outcome(path: Path, read: Callable[[Path], Sample] = read_file) -> Array | N
 
 def example_of(name: str) -> tuple[str, bytes, str, int]:
     """Return (extension, content, domain of the sample, bytes to cut off) of a file that the reader is for."""
-    if name in GRAPHS:
-        return GRAPHS[name]
+    if name in GRAPHS | SEQUENCES:
+        return (GRAPHS | SEQUENCES)[name]
     extension, content = next((e[1], e[2]) for e in examples().values() if e[0] == name)
     return extension, content, "grid", len(content) // 2
 
@@ -262,12 +279,14 @@ def opened(path: Path, name: str) -> Sample:
 @pytest.mark.parametrize("name", sorted(readers()))
 def test_every_reader_is_declared_whole_and_has_an_example(name: str) -> None:
     reader = readers()[name]
-    assert reader.title and reader.domain in ("grid", "graph")
+    assert reader.title and reader.domain in ("grid", "graph", "time")
     assert reader.extensions and all(e.startswith(".") and e == e.lower() for e in reader.extensions)
-    others = [e for other in readers().values() if other is not reader for e in other.extensions]
-    assert not set(reader.extensions) & set(others)
+    # where several readers share an ending, all but one of them look into the file
+    others = [e for r in readers().values() if r is not reader and r.fits is None for e in r.extensions]
+    assert reader.fits is not None or not set(reader.extensions) & set(others)
     assert any(example[0] == name for example in examples().values()) == (reader.domain == "grid")
     assert (name in GRAPHS) == (reader.domain == "graph")
+    assert (name in SEQUENCES) == (reader.domain == "time")
     for garbage in (b"", b"\0" * 64, b"hello world", b"PK", b"II", b"BM and more text follows here"):
         assert not reader.sniff(garbage)
 
@@ -277,7 +296,9 @@ def test_every_reader_reads_its_example(name: str, tmp_path: Path, monkeypatch: 
     extension, content, domain, _ = example_of(name)
     assert extension in readers()[name].extensions
     path = place(tmp_path, "a file" + extension, content)
-    assert [r.name for r in readers().values() if r.sniff(content[:64]) and r.name != name] == []
+    inside = readers()[name].fits
+    if inside is None or not inside(path):  # what looks into the file is asked before what looks at its first bytes
+        assert [r.name for r in readers().values() if r.sniff(content[:64]) and r.name != name] == []
     sample = opened(path, name)
     assert (sample.domain, sample.name, sample.title) == (domain, "a file", "a file" + extension)
     assert sample.source == str(path) and not sample.x.values.flags.writeable
@@ -302,6 +323,8 @@ def test_every_reader_refuses_what_was_cut_off(name: str, tmp_path: Path) -> Non
 )
 def test_every_reader_refuses_what_is_not_its_own(name: str, content: bytes, tmp_path: Path) -> None:
     reader = readers()[name]
+    if name == "text" and content.startswith(b"hello"):
+        pytest.skip("any text is its own")
     path = place(tmp_path, "file" + reader.extensions[0], content)
     refused(path)
     refused(path, reader.read)
@@ -767,7 +790,7 @@ def test_array_shapes(shape: tuple[int, ...], expected: tuple[int, ...], note: s
     assert_array_equal(sample.x.values, moved)
 
 
-@pytest.mark.parametrize("shape", [(), (7,), (2, 3, 5, 7), (1, 1, 3, 5, 7), (0, 4), (3, 0, 4)])
+@pytest.mark.parametrize("shape", [(), (2, 3, 5, 7), (1, 1, 3, 5, 7), (0, 4), (3, 0, 4)])
 def test_array_shapes_that_are_no_image(shape: tuple[int, ...], tmp_path: Path) -> None:
     refused(place(tmp_path, "a.npy", npy(np.zeros(shape, np.float32))))
 

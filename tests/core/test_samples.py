@@ -16,19 +16,21 @@ from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
 from explorer import digits, sampling
-from explorer.fields import Scalar, grid
+from explorer.fields import STEP_INPUT, Scalar, grid
 from explorer.readers import ReadError
 from explorer.samples import Sample, image_sample
 from explorer.samples import digits as shipped
 from explorer.samples.patterns import FOLDER, PATTERNS, SIDES, write_photos
 from explorer.samples.tensors import CUT, low_pass, tensor_sample
 from explorer.sampling import find_sample, fit, samples
+from explorer.sequence_thumbnail import sequence_thumbnail
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(samples())
 IMAGES = [name for name in NAMES if samples()[name].domain == "grid"]
+SEQUENCES = [name for name in NAMES if samples()[name].domain == "time"]
 HEAVY = ("torch", "torch_geometric", "networkx", "igraph", "rdkit", "sklearn", "scipy", "PySide6")
 
 
@@ -53,11 +55,12 @@ def outside_disc(values: Array) -> float:
 
 
 def test_every_sample_is_declared_whole() -> None:
-    """What lies on a graph or a set is held to its word in test_graph_samples.py, an image below."""
+    """Graphs and sets are held to their word in test_graph_samples.py, images and sequences below."""
     for name, spec in samples().items():
-        assert spec.name == name and spec.title and spec.summary and spec.domain in ("grid", "graph", "set")
+        assert spec.name == name and spec.title and spec.summary and spec.domain in ("grid", "graph", "set", "time")
         assert name == name.lower() and " " not in name and ":" not in name and "/" not in name
-    assert {s.domain for s in samples().values()} == {"grid", "graph", "set"} and len(IMAGES) >= 38
+    assert {s.domain for s in samples().values()} == {"grid", "graph", "set", "time"}
+    assert len(IMAGES) >= 38 and len(SEQUENCES) >= 31
 
 
 @pytest.mark.parametrize("name", IMAGES)
@@ -77,6 +80,23 @@ def test_every_image_keeps_its_word(name: str) -> None:
         assert values.shape[1] == values.shape[2] and values.shape[1] % 2 == 1
 
 
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_every_sequence_has_steps_and_channels_and_a_picture(name: str) -> None:
+    """What each is said to hold is held against it in test_sequence_samples.py."""
+    sample = samples()[name].make()
+    values = sample.x.values
+    assert sample.name == name and sample.domain == "time" and sample.x.field == STEP_INPUT
+    assert values.dtype == np.float32 and values.ndim == 2 and len(values) > 1 and values.shape[1] >= 1
+    assert not values.flags.writeable and np.isfinite(values).all()
+    for key, signal in sample.signals.items():
+        assert len(signal.values) == len(values) and not signal.values.flags.writeable, key
+        assert np.isfinite(signal.values).all(), key
+    assert len(sample.names) in (0, len(values)) and len(sample.channels) in (0, values.shape[1])
+    picture = sequence_thumbnail(sample)
+    assert picture.shape == (48, 48, 3) and picture.dtype == np.uint8
+    assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 1, "an empty picture shows nothing"
+
+
 def test_the_shipped_samples_are_those_promised() -> None:
     expected = {f"digit-{d}{copy}" for d in range(10) for copy in ("", "b")}
     expected |= {f"{p.name}{suffix}" for p in PATTERNS for suffix in ("", "-65")}
@@ -93,6 +113,8 @@ def test_listing_imports_nothing_heavy() -> None:
         f"heavy = {{'PIL', 'tifffile', *{HEAVY}}} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
         "samples()['digit-3'].make(), samples()['rings'].make(), samples()['photo-china'].make()\n"
+        f"assert not set({HEAVY}) & set(sys.modules), set({HEAVY}) & set(sys.modules)\n"
+        "samples()['ecg'].make(), samples()['dna-motif'].make(), samples()['alice-words'].make()\n"
         f"assert not set({HEAVY}) & set(sys.modules), set({HEAVY}) & set(sys.modules)\n"
         "samples()['karate'].make(), samples()['torus'].make(), samples()['caffeine'].make()\n"
         f"heavy = (set({HEAVY}) - {{'networkx', 'scipy'}}) & set(sys.modules)\n"

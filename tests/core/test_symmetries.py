@@ -13,6 +13,7 @@ from explorer.fields import grid
 from explorer.groups import group
 from explorer.symmetries import Situation, find_symmetry, symmetries
 from explorer.transforms.affine import Affine
+from explorer.transforms.time_map import TimeMap
 
 SHAPE = (1, 1, 12, 16)
 
@@ -71,8 +72,40 @@ def test_the_step_that_all_grids_share() -> None:
     assert _common_step([1.5]) == 3 and _common_step([0.75, 2.0]) == 6
 
 
+def delays(steps: int, count: int = 6, seed: int = 0) -> dict[str, TimeMap]:
+    situation = Situation((steps, 1), 1, "zero", np.random.default_rng(seed), count)
+    made = find_symmetry("shift").elements("shift", situation)
+    assert len({label for label, _ in made}) == len(made), "two elements of one name"
+    assert not any(element.identity for _, element in made)
+    return {label: element for label, element in made if isinstance(element, TimeMap)}
+
+
+@pytest.mark.parametrize("steps", [2, 3, 5, 64, 1000])
+def test_a_delay_is_whole_pads_with_zeros_and_leaves_something_to_compare(steps: int) -> None:
+    made = delays(steps, seed=steps)
+    assert "+1 steps" in made and ("+2 steps" in made) == (steps > 2)
+    assert 1 <= len(made) <= 6 and (steps < 1000 or len(made) == 6)
+    for label, element in made.items():
+        assert element.boundary == "zero" and element.moves and not element.backwards and not element.complement
+        assert label == f"+{element.shift:g} steps" and 1 <= element.shift < steps
+        assert element.shift <= max(2, steps // 2), "half of the steps stay within sight"
+
+
+def test_one_step_has_nowhere_to_go() -> None:
+    assert delays(1) == {}
+
+
+@pytest.mark.parametrize(("name", "complement"), [("reversal", False), ("reverse-complement", True)])
+def test_there_is_one_way_backwards(name: str, complement: bool) -> None:
+    situation = Situation((9, 1), 1, "zero", np.random.default_rng(0), 6)
+    assert find_symmetry(name).elements(name, situation) == [(name, TimeMap(backwards=True, complement=complement))]
+
+
 def test_names() -> None:
-    assert set(symmetries()) == {"C4", "D4", "translation", "SO2", "O2", "permutation"}
+    of_time = {"shift", "reversal", "reverse-complement"}
+    assert set(symmetries()) == {"C4", "D4", "translation", "SO2", "O2", "permutation"} | of_time
+    assert {name for name, symmetry in symmetries().items() if symmetry.domains == ("time",)} == of_time
+    assert all(find_symmetry(name) is symmetries()[name] for name in of_time)
     assert find_symmetry("C16") is find_symmetry("C4") and find_symmetry("D7") is find_symmetry("D4")
     with pytest.raises(ValueError, match=r"unknown group 'translations'; known are .*; did you mean 'translation'\?"):
         find_symmetry("translations")

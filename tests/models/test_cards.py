@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 import models
-from explorer.card import Card, InputSpec
+from explorer.card import Card, GraphInput, InputSpec, SequenceInput
 from explorer.fields import Representation, Scalar
 from explorer.groups import group
 from explorer.params import Param
@@ -30,6 +30,12 @@ GRID = {name: card for name, card in CARDS.items() if card.domain == "grid"}
 FAULTY = {name for name, card in GRID.items() if any("planted fault: layer" in n for n in card.notes)}
 CLAIMS = [(name, claim) for name, card in GRID.items() for claim in card.groups]
 EXACT = 1e-10  # relative, float64; real faults are six orders of magnitude larger
+LAWS = {
+    "grid": r"translation|[CD][1-9][0-9]?",
+    "graph": r"permutation",
+    "set": r"permutation",
+    "time": r"shift|reversal|reverse-complement",
+}
 ANY_SIZE = 29
 SLOW = 64  # images larger than this (ResNet-18) get one sample
 
@@ -89,12 +95,18 @@ def test_a_card_is_complete_and_legible(name: str) -> None:
     assert "=" in card.equation
     assert len(card.title) <= 60
     for claim in card.groups:
-        assert re.fullmatch(r"translation|[CD][1-9][0-9]?" if card.domain == "grid" else r"permutation", claim)
+        assert re.fullmatch(LAWS[card.domain], claim)
     assert card.boundary in ("circular", "zero")
-    if isinstance(card.input, InputSpec):
-        assert card.domain == "grid" and card.input.field.axes == ("batch", "channel", "y", "x")
-    else:
-        assert card.domain in ("graph", "set") and card.input.signals[0] == "x"
+    match card.input:
+        case InputSpec(field=field):
+            assert card.domain == "grid" and field.axes == ("batch", "channel", "y", "x")
+        case GraphInput(signals=signals):
+            assert card.domain in ("graph", "set") and signals[0] == "x"
+        case SequenceInput(channels=channels, kind=kind, most=most):
+            assert card.domain == "time" and kind in ("values", "tokens", "dna")
+            assert channels is None or channels > 0
+            assert kind != "dna" or channels == 4, "A, C, G, T"
+            assert most is None or most > 1
     for thing in card.source or (card.build,):
         assert inspect.getsource(thing).strip()
 
