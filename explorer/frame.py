@@ -263,6 +263,12 @@ class Frame:
     serial: int = 0
 
 
+def time_parts(frame: Frame | None, most: int = 2) -> list[tuple[Square, TimePart]]:
+    """Return the first squares of a frame that live on a sequence."""
+    squares = frame.squares[:most] if frame is not None else ()
+    return [(s, s.time) for s in squares if s.time is not None]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class OrbitCurve:
     """Error of every layer along a one-parameter family of elements; partial while `done` < len(values).

@@ -71,9 +71,6 @@ class Inputs:
         """Move all tensors; only real numbers change their precision."""
         return self.map(lambda v, _: v.to(device=device, dtype=dtype if v.is_floating_point() else None))
 
-    def clone(self) -> Inputs:
-        return self.map(lambda v, _: v.clone())
-
     def with_x(self, x: Tensor) -> Inputs:
         return replace(self, values=(x, *self.values[1:]))
 

@@ -5,8 +5,8 @@ Vaswani et al., "Attention is all you need", 2017, section 3.2:
     Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V (1)
     MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O
 
-Layers take (..., T, C): one sequence, or a batch of them. Parameters fit nn.MultiheadAttention, whose in_proj_weight is
-the three matrices of q, k and v one below the other.
+Layers take (..., T, C): one sequence or the nodes of a graph, or a batch of them. Parameters fit
+nn.MultiheadAttention, whose in_proj_weight is the three matrices of q, k and v one below the other.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from explorer.card import Card, GraphInput
 from explorer.fields import NODE, PAIR
 from explorer.params import Param
 from models import graph_training
+from models.attention_steps import Logits, split_heads
 from models.graph_positions import ENCODINGS, WIDTH
 from models.training import Progress
 
@@ -36,28 +37,9 @@ MOST = 2000
 TRAINED = ("Laplacian", "Laplacian", "Laplacian", "random walk", "none")  # drawn from
 
 
-def split_heads(x: Tensor, heads: int) -> Tensor:
-    """Cut the channels into heads; (N, heads d) -> (heads, N, d)."""
-    return x.unflatten(-1, (heads, -1)).transpose(0, 1)
-
-
 def same_graph(to: Tensor, of: Tensor) -> Tensor:
     """Return which pairs belong to one graph of the batch; (M,), (N,) -> (M, N) bool."""
     return to[:, None] == of
-
-
-class Logits(nn.Module):
-    """q_u . k_v / sqrt(d) of every pair; (N, C), (N, C) -> (heads, N to, N from)."""
-
-    out_field = PAIR
-
-    def __init__(self, heads: int) -> None:
-        super().__init__()
-        self.heads = heads
-
-    def forward(self, query: Tensor, key: Tensor) -> Tensor:
-        q, k = split_heads(query, self.heads), split_heads(key, self.heads)
-        return q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
 
 
 class SoftmaxWithinGraphs(nn.Module):

@@ -28,9 +28,10 @@ from torch import Tensor, nn
 from explorer.card import Card, GraphInput
 from explorer.fields import INVARIANT, NODE, PAIR
 from explorer.params import Param
+from models.attention_steps import Logits, split_heads
 from models.graph_positions import Array, adjacency, as_array, remembered
 from models.graph_training import RECIPES, measured, train
-from models.graph_transformer import DEPTH, HEADS, HIDDEN, OUTPUTS, Logits, Residual, same_graph, split_heads
+from models.graph_transformer import DEPTH, HEADS, HIDDEN, OUTPUTS, Residual, same_graph
 from models.taps import Tap
 
 MOST_DEGREE = 31  # larger degrees share the last embedding

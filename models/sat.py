@@ -22,19 +22,10 @@ from torch import Tensor, nn
 from explorer.card import Card, GraphInput
 from explorer.fields import NODE
 from explorer.params import Param
+from models.attention_steps import Logits
 from models.graph_positions import Array, adjacency, as_array, remembered
 from models.graph_training import RECIPES, measured, train
-from models.graph_transformer import (
-    DEPTH,
-    HEADS,
-    HIDDEN,
-    MOST,
-    OUTPUTS,
-    Logits,
-    Residual,
-    SoftmaxWithinGraphs,
-    WeightedSum,
-)
+from models.graph_transformer import DEPTH, HEADS, HIDDEN, MOST, OUTPUTS, Residual, SoftmaxWithinGraphs, WeightedSum
 
 EXTRACTORS = ("k-subtree", "k-subgraph")
 HOPS = 2

@@ -26,7 +26,8 @@ from torch import Tensor, nn
 from explorer.card import Card, GraphInput
 from explorer.fields import INVARIANT, NODE, PAIR
 from explorer.params import Param
-from models.graph_transformer import MOST, Logits, Residual, SoftmaxWithinGraphs, WeightedSum, same_graph
+from models.attention_steps import Logits
+from models.graph_transformer import MOST, Residual, SoftmaxWithinGraphs, WeightedSum, same_graph
 from models.taps import Tap
 
 STEPS = (

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from explorer.frame import Frame, Square, TimePart
+from explorer.frame import Frame, Square, TimePart, time_parts
 from explorer.state import State
 from widgets import theme
 from widgets.phase_chart import Path, PhaseChart, principal, thinned
@@ -72,8 +72,7 @@ class PhaseView(View):
 
     def parts(self) -> list[tuple[Square, TimePart]]:
         """Return the squares that live on a sequence."""
-        squares = self._frame.squares[:2] if self._frame is not None else ()
-        return [(s, s.time) for s in squares if s.time is not None]
+        return time_parts(self._frame)
 
     def _show(self) -> None:
         parts = self.parts()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
-from explorer.frame import Frame, Square, TimePart
+from explorer.frame import Frame, Square, TimePart, time_parts
 from explorer.state import State
 from widgets import theme
 from widgets.time_building import Building
@@ -118,7 +118,7 @@ class TimelineView(View):
 
     def parts(self) -> list[tuple[Square, TimePart]]:
         """Return the squares that live on the first one's sequence."""
-        found = [(s, s.time) for s in (self.frame.squares[:2] if self.frame else ()) if s.time is not None]
+        found = time_parts(self.frame)
         return [(s, t) for s, t in found if t.steps == found[0][1].steps and t.steps]
 
     def sides(self) -> list[str]:
