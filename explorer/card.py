@@ -35,6 +35,8 @@ class GraphInput:
         edge_channels: width of edge_attr, where it is asked for.
         features: what x is made of ("seeds", "atoms", "degree", "position", "constant": `explorer.node_features`)
             where the sample has no attributes of that width.
+        columns: names of the columns of x, found by name where the sample names its own; with `channels` None they
+            are the first ones, and all others of the sample follow.
         most: the largest number of nodes that the network is made for (dense attention), or None.
     """
 
@@ -43,21 +45,28 @@ class GraphInput:
     edge_channels: int | None = None
     features: str = "seeds"
     most: int | None = None
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SequenceInput:
-    """What a network on sequences eats: x of shape (steps, channels), without a batch axis.
+    """What a network on sequences eats: x of shape (steps, channels), without a batch axis unless `layout` has one.
 
     Attributes:
         channels: width of x; None takes what the sample has.
         kind: "values" (a time series), "tokens" (one-hot symbols) or "dna" (one-hot A, C, G, T).
         most: the largest number of steps that the network is made for, or None.
+        layout: the axes of x: T steps, C channels, N a batch of one; "NTC", "TNC" or "NCT" for a network that has one.
+        columns: names of the columns of tokens, found by name where the sample names its own.
+        unknown: which of them takes the tokens that are none of them.
     """
 
     channels: int | None = None
     kind: str = "values"
     most: int | None = None
+    layout: str = "TC"
+    columns: tuple[str, ...] = ()
+    unknown: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

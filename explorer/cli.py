@@ -84,6 +84,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--layer", metavar="L", default="")
     top.add_argument("--orbit", metavar="T", default="rotate")
     top.add_argument("--node", type=int, default=None, help="select a node of a graph")
+    top.add_argument(
+        "--truncate", type=int, default=None, metavar="K", help="cut the gradient through time every K steps"
+    )
     top.add_argument("--session", metavar="FILE", default="")
     top.add_argument("--screenshot", metavar="PNG", default="", help="save a picture of the window and quit")
     top.add_argument("--size", metavar="WxH", default="1280x800")
@@ -249,13 +252,16 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
         raise BadInput(f"unknown --orbit {args.orbit!r}; known are {known}")
     if args.node is not None and args.node < 0:
         raise BadInput("--node must not be negative")
+    if args.truncate is not None and args.truncate < 1:
+        raise BadInput("--truncate must be at least one step")
     if args.session:
         from explorer.session import load_session
 
         args.opened = load_session(Path(args.session))
         state = args.opened.state
     else:
-        state = _state(args, doors, compare=args.compare, layer=args.layer, orbit=args.orbit, node=args.node)
+        more = {"compare": args.compare, "layer": args.layer, "orbit": args.orbit, "node": args.node}
+        state = _state(args, doors, **more, truncate=args.truncate)
     width, x, height = args.size.partition("x")
     if not (x and width.isdigit() and height.isdigit() and 200 <= int(width) <= 8192 and 200 <= int(height) <= 8192):
         raise BadInput(f"--size {args.size!r} is not WIDTHxHEIGHT in pixels")

@@ -9,6 +9,7 @@ from torch import Tensor
 from explorer.capture import capture, differentiable, gradients_to_inputs
 from explorer.fields import STEP, FieldType, Graphs, Grid, NodeIndex, Nodes, Pairs, Regular, Steps
 from explorer.frame import Array
+from explorer.inputs import places_first
 from explorer.prepare import Prepared
 from explorer.trace import Layer, evaluating
 from explorer.transforms import Element
@@ -22,8 +23,8 @@ MOST_ROWS = 1024  # of a picture of nodes or edges by channels
 def drawn(values: Tensor, field: FieldType | None) -> tuple[Array, int]:
     """Return one sample as it is drawn, (channels, h, w) float32 read-only, and how many channels it really has."""
     if field is not None and field.unbatched:
-        return _relational(values, field)
-    v = values[0]
+        return _relational(places_first(values, field), field)
+    v = values[0] if values.ndim > 1 else values  # an answer to one sequence may have no batch axis
     if field and isinstance(field.domain, Grid) and field.domain.flat:
         v = v.unflatten(0, (-1, *field.domain.flat))
     if v.ndim < 2:
@@ -82,13 +83,14 @@ def scores_of(
     Of a node field it is the answer for `node` (where `moved` has put it), else the mean over all nodes.
     """
     if field is None or not field.unbatched:
-        v = out[0]
+        v = out[0] if out.ndim > 1 else out
         v = v.softmax(0) if probabilities else v if v.ndim == 1 else v.flatten(1).mean(1) if v.ndim > 1 else v[None]
         return frozen(v)
     if isinstance(field.domain, Pairs):
         v = out.reshape(-1, out.shape[-2] * out.shape[-1]).t()
     else:
-        v = out.flatten(1) if out.ndim > 1 else out[:, None]
+        v = places_first(out, field)
+        v = v.flatten(1) if v.ndim > 1 else v[:, None]
     v = v.softmax(1) if probabilities else v
     if not len(v):
         return frozen(v.new_zeros(v.shape[1]))

@@ -24,7 +24,7 @@ from explorer.loading import WEIGHTS_MARK, ModelError, find_card, load_model, mo
 from explorer.orbits import orbit
 from explorer.prepare import DTYPES, Prepared, prepare
 from explorer.samples import Sample
-from explorer.sampling import find_sample, fitted, samples
+from explorer.sampling import find_sample, fitted, samples, split_part
 from explorer.state import State
 from explorer.time_part import refine_time
 
@@ -93,7 +93,7 @@ class LocalEngine:
 
     def _sample_key(self, state: State, card: Card) -> tuple[object, ...]:
         text = state.sample or card.sample
-        return (text, state.seed, card.input, None if text in samples() else _stamp(text))
+        return (text, state.seed, card.input, None if text in samples() else _stamp(split_part(text)[0]))
 
     def prepared(self, state: State, name: str, cancelled: Callable[[], bool] | None = None) -> Prepared:
         """Return what the epoch of (`state`, model `name`) needs, computed at most once."""
@@ -148,7 +148,7 @@ class LocalEngine:
         sample = self.sample(state, self.card(state.model))
         return Frame(
             state, tuple(squares), (time.perf_counter() - start) * 1e3, forward * 1e3,
-            str(device_of(state.device)), sample.title, sample.notes, self._serial,
+            str(device_of(state.device)), sample.title, sample.notes, self._serial, sample.parts,
         )  # fmt: skip
 
     def refine(self, frame: Frame) -> Iterator[Frame]:

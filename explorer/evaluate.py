@@ -17,6 +17,7 @@ from explorer.equivariance import measure
 from explorer.equivariance.attribution import attributed
 from explorer.equivariance.hints import hints
 from explorer.fields import FieldType, Grid, Regular
+from explorer.following import following
 from explorer.frame import Array, LayerInfo, Measure, Square
 from explorer.graph_part import graph_part
 from explorer.inputs import Inputs
@@ -29,6 +30,7 @@ from explorer.transforms import Element, NoAction, chain_element
 from explorer.transforms.affine import Affine
 from explorer.transforms.relabelling import GraphMap
 from explorer.transforms.time_map import TimeMap
+from explorer.working import find_blocks
 
 MEASURE_SECONDS = 0.025  # what all-layer errors may add to a frame; slower ones follow when idle
 ATTRIBUTE_SECONDS = 0.05  # what the backward passes of an attribution may take in idle time
@@ -109,9 +111,10 @@ def square(
     """
     element = Once(chain_element(state.steps).on(p.inputs))
     selected = p.layer(state.layer, fraction)
-    with torch.inference_mode(), evaluating(p.model):
+    find_blocks(p)  # before the network follows the signal
+    with torch.inference_mode(), evaluating(p.model), following(p.model) as changed:
         gx = p.inputs.moved(element)
-        answers = dict(p.values) if element.identity else p.run(gx, cancelled)
+        answers = dict(p.values) if element.identity and not changed else p.run(gx, cancelled)
         start = time.perf_counter()
         first = measured(p, element, selected, answers[selected.name], local=selected.leaf, channels=True)
         measures = {selected.name: first}
@@ -139,7 +142,7 @@ def refine(
     for w in p.watched:
         if w.name in measures:
             continue
-        with torch.inference_mode(), evaluating(p.model):
+        with torch.inference_mode(), evaluating(p.model), following(p.model):
             measures[w.name] = measured(p, element, w, answers[w.name], local=w.leaf)
         if time.perf_counter() - start > MEASURE_SECONDS:
             yield dict(measures)
@@ -158,7 +161,7 @@ def effects_on_output(p: Prepared, element: Element, names: Sequence[str]) -> di
     probes = min(8, int(ATTRIBUTE_SECONDS / max(3 * p.forward_seconds, 1e-6)))
     errors: dict[str, Tensor] = {}
     # not in inference mode, whose tensors cannot take part in a backward pass
-    with torch.no_grad(), evaluating(p.model):
+    with torch.no_grad(), evaluating(p.model), following(p.model):
         for name in names if probes else ():
             layer, value = p.trace[name], p.values[name]
             expected = measure.expected_after(element, layer, value)

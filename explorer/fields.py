@@ -90,8 +90,12 @@ class Graphs:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The steps of a sequence: axis 0 is time, all others together are the channels."""
+    """The steps of a sequence: one axis is time, all others together are the channels.
 
+    Time is axis 0, except in somebody else's network with a batch axis: (1, steps, channels), (1, channels, steps).
+    """
+
+    axis: int = 0
     name = "step"
 
     @property
@@ -200,7 +204,8 @@ class FieldType:
         if isinstance(self.domain, Point):
             return "invariant" if self.rep == Scalar() else f"point {self.rep}"
         if not isinstance(self.domain, Grid):
-            return f"{self.domain.name} {self.rep}"
+            axis = f" on axis {self.domain.axis}" if isinstance(self.domain, Steps) and self.domain.axis else ""
+            return f"{self.domain.name} {self.rep}{axis}"
         flat = f" flat {self.domain.flat[0]}x{self.domain.flat[1]}" if self.domain.flat else ""
         spacing = f" /{_shortest(self.domain.spacing)}" if self.domain.spacing != 1.0 else ""
         return f"grid {self.rep}{spacing}{flat}"
@@ -224,7 +229,8 @@ EDGE_INDEX = FieldType(Edges(), NodeIndex())  # (2, edges): from, to
 
 _TEXT = re.compile(
     r"invariant"
-    r"|(?P<on>node|edge|pair|graph|step) (?P<of>scalar|intensity|index|strands)"
+    r"|(?P<on>node|edge|pair|graph|(?P<step>step)) (?P<of>scalar|intensity|index|strands)"
+    r"(?(step)(?: on axis (?P<axis>[0-9]))?)"
     r"|point (?P<point>scalar|intensity|regular\((?P<point_group>[A-Za-z0-9]+)\))"
     r"|grid (?P<rep>scalar|intensity|regular\((?P<group>[A-Za-z0-9]+)\))"
     r"(?: /(?P<spacing>[0-9.]+(?:e[+-]?[0-9]+)?|inf))?(?: flat (?P<h>[1-9][0-9]*)x(?P<w>[1-9][0-9]*))?"
@@ -252,7 +258,7 @@ def parse_field(text: str) -> FieldType:
     if m is None:
         raise ValueError(
             f"unknown field type {text!r}; write 'invariant', 'grid scalar', 'grid regular(D4)', 'grid scalar /2', "
-            "'point regular(C4)', 'node scalar', 'edge scalar' or 'pair scalar'"
+            "'point regular(C4)', 'node scalar', 'edge scalar', 'pair scalar', 'step scalar' or 'step scalar on axis 1'"
         )
     if m["point"]:
         return FieldType(Point(), _representation(m["point"], m["point_group"]))
@@ -264,7 +270,7 @@ def parse_field(text: str) -> FieldType:
             "edge": Edges(),
             "pair": Pairs(),
             "graph": Graphs(),
-            "step": Steps(),
+            "step": Steps(int(m["axis"] or 0)),
         }
         domain = domains[m["on"]]
         if m["of"] == "strands":

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.state import State
+from explorer.worked import Working
 
 Array = NDArray[np.floating]
 
@@ -73,7 +74,8 @@ class LayerInfo:
             case "":
                 return self.shape[1] if len(self.shape) > 1 else 1
             case _:
-                return math.prod(self.shape[1:])
+                axis = int(self.field.partition(" on axis ")[2] or 0)
+                return math.prod(self.shape) // max(1, self.shape[axis])
 
     @property
     def size_text(self) -> str:
@@ -137,6 +139,8 @@ class GraphPart:
         energy: {layer: Dirichlet energy of its node field divided by its squared norm}, in order of the layers.
         spectrum: the graph Fourier transform; filled in idle time.
         outputs: (G, C) the network's own answer where it is one for each graph, else None.
+        answers: (2, N) the network's answer where it is one number for each node and nodes have names, else None: that
+            of F(x) and that of F(rho(g) x), each at the node that it is for; NaN where the node was dropped.
         sets: {name: (N,) bool or int}: what a pooling layer keeps, clusters, critical points; by the layer's name.
     """
 
@@ -159,6 +163,39 @@ class GraphPart:
     spectrum: Spectrum | None = None
     sets: Mapping[str, Array] = field(default_factory=dict)
     outputs: Array | None = None
+    answers: Array | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Settling:
+    """The path of a recurrent state to its fixed point while nothing but zeros comes in.
+
+    Attributes:
+        layers: the names under which the state is a layer.
+        orbit: h_0 = 0, h_1, ..., (k + 1, units).
+        contraction: by what factor the distance of two orbits shrinks in an iteration; 1 or more: it does not.
+        converged: whether it came to rest, or a fixed point was found from where it had come to.
+    """
+
+    layers: tuple[str, ...]
+    orbit: Array
+    contraction: float
+    converged: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attended:
+    """What the selected step attends to: a row of a matrix of attention that is too large to be formed.
+
+    Attributes:
+        name: of the module.
+        row: (S, H) that of F(x), a column for each head.
+        moved: (S', H) that of F(rho(g) x), at the place where the step has gone; None where it was cut off.
+    """
+
+    name: str
+    row: Array
+    moved: Array | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,6 +216,16 @@ class TimePart:
         moved_gates: the same of F(rho(g) x); may be empty.
         known: (T,) the steps of rho(g) x that are compared: not padding, nor what hangs on it.
         gradient: (T,) |d layer(selected step) / d x_t|, original steps; None without selection.
+        truncated: (T,) the same with the recurrent state detached every State.truncate steps; None without truncation.
+        cuts: how many recurrent modules the truncation found; 0: there is no state to detach.
+        settlings: how each recurrent state comes to rest while zeros come in; empty where there is none.
+        working: the equations of the block that the selected layer lies in, with their values; None where none are
+            stated.
+        attended: what the selected step attends to, in the attention that the selected layer lies in, else in the last
+            one before it; None without selection, without attention, and where the matrix is a layer.
+        written, moved_written: what the network writes at each step of x and of rho(g) x; empty where its answers are
+            no words of the sequence.
+        writer: the layer that `written` is read off.
     """
 
     steps: int
@@ -196,6 +243,14 @@ class TimePart:
     moved_gates: Mapping[str, Array] = field(default_factory=dict)
     known: NDArray[np.bool_] | None = None
     gradient: Array | None = None
+    truncated: Array | None = None
+    cuts: int = 0
+    working: Working | None = None
+    settlings: tuple[Settling, ...] = ()
+    attended: Attended | None = None
+    written: tuple[str, ...] = ()
+    moved_written: tuple[str, ...] = ()
+    writer: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -261,6 +316,7 @@ class Frame:
     sample_title: str = ""
     sample_notes: tuple[str, ...] = ()
     serial: int = 0
+    sample_parts: int = 1  # how many there are where the sample comes from
 
 
 def time_parts(frame: Frame | None, most: int = 2) -> list[tuple[Square, TimePart]]:

@@ -25,6 +25,7 @@ from explorer.transforms.relabelling import GraphMap
 
 MOST_CHANNELS = 128  # of one field
 MOST_HEADS = 16  # channels of an edge field that are taken for coefficients
+MOST_ANSWERS = 10_000  # of nodes, that are ranked
 MOST_PAIRS = 2**22  # values of all pair fields of a frame together
 MOST_COEFFICIENTS = 2**22
 INFLUENCE_SECONDS = 0.05  # of a forward pass: each channel of the layer takes a backward one
@@ -95,13 +96,26 @@ def graph_part(
         dense=not too_large,
         influence=p.kept.get(("influence", layer.name, selected)),
         distance=None if selected is None else _hops(p, structure, selected),
-        outputs=_outputs(p), energy=_energies(p, structure), spectrum=p.kept.get(("spectrum", layer.name)),
+        outputs=_outputs(p), answers=_answers(p, structure, order, answers[p.trace.output]),
+        energy=_energies(p, structure), spectrum=p.kept.get(("spectrum", layer.name)),
     )  # fmt: skip
 
 
 def _outputs(p: Prepared) -> Array | None:
     field = p.trace[p.trace.output].field
     return raw(p.output, field) if field is not None and isinstance(field.domain, Graphs) else None
+
+
+def _answers(p: Prepared, structure: Structure, order: NDArray[np.int64], moved: Tensor) -> Array | None:
+    field = p.trace[p.trace.output].field
+    one_each = field is not None and isinstance(field.domain, Nodes) and p.output.numel() == structure.nodes
+    if not one_each or not structure.names or structure.nodes > MOST_ANSWERS:
+        return None
+    found = np.full((2, structure.nodes), np.nan, np.float32)
+    found[0] = raw(p.output, field)[:, 0]
+    found[1, order >= 0] = raw(moved, field)[order[order >= 0], 0]
+    found.flags.writeable = False
+    return found
 
 
 def _input(p: Prepared) -> Array:

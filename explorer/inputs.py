@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from explorer.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT, FieldType
+from explorer.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT, FieldType, Representation, Scalar, Steps
 
 if TYPE_CHECKING:
     from explorer.transforms import Element
@@ -48,6 +48,11 @@ class Inputs:
         return self.fields[0].unbatched
 
     @property
+    def places(self) -> int:
+        """Return how many nodes or steps x has."""
+        return len(places_first(self.x, self.field))
+
+    @property
     def domain(self) -> str:
         """Return "grid", "graph" (sets included) or "time"."""
         return "graph" if self.relational else "time" if self.unbatched else "grid"
@@ -76,6 +81,20 @@ class Inputs:
 
 
 Given = Tensor | Inputs
+
+
+def places_first(values: Tensor, field: FieldType | None) -> Tensor:
+    """Return values on one graph or sequence with nodes, edges or steps on axis 0: time is moved there."""
+    if field is not None and isinstance(field.domain, Steps) and field.domain.axis:
+        return values.movedim(field.domain.axis, 0)
+    return values
+
+
+def as_given(values: Tensor, field: FieldType | None) -> Tensor:
+    """Undo `places_first`."""
+    if field is not None and isinstance(field.domain, Steps) and field.domain.axis:
+        return values.movedim(0, field.domain.axis)
+    return values
 
 
 def inputs_of(given: Given, kind: FieldType | None = None) -> Inputs:
@@ -122,6 +141,23 @@ def graph_inputs(values: Sequence[Tensor]) -> Inputs:
                 f"{max(edges, 0)} edges"
             )
     return Inputs(tuple(values), tuple(fields), tuple(names))
+
+
+LAYOUTS = ("NTC", "TNC", "NCT", "TC", "CT")  # of a sequence: N is the batch, which is 1, T the steps, C the channels
+
+
+def sequence_inputs(x: Tensor, layout: str = "TC", rep: Representation | None = None) -> Inputs:
+    """Return a sequence as a network takes it that has its axes in another order; (steps, channels) -> one of LAYOUTS.
+
+    Raises:
+        ValueError: x is no matrix, or there is no such layout.
+    """
+    if x.ndim != 2 or layout not in LAYOUTS:
+        raise ValueError(f"a sequence is (steps, channels) and its layout one of {', '.join(LAYOUTS)}, not {layout!r}")
+    axes = [letter for letter in "NTC" if letter in layout]
+    batched = x[None] if "N" in layout else x
+    field = FieldType(Steps(layout.index("T")), Scalar(intensity=True) if rep is None else rep)
+    return Inputs((batched.permute([axes.index(letter) for letter in layout]).contiguous(),), (field,))
 
 
 def _is_index(value: Tensor) -> bool:

@@ -30,9 +30,13 @@ from torch import Tensor, nn
 from explorer.card import Card, GraphInput, InputSpec, ModelInfo, SequenceInput
 from explorer.limits import MAX_SIDE
 from explorer.sampling import InputShape
+from explorer.sequence_layouts import Unclear, declared_input, reads_sequences, sequence_input
 
 WEIGHTS_MARK = "@"  # "d4-cnn@my.safetensors": that card with the parameters of that file
 WEIGHTS = Path(__file__).resolve().parents[1] / "resources" / "weights"
+# what a file's network lives on, and what it is shown on first
+_DATA = {InputSpec: ("grid", "digit-3"), GraphInput: ("graph", "karate"), SequenceInput: ("time", "sine")}
+_SEQUENCES = {"values": "sine", "tokens": "alice-characters", "dna": "planted-dna"}
 # a folder's name may hold an @ as well
 SIGNALS = ("x", "edge_index", "edge_attr", "edge_weight", "position", "batch")
 _NAME = re.compile(r"(?P<base>.+\.py:[^@:/\\]*|[^@/\\]+)(?:@(?P<weights>.+))?", re.DOTALL)
@@ -94,6 +98,8 @@ def file_card(path: Path, attribute: str, trust: bool) -> Card:
     The file may say INPUT_SHAPE = (channels, height, width), None for any size, and LABELS, the names of the outputs.
     A network on graphs says INPUT_SIGNALS = ("x", "edge_index", ...), in the order of its arguments, and may say
     INPUT_CHANNELS, the width of x; one whose forward has an argument called edge_index needs not say it.
+    A network on sequences may say INPUT_KIND ("values", "tokens", "dna"), INPUT_LAYOUT ("NTC", ...), INPUT_CHANNELS and
+    INPUT_STEPS; one with recurrent layers, attention or temporal convolutions needs not say it (`sequence_layouts`).
     """
     where = str(path)
     if not path.is_file():
@@ -121,22 +127,38 @@ def file_card(path: Path, attribute: str, trust: bool) -> Card:
         return network
 
     name = f"{path}:{attribute}"
-    spec: InputSpec | GraphInput | None = _graph_input(made, module, where, lambda: _built(name, build))
+    declared = getattr(made, "input_shape", getattr(module, "INPUT_SHAPE", None))
+    spec: InputSpec | GraphInput | SequenceInput | None
+    spec = _graph_input(made, module, where, lambda: _built(name, build))
+    if spec is None and declared is None:
+        spec = _sequence_input(made, module, where, _built(name, build))
     if spec is None:
-        declared = getattr(made, "input_shape", getattr(module, "INPUT_SHAPE", None))
         spec = InputSpec(
             _input_shape(_built(name, build), where) if declared is None else _declared_shape(declared, where)
         )
-    on_graph = isinstance(spec, GraphInput)
+    domain, sample = _DATA[type(spec)]
+    if isinstance(spec, SequenceInput):
+        sample = _SEQUENCES[spec.kind]
     labels = getattr(module, "LABELS", ())
     if isinstance(labels, str) or not isinstance(labels, list | tuple) or not all(isinstance(n, str) for n in labels):
         raise ModelError(where, f"{path}: LABELS must be a list of texts, not {labels!r:.60}")
     return Card(
         name=name, title=f"{attribute} ({path.name})", rows=(), reference=where, equation="",
         summary=(inspect.getdoc(made) or "Your own model.").split("\n\n")[0], build=build, input=spec,
-        domain="graph" if on_graph else "grid", sample="karate" if on_graph else "digit-3",
+        domain=domain, sample=sample,
         labels=tuple(labels), source=(made if inspect.isclass(made) or inspect.isfunction(made) else type(made),),
     )  # fmt: skip
+
+
+def _sequence_input(made: object, module: ModuleType, where: str, network: nn.Module) -> SequenceInput | None:
+    """Return what a network on sequences eats, or None for one that takes images."""
+    try:
+        told = declared_input(made, module)
+        if not {"kind", "layout", "steps"} & set(told) and not reads_sequences(network):
+            return None
+        return sequence_input(network, told)
+    except Unclear as error:
+        raise ModelError(where, f"{where}: {error}") from None
 
 
 def _graph_input(made: object, module: ModuleType, where: str, network: Callable[[], nn.Module]) -> GraphInput | None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from explorer.atoms import COLUMNS, element_of, one_hot
 from explorer.card import GraphInput
+from explorer.columns import named_columns
 from explorer.fields import EDGE_INPUT, NODE_INPUT, FieldType, Nodes, domain_word
 from explorer.graph_measures import clustering, core_numbers, neighbours
 from explorer.samples import Sample, Signal
@@ -135,8 +136,8 @@ def _position(sample: Sample) -> NDArray[np.floating]:
 def fit_graph(sample: Sample, wanted: GraphInput) -> Sample:
     """Return the sample with the signals that a network on graphs is called with; what was made is told in the notes.
 
-    x is the sample's own where its width is the wanted one, else features of `wanted.features`. Missing weights are
-    ones, a missing batch zeros, a missing edge_attr one column of the weights.
+    x is the sample's own where its width is the wanted one, or its columns are found by name, else features of
+    `wanted.features`. Missing weights are ones, a missing batch zeros, a missing edge_attr one column of the weights.
 
     Raises:
         ValueError: no graph or set, no nodes, more than `wanted.most`, no coordinates where they are asked for.
@@ -155,7 +156,14 @@ def fit_graph(sample: Sample, wanted: GraphInput) -> Sample:
         )
     notes: list[str] = []
     made = dict(sample.signals)
-    if not own.shape[1] or (wanted.channels is not None and own.shape[1] != wanted.channels):
+    channels = sample.channels
+    if wanted.columns and set(wanted.columns) & set(channels):
+        surplus = () if wanted.channels is not None else tuple(c for c in channels if c not in wanted.columns)
+        values, note = named_columns(own, channels, (*wanted.columns, *surplus))
+        made["x"], channels = Signal(values, NODE_INPUT), (*wanted.columns, *surplus)
+        notes += [note] if note else []
+    elif wanted.columns or not own.shape[1] or (wanted.channels is not None and own.shape[1] != wanted.channels):
+        channels = ()
         made["x"] = Signal(_features(sample, wanted, notes), NODE_INPUT)
     elif sample.x.field != NODE_INPUT:
         made["x"] = Signal(np.ascontiguousarray(own, np.float32), NODE_INPUT)
@@ -170,7 +178,7 @@ def fit_graph(sample: Sample, wanted: GraphInput) -> Sample:
     unknown = [name for name in wanted.signals if name not in made]
     if unknown:
         raise ValueError(f"{sample.name!r} has no {unknown[0]!r}, and this network asks for it")
-    return replace(sample, signals=MappingProxyType(made), notes=sample.notes + tuple(notes))
+    return replace(sample, signals=MappingProxyType(made), channels=channels, notes=sample.notes + tuple(notes))
 
 
 def _features(sample: Sample, wanted: GraphInput, notes: list[str]) -> Floats:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from explorer.drawing import scores_of
 from explorer.equivariance import measure
+from explorer.following import following
 from explorer.frame import OrbitCurve
 from explorer.prepare import Prepared
 from explorer.state import State
@@ -68,7 +69,7 @@ def orbit(
     everywhere, and the floors follow.
     """
     transform = transforms()[state.orbit]
-    values = orbit_values(transform, len(p.x) if p.inputs.unbatched else p.x.shape[-1], count)
+    values = orbit_values(transform, p.inputs.places if p.inputs.unbatched else p.x.shape[-1], count)
     elements = [e.on(p.inputs) for e in orbit_elements(state, transform, values)]
     layers = [w for w in p.watched if w.leaf and w.field is not None]
     n = len(values)
@@ -91,7 +92,7 @@ def orbit(
 
     def compare(part: slice, by: Callable[..., tuple[Figures, Sequence[Tensor]]]) -> Sequence[Tensor]:
         """Fill in the errors of a part of the orbit and return the network's answers there."""
-        with torch.no_grad(), evaluating(p.model):
+        with torch.no_grad(), evaluating(p.model), following(p.model):
             relative, out = by(p, elements[part], None, layers)
         for name, figures in relative.items():
             errors[name][part] = figures

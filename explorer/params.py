@@ -23,6 +23,7 @@ class Param:
     choices: tuple[str, ...] = ()
     periodic: bool = False  # maximum and minimum are the same point (angles)
     whole: bool = False
+    quiet: bool = False  # no control of its own: it is dragged in a view
 
     def clamp(self, value: float) -> float:
         """Return the nearest admissible value; raise ValueError on NaN and infinities."""

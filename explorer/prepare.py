@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from explorer.capture import capture
 from explorer.card import Card, GraphInput, InputSpec, SequenceInput
 from explorer.equivariance.measure import stored_precision
 from explorer.fields import FieldType
-from explorer.inputs import Inputs
+from explorer.inputs import Inputs, sequence_inputs
 from explorer.runner import Cancelled
 from explorer.samples import Sample
 from explorer.spaces import space_of
@@ -113,6 +113,8 @@ def inputs_from(
         value = torch.from_numpy(np.array(array)).to(device)
         value = value.to(dtype) if value.is_floating_point() else value
         values.append(value[None] if isinstance(spec, InputSpec) else value)
+    if isinstance(spec, SequenceInput) and spec.layout != "TC":
+        return replace(sequence_inputs(values[0], spec.layout), names=names)
     return Inputs(tuple(values), tuple(sample.signals[name].field for name in names), names)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from explorer.readers import Reader, ReadError
 from explorer.readers.checks import file_bytes, reason, refusal
 from explorer.samples import Sample
+from explorer.sequence_fit import one_sequence
 
 _SNIFFED = 64  # bytes, as `Reader.sniff` is declared
 
@@ -18,6 +19,20 @@ def _fits(fits: Callable[[Path], bool], path: Path) -> bool:
         return fits(path)
     except Exception:  # a damaged file is nobody's: the reader that its name calls for says what is wrong
         return False
+
+
+def wide_text(head: bytes) -> str:
+    """Return "UTF-16" or "UTF-32" where the beginning of a file is text in it, with a mark of its order or without."""
+    marks = {b"\xff\xfe\x00\x00": "UTF-32", b"\x00\x00\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+    told = next((kind for mark, kind in marks.items() if head.startswith(mark)), "")
+    if told or len(head) < 4:
+        return told
+    even, odd = head[0::2], head[1::2]
+    # Latin letters leave every other byte empty
+    for empty, letters in ((even, odd), (odd, even)):
+        if not any(empty) and all(b >= 32 or b in b"\t\r\n" for b in letters):
+            return "UTF-16"
+    return ""
 
 
 @cache
@@ -34,13 +49,12 @@ def readable() -> str:
     return ", ".join(sorted({e for reader in readers().values() for e in reader.extensions}))
 
 
-def read_file(path: Path) -> Sample:
-    """Read one file as a sample.
+def reader_of(path: Path) -> Reader:
+    """Return the reader that a file is opened with.
 
     Raises:
-        ReadError: in one sentence, whatever was wrong with the file, and what to do about it.
+        ReadError: in one sentence: it is not there, or of no known type.
     """
-    path = Path(path)
     file_bytes(path)
     try:
         with path.open("rb") as file:
@@ -50,15 +64,50 @@ def read_file(path: Path) -> Sample:
     known = readers().values()
     by_inside = (reader for reader in known if reader.fits is not None and _fits(reader.fits, path))
     by_content = (reader for reader in known if reader.sniff(head))
+    looked = next(by_inside, None) or next(by_content, None)
+    if looked is None and (kind := wide_text(head)):
+        raise refusal(path, f"it is text in {kind}", "save it as text in UTF-8")
     # a name without the content still gets its reader, which knows best what is missing
     by_name = (reader for reader in known if path.suffix.lower() in reader.extensions)
-    reader = next(by_inside, None) or next(by_content, None) or next(by_name, None)
+    reader = looked or next(by_name, None)
     if reader is None:
         raise refusal(path, "neither its content nor its name is of a known type", f"open one of {readable()}")
+    return reader
+
+
+def domain_of(path: Path) -> str:
+    """Return what a file holds, "grid", "graph", "set" or "time", or "" where it does not open; it is not read whole.
+
+    A name alone does not say: .csv, .npy, .txt and .json hold more than one kind of data.
+    """
     try:
-        return reader.read(path)
+        return reader_of(Path(path)).domain
+    except ReadError:
+        return ""
+
+
+def read_file(path: Path, part: str = "") -> Sample:
+    """Read one file as a sample, or the `part` of it that is asked for.
+
+    Raises:
+        ReadError: in one sentence, whatever was wrong with the file, and what to do about it.
+    """
+    path = Path(path)
+    reader = reader_of(path)
+    if part and reader.part is None and reader.domain != "time":
+        raise refusal(
+            path, f"a file of this type ({reader.title}) has no part {part[:40]!r}", "leave out what follows #"
+        )
+    try:
+        sample = reader.part(path, part) if part and reader.part is not None else reader.read(path)
     except ReadError:
         raise
     except Exception as error:  # a reader's defect is still a file that does not open, not a crash
         what = f"the reader {reader.name!r} failed ({type(error).__name__}: {reason(error)})"
         raise refusal(path, what, "report it with the file, or convert the file") from error
+    if not part or reader.part is not None:
+        return sample
+    try:
+        return one_sequence(sample, part)
+    except ValueError as error:
+        raise refusal(path, reason(error), "correct what follows #") from None

@@ -26,12 +26,14 @@ from explorer.engine import LocalEngine
 from explorer.equivariance.check import Report, check_equivariance, model_hash, versions
 from explorer.evaluate import measured
 from explorer.fields import domain_word
+from explorer.following import following
 from explorer.frame import Measure
 from explorer.loading import ModelError
 from explorer.once import Once
 from explorer.prepare import DTYPES, inputs_from, reseed
 from explorer.samples import Sample, SampleSpec
-from explorer.sampling import fitted, samples
+from explorer.sampling import find_sample, fitted, samples
+from explorer.sequence_fit import sequences_in
 from explorer.session import write_beside
 from explorer.state import State
 from explorer.symmetries import find_symmetry
@@ -64,7 +66,7 @@ def capture_report(engine: LocalEngine, state: State, layers: str = "all") -> tu
                 f"and {p.card.name} lives on a {domain_word(p.card.domain)}"
             )
     element = chain_element(state.steps).on(p.inputs)
-    with torch.inference_mode(), evaluating(p.model):
+    with torch.inference_mode(), evaluating(p.model), following(p.model):
         once = Once(element)
         gx = p.inputs.moved(once)
         reseed(p.seed)
@@ -189,7 +191,7 @@ def audit(
     groups = [group] if group else list(card.groups) or [_USUAL[card.domain]]
     for g in groups:
         find_symmetry(g)
-    texts = [state.sample] if state.sample else _several(card, count)
+    texts = _parts(state, card, count) if state.sample else _several(card, count)
     # says what is wrong with the network, the data or the overrides, before anything is measured
     first = replace(state, sample=texts[0], dtype=dtype, overrides=tuple(overrides.items()))
     p = engine.prepared(first, state.model)
@@ -212,6 +214,12 @@ def audit(
         if row.cumulative_max is not None and math.isnan(row.cumulative_max):
             raise LayerError(row.name, f"layer {row.name} of {card.name} gave NaN on moved data")
     return reports
+
+
+def _parts(state: State, card: Card, count: int) -> list[str]:
+    """Return the sample that was asked for, or where it holds several sequences the names of the first ones."""
+    several = sequences_in(find_sample(state.sample, state.seed)) if card.domain == "time" else 1
+    return [f"{state.sample}#{k + 1}" for k in range(min(several, count))] if several > 1 else [state.sample]
 
 
 def _several(card: Card, count: int) -> list[str]:

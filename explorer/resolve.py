@@ -36,6 +36,7 @@ def resolve(state: State, catalogue: Catalogue, layers: Sequence[LayerInfo] = ()
         device=state.device if state.device in catalogue.devices else "auto",
         dtype=state.dtype if state.dtype in DTYPES else DTYPES[0],
         seed=max(0, state.seed),
+        truncate=state.truncate if state.truncate is not None and state.truncate > 0 else None,
         overrides=tuple((layer, text) for layer, text in dict(state.overrides).items() if _is_field(text)),
     )
     return _place(state, layers)

@@ -16,6 +16,7 @@ from explorer.fields import domain_word
 from explorer.samples import Sample, SampleSpec, Signal
 from explorer.samples.graph_text import graph_sample_text, is_graph_text
 from explorer.samples.tensors import is_tensor_text, tensor_sample
+from explorer.sequence_fit import one_sequence
 
 Floats = NDArray[np.float32]
 InputShape = tuple[int, int | None, int | None]  # channels, height, width; None takes any
@@ -34,7 +35,7 @@ def samples() -> dict[str, SampleSpec]:
 
 def find_sample(text: str, seed: int = 0) -> Sample:
     """Return the sample that `text` means: a name, a file, or a text: "random:1x3x33x33", "ramp:1x1x9x9",
-    "graph:40x90x6", "sbm:40,40:0.3:0.02", "smiles:CCO".
+    "graph:40x90x6", "sbm:40,40:0.3:0.02", "smiles:CCO". "file#12" is one of several things in a file.
 
     A name wins over a file of the same name; write "./name" for the file.
 
@@ -54,15 +55,26 @@ def find_sample(text: str, seed: int = 0) -> Sample:
         from explorer.readers.graph_smiles import smiles_sample
 
         return smiles_sample(text)
-    path = Path(text).expanduser() if text.strip() else None
+    before, part = split_part(text)
+    if part and before in known:
+        return one_sequence(known[before].make(), part)
+    path = Path(before).expanduser() if text.strip() else None
     if path is not None:
         suffixes = {e for reader in readers().values() for e in reader.extensions}
         # what looks like a file is taken for one, so that a typing error in a path is told as such
         if "/" in text or "\\" in text or path.suffix.lower() in suffixes or _exists(path):
-            return read_file(path)
+            return read_file(path, part)
     near = get_close_matches(text, known, 1, 0.5)
     hint = f"did you mean {near[0]!r}?" if near else "'list data' names them all"
     raise ValueError(f"there is no sample or file {text!r}; {hint}")
+
+
+def split_part(text: str) -> tuple[str, str]:
+    """Return ("file", "12") of "file#12", the name of a sample or of a file; (text, "") where no part is meant."""
+    before, mark, after = text.rpartition("#")
+    if not (mark and before.strip()) or _exists(Path(text).expanduser()):
+        return text, ""
+    return (before, after) if before in samples() or _exists(Path(before).expanduser()) else (text, "")
 
 
 def _exists(path: Path) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.card import SequenceInput
+from explorer.columns import named_columns
 from explorer.fields import STEP_INPUT, domain_word
 from explorer.samples import Array, Sample, Signal
 
@@ -63,7 +64,8 @@ def fit_sequence(sample: Sample, wanted: SequenceInput) -> Sample:
 
     Of several sequences the first is taken, and of a longer one the first `wanted.most` steps. Values: surplus
     columns are left out, missing ones are zero, and symbols become their number where one column is wanted. Tokens: a
-    series is cut into levels of equal height, and surplus symbols share the last column. DNA is taken from letters.
+    series is cut into levels of equal height, and surplus symbols share the last column; where the network
+    and the sample name them, symbols are found by name. DNA is taken from letters.
 
     Raises:
         ValueError: no sequence, no steps, no columns, no DNA where a network takes DNA; in one sentence.
@@ -85,7 +87,11 @@ def fit_sequence(sample: Sample, wanted: SequenceInput) -> Sample:
         case "values":
             values, channels = _values(own, kind, channels, wanted.channels, notes)
         case "tokens":
-            values, channels = _tokens(own, kind, channels, wanted.channels, notes)
+            if wanted.columns and kind == "tokens" and channels:
+                values, note = named_columns(own, channels, wanted.columns, wanted.unknown)
+                channels, notes = wanted.columns, [*notes, note] if note else notes
+            else:
+                values, channels = _tokens(own, kind, channels, wanted.channels, notes)
         case "dna":
             if wanted.channels not in (None, len(BASES)):
                 raise ValueError(f"this network's card asks for {wanted.channels} columns of DNA, which has 4")
@@ -101,21 +107,52 @@ def fit_sequence(sample: Sample, wanted: SequenceInput) -> Sample:
     )  # fmt: skip
 
 
+def sequences_in(sample: Sample) -> int:
+    """Return how many sequences a sample holds."""
+    return int(sample.signals["batch"].values[-1]) + 1 if "batch" in sample.signals else 1
+
+
+def one_sequence(sample: Sample, part: str) -> Sample:
+    """Return the k-th of several sequences, `part` = "k" from 1; raise ValueError where there is none."""
+    count = sequences_in(sample) if sample.domain == "time" else 0
+    if not count:
+        raise ValueError(f"{sample.name!r} lies on a {domain_word(sample.domain)}, which has no part {part[:40]!r}")
+    if not (part.isascii() and part.isdigit() and 1 <= int(part[:12]) <= count):
+        there = f"it holds {count} sequences, #1 to #{count}" if count > 1 else "it holds one sequence, #1"
+        raise ValueError(f"{sample.name!r} has no part {part[:40]!r}: {there}")
+    if count == 1:
+        return sample
+    rows = np.flatnonzero(sample.signals["batch"].values == int(part) - 1)
+    signals = {
+        name: Signal(signal.values[rows].copy(), signal.field)
+        for name, signal in sample.signals.items()
+        if name != "batch"
+    }
+    names = tuple(sample.names[k] for k in rows) if sample.names else ()
+    note = f"sequence {part} of {count}, {len(rows)} steps"
+    return replace(
+        sample, name=f"{sample.name}#{part}", title=f"{sample.title}, {part} of {count}",
+        signals=MappingProxyType(signals), names=names, notes=(*sample.notes, note),
+    )  # fmt: skip
+
+
 def _first_steps(sample: Sample, most: int | None, notes: list[str]) -> Sample:
     """Return the first sequence of several, and of that the first `most` steps."""
-    steps = kept = len(sample.x.values)
+    steps, title = len(sample.x.values), sample.title
+    kept = steps
     if "batch" in sample.signals:
         batch = sample.signals["batch"].values
         kept, several = int(np.count_nonzero(batch == batch[0])), int(batch.max()) + 1
         if several > 1:
-            notes.append(f"the first of {several} sequences, {kept} steps")
+            title = f"{title}, 1 of {several}"
+            notes.append(f"the first of {several} sequences, {kept} steps; write #2 after the name for the second")
     if most is not None and kept > most:
         notes.append(f"the first {most} of {kept} steps: this network takes no more")
         kept = most
     if kept == steps:
         return sample
     signals = {name: Signal(signal.values[:kept].copy(), signal.field) for name, signal in sample.signals.items()}
-    return replace(sample, signals=MappingProxyType(signals), names=sample.names[:kept])
+    return replace(sample, title=title, signals=MappingProxyType(signals), names=sample.names[:kept])
 
 
 def _values(

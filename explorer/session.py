@@ -1,6 +1,7 @@
 """Session files: one State as JSON, with a title, a text and an equation when it is a lesson.
 
-{"equiscope": 1, "state": {...}, "title": "", "text": "in Markdown", "equation": "", "layout": "in base64"}
+{"equiscope": 1, "state": {...}, "title": "", "text": "in Markdown", "equation": "", "view": "steps",
+"layout": "in base64"}
 
 Reading one executes nothing and believes nothing: every field is checked, and what is wrong is said in one
 sentence that names the field. A field left out has its default, so that a lesson written by hand states
@@ -23,7 +24,7 @@ from explorer.transforms import Step, transforms
 
 VERSION = 1
 LONGEST = 8 * 2**20  # bytes; a window's layout is a few thousand
-TEXTS = ("title", "text", "equation", "layout")
+TEXTS = ("title", "text", "equation", "view", "layout")
 
 
 class SessionError(ValueError):
@@ -36,12 +37,13 @@ class SessionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a session file holds; `text` is Markdown, `layout` is the window's own business."""
+    """What a session file holds: `text` is Markdown, `view` is brought to the front, `layout` is the window's own."""
 
     state: State
     title: str = ""
     text: str = ""
     equation: str = ""
+    view: str = ""
     layout: str = ""
 
 
@@ -49,7 +51,7 @@ def save_session(path: str | Path, state: State, extras: Mapping[str, str] | Non
     """Write a session, beside the file first and then in its place: a reader never sees half of it.
 
     Raises:
-        ValueError: `extras` has a name other than title, text, equation or layout.
+        ValueError: `extras` has a name other than title, text, equation, view or layout.
         OSError: the folder is not there or not writable.
     """
     extras = dict(extras or {})
@@ -212,10 +214,11 @@ def _step(key: str, values: Any, name: str) -> Step:
     known = transforms()
     if key not in known:
         raise SessionError(f'"{name}" has the unknown transform {_show(key)}; known are {", ".join(sorted(known))}')
-    wanted = len(known[key].params)
-    if not isinstance(values, list) or len(values) != wanted:
-        raise SessionError(f'"{name}": {key} takes a list of {wanted} value(s), not {_show(values)}')
-    return Step(key, tuple(_number(v, name) for v in values))
+    defaults = known[key].defaults
+    if not isinstance(values, list) or not min(1, len(defaults)) <= len(values) <= len(defaults):
+        raise SessionError(f'"{name}": {key} takes a list of {len(defaults)} value(s), not {_show(values)}')
+    # a transform may have been given more parameters since the file was written
+    return Step(key, (*(_number(v, name) for v in values), *defaults[len(values) :]))
 
 
 _READ: dict[str, Callable[[Any, str], Any]] = {
@@ -230,6 +233,7 @@ _READ: dict[str, Callable[[Any, str], Any]] = {
     "node": _channel,
     "other": _channel,
     "untransform": _flag,
+    "truncate": _channel,
     "orbit": _text,
     "device": _text,
     "dtype": _text,

@@ -26,6 +26,8 @@ class State:
         node: the selected node of a graph, numbered as in x, or None.
         other: the node at the other end of the selected pair or edge (`other` sends to `node`), or None.
         untransform: pull the answers back: show rho'(g)^-1 F(rho(g) x) beside F(x).
+        truncate: after how many steps the state is detached where the gradient through time is taken (truncated
+            backpropagation), or None: never.
         orbit: name of the transform whose parameter the orbit curve runs over.
         device: "auto", "cpu" or "cuda:0".
         dtype: "float32" or "float64".
@@ -44,6 +46,7 @@ class State:
     node: int | None = None
     other: int | None = None
     untransform: bool = False
+    truncate: int | None = None
     orbit: str = "rotate"
     device: str = "auto"
     dtype: str = "float32"
@@ -90,8 +93,9 @@ class State:
         ):
             if text:
                 words += [flag, text]
+        told = ("device", "dtype", "seed", "orbit", "node", "truncate")
         for f in fields(self):
-            if f.name in ("device", "dtype", "seed", "orbit", "node") and getattr(self, f.name) != f.default:
+            if f.name in told and getattr(self, f.name) != f.default:
                 words += [f"--{f.name}", str(getattr(self, f.name))]
         return shlex.join(words)
 

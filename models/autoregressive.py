@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.card import Card, SequenceInput
+from explorer.equations import Equation, at_step, beside, fixed, given, tanh
 from explorer.fields import INVARIANT, STEP
 from explorer.params import Param
 from explorer.samples import sequence_tasks as tasks
@@ -54,7 +55,7 @@ class AR(nn.Module):
 
     def __init__(self, lags: int = LAGS) -> None:
         super().__init__()
-        self.lags = lags
+        self.lags, self.channels = lags, 1
         self.weight = nn.Parameter(torch.randn(MOST_LAGS, MOST_LAGS).tril() / MOST_LAGS)
         self.bias = nn.Parameter(torch.zeros(MOST_LAGS))
         self.history = Tap(STEP)
@@ -62,7 +63,21 @@ class AR(nn.Module):
         self.residual = Tap(STEP)
         self.output = Tap(STEP)
 
+    equations = (
+        Equation(
+            at_step("prediction", "x̂_t"), fixed("w") @ at_step("history", "[ x_{t−1} ‖ … ‖ x_{t−τ} ]") + fixed("b")
+        ),
+        Equation(at_step("residual", "e_t"), at_step(given(0), "x_t") - at_step("prediction", "x̂_t")),
+    )
+
+    @property
+    def constants(self) -> Mapping[str, Tensor]:
+        """Return w, one row for every channel of x, and b."""
+        w = self.weight[self.lags - 1, : self.lags]
+        return {"w": torch.kron(torch.eye(self.channels).to(w), w), "b": self.bias[self.lags - 1]}
+
     def forward(self, x: Tensor) -> Tensor:
+        self.channels = x.shape[-1]
         history = self.history(lagged(x, self.lags))
         found = self.prediction(history @ self.weight[self.lags - 1, : self.lags] + self.bias[self.lags - 1])
         self.residual(x - found)
@@ -82,6 +97,30 @@ class LatentAR(nn.Module):
         self.predict = nn.Linear(width, 1)
         self.residual = Tap(STEP)
         self.output = Tap(STEP)
+
+    equations = (
+        Equation(
+            at_step("hidden", "h_t"),
+            tanh(
+                fixed("W") @ beside(given(0), "x_{t−1}", -1, fixed("0"))
+                + fixed("U") @ beside("hidden", "h_{t−1}", -1, fixed("h_1"))
+                + fixed("c")
+            ),
+            start=fixed("h_1"),
+        ),
+        Equation(at_step("predict", "x̂_t"), fixed("V") @ at_step("hidden", "h_t") + fixed("b")),
+        Equation(at_step("residual", "e_t"), at_step(given(0), "x_t") - at_step("predict", "x̂_t")),
+    )
+
+    @property
+    def constants(self) -> Mapping[str, Tensor]:
+        """Return the weights and h_1."""
+        w, v = self.given, self.predict
+        with torch.inference_mode(False), torch.no_grad():
+            zeros = w.bias.new_zeros(1, w.out_features)
+            first = self.fixed_point(zeros)[0] if self.start == "fixed point" else zeros
+            named = {"W": w.weight, "U": self.u(), "c": w.bias, "V": v.weight, "b": v.bias}
+            return {**named, "h_1": first[0], "0": zeros[0, :1]}
 
     def u(self) -> Tensor:
         """Return U, (H, H), its largest singular value at most CONTRACTION, so that one fixed point exists."""

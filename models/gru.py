@@ -12,14 +12,16 @@ The rows of W, U, b and d are r, z, n. Section 5.8 of Bronstein, Bruna, Cohen, V
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-from models.recurrent import Recurrence, Room, States, forecast, sequence_card
+from explorer.equations import Equation, Number, at_step, fixed, logistic, tanh
+from models import held_pulses
+from models.packed_product import linear
+from models.recurrent import PRESENT, Recurrence, Room, States, forecast, sequence_card
 
 
 class GRU(Recurrence):
@@ -28,10 +30,29 @@ class GRU(Recurrence):
     shown = ("reset", "update", "candidate", "hidden")
     blocks = 3
     paced = True
+    rows = ("r", "z", "n")
+
+    @property
+    def equations(self) -> tuple[Equation, ...]:
+        r, z, n, h = map(at_step, self.shown, ("r⁽ᵗ⁾", "z⁽ᵗ⁾", "n⁽ᵗ⁾", "h⁽ᵗ⁾"))
+        old = self.before("hidden", "h")
+        return (
+            Equation(r, logistic(self.drive("r"))),
+            Equation(z, self.kept(logistic(self.drive("z")))),
+            Equation(n, tanh(fixed("W_n") @ PRESENT + fixed("b_n") + r * (fixed("U_n") @ old + fixed("d_n")))),
+            Equation(h, (Number(1.0) - z) * n + z * old),
+        )
+
+    @property
+    def constants(self) -> Mapping[str, Tensor]:
+        """Return what stands in the equations; the two biases of the candidate are apart."""
+        _, _, b_n = self.bias_ih.chunk(3)
+        _, _, d_n = self.bias_hh.chunk(3)
+        return {**super().constants, "b_n": b_n, "d_n": d_n}
 
     def projected(self, x: Tensor) -> Tensor:
         # the other bias is multiplied by r in one of the blocks, so it stays with U h
-        return F.linear(x, self.weight_ih, self.bias_ih)
+        return linear(x, self.weight_ih, self.bias_ih)
 
     def rooms(self, given: Tensor) -> Sequence[Tensor]:
         return (*given.chunk(3, -1), given.new_empty(*given.shape[:-1], self.units))
@@ -40,7 +61,7 @@ class GRU(Recurrence):
         r_, z_, n_, h_ = room or (None,) * 4  # where the values go; None: into new tensors
         (hidden,) = state
         x_r, x_z, x_n = given.chunk(3, 1)
-        u_r, u_z, u_n = torch.addmm(self.bias_hh, hidden, self.weight_hh.t()).chunk(3, 1)
+        u_r, u_z, u_n = self.driven(self.bias_hh, hidden).chunk(3, 1)
         r = torch.sigmoid(torch.add(x_r, u_r, out=r_), out=r_)
         z = torch.sigmoid(torch.add(x_z, u_z, out=z_), out=z_)
         n = torch.tanh(torch.addcmul(x_n, r, u_n, out=n_), out=n_)
@@ -48,6 +69,8 @@ class GRU(Recurrence):
             z = torch.add(torch.mul(z, self.rate, out=z_), 1.0 - self.rate, out=z_)
         return r, z, n, torch.lerp(n, hidden, z, out=h_)
 
+
+build = partial(forecast, GRU)
 
 CARD = sequence_card(
     name="gru",
@@ -64,9 +87,14 @@ CARD = sequence_card(
         "h⁽ᵗ⁾ = (1 − z⁽ᵗ⁾) ⊙ n⁽ᵗ⁾ + z⁽ᵗ⁾ ⊙ h⁽ᵗ⁻¹⁾"
     ),
     summary=(
-        "Two gates and no separate cell. Where update is near 1 the old state stays and nothing new is written; where "
-        "reset is near 0 the candidate sees the input alone. 1 − update is the pace dτ/dt at which the unit lives."
+        "Trained to hold the last pulse until the next one. Two gates and no separate cell. Where update is near 1 the "
+        "old state stays and nothing new is written; where reset is near 0 the candidate sees the input alone. "
+        "1 − update is the pace dτ/dt at which the unit lives."
     ),
-    build=partial(forecast, GRU),
+    build=build,
+    sample=held_pulses.SAMPLE,
+    weights="gru.safetensors",
+    train=partial(held_pulses.trained, build),
     source=(GRU, Recurrence),
+    notes=held_pulses.NOTES["gru"],
 )

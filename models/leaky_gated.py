@@ -16,16 +16,18 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import torch
 from torch import Tensor, nn
 
+from explorer.equations import Equation, Number, Term, at_step, fixed, logistic, tanh
 from explorer.params import Param
 from models.recurrent import FIXED, START, UNITS, N, Recurrence, Room, States, forecast, sequence_card
 
 PACE = Param("pace", "Pace Γ at the start", 0.3, 0.01, 0.99, step=0.01)
+ALPHA = Param("alpha", "Gates × α", 1.0, 0.1, 2.0, step=0.05, unit="×")
 
 
 class LeakyRNN(Recurrence):
@@ -33,6 +35,15 @@ class LeakyRNN(Recurrence):
 
     shown = ("gate", "candidate", "hidden")
     paced = True
+
+    @property
+    def equations(self) -> tuple[Equation, ...]:
+        return _mixed(self, logistic(fixed("λ")), "γ", "")
+
+    @property
+    def constants(self) -> Mapping[str, Tensor]:
+        """Return W, U, b, d, the state before the first step, and the leak λ."""
+        return {**super().constants, "λ": self.leak}
 
     def __init__(
         self, inputs: int, units: int, start: str = FIXED, reverse: bool = False, pace: float | None = None
@@ -48,7 +59,7 @@ class LeakyRNN(Recurrence):
         _, r_, h_ = room or (None,) * 3
         (hidden,) = state
         gate = (torch.sigmoid(self.leak) * self.rate).expand_as(hidden)
-        r = torch.tanh(torch.addmm(given, hidden, self.weight_hh.t(), out=r_), out=r_)
+        r = torch.tanh(self.driven(given, hidden, r_), out=r_)
         return gate, r, torch.lerp(hidden, r, gate, out=h_)
 
 
@@ -61,6 +72,11 @@ class GatedRNN(Recurrence):
     shown = ("gate", "candidate", "hidden")
     blocks = 2
     paced = True
+    rows = ("Γ", "R")
+
+    @property
+    def equations(self) -> tuple[Equation, ...]:
+        return _mixed(self, logistic(self.drive("Γ")), "Γ⁽ᵗ⁾", "R")
 
     def __init__(
         self, inputs: int, units: int, start: str = FIXED, reverse: bool = False, pace: float | None = None
@@ -76,12 +92,22 @@ class GatedRNN(Recurrence):
     def step(self, given: Tensor, state: States, room: Room | None = None) -> States:
         g_, r_, h_ = room or (None,) * 3  # where the values go; None: into new tensors
         (hidden,) = state
-        z = torch.addmm(given, hidden, self.weight_hh.t(), out=given if room else None)
+        z = self.driven(given, hidden, given if room else None)
         z_g, z_r = z.chunk(2, 1)
         gate, r = torch.sigmoid(z_g, out=g_), torch.tanh(z_r, out=r_)
         if self.rate != 1.0:
             gate = torch.mul(gate, self.rate, out=g_)
         return gate, r, torch.lerp(hidden, r, gate, out=h_)
+
+
+def _mixed(layer: Recurrence, gate: Term, symbol: str, row: str) -> tuple[Equation, ...]:
+    """Return h = Gamma R + (1 - Gamma) h(t-1), and what Gamma and R are."""
+    g, r, h = map(at_step, layer.shown, (symbol, "R⁽ᵗ⁾", "h⁽ᵗ⁾"))
+    return (
+        Equation(g, layer.taken(gate)),
+        Equation(r, tanh(layer.drive(row))),
+        Equation(h, g * r + (Number(1.0) - g) * layer.before("hidden", "h")),
+    )
 
 
 def _logit(pace: float) -> float:
@@ -129,6 +155,17 @@ def rescaling_error(model: nn.Module, signal: Callable[[Tensor], Tensor], second
     return float((one - other).norm() / one.norm())
 
 
+FIGURES = {
+    "leaky-rnn": (
+        "Fresh weights. Relative error of the prediction for a sine at half the pace: 0.238 as it is, 0.046 with α = "
+        "0.5. What is left is the discretisation of eq. (53), which halves with the pace Γ (at 0.15: 0.027).",
+    ),
+    "gated-rnn": (
+        "Fresh weights. Relative error of the prediction for a sine at half the pace: 0.046 as it is, 0.012 with α = "
+        "0.5. What is left is the discretisation of eq. (53), which falls with the pace Γ (at 0.15: 0.008).",
+    ),
+}
+
 CARD = (
     sequence_card(
         name="leaky-rnn",
@@ -143,11 +180,13 @@ CARD = (
         ),
         summary=(
             "A SimpleRNN that moves only a part of the way in each step. Slow the input down and multiply γ by the "
-            "same factor: the network follows without learning anew. A warp, whose pace changes, has no such constant."
+            "same factor: the network follows without learning anew. Rescale time by 0.5, and set α, which acts on the "
+            "network that sees ρ(g)x alone, to 0.5 as well. A warp, whose pace changes, has no such constant."
         ),
         build=partial(forecast, LeakyRNN),
-        params=(UNITS, START, PACE),
+        params=(UNITS, START, PACE, ALPHA),
         source=(LeakyRNN, Recurrence, rescaled),
+        notes=FIGURES["leaky-rnn"],
     ),
     sequence_card(
         name="gated-rnn",
@@ -167,7 +206,8 @@ CARD = (
             "dτ/dt. Compare recurrent.gate with the slope of the warp. With the gate at 1 it is a SimpleRNN."
         ),
         build=partial(forecast, GatedRNN),
-        params=(UNITS, START, PACE),
+        params=(UNITS, START, PACE, ALPHA),
         source=(GatedRNN, Recurrence, rescaled),
+        notes=FIGURES["gated-rnn"],
     ),
 )

@@ -17,6 +17,8 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from explorer.equations import Equation, at_step, logistic, tanh
+from models import held_pulses
 from models.recurrent import Recurrence, Room, States, forecast, sequence_card
 
 
@@ -27,6 +29,19 @@ class LSTM(Recurrence):
     states = 2  # c and h
     blocks = 4
     paced = True
+    rows = ("i", "f", "c", "o")
+
+    @property
+    def equations(self) -> tuple[Equation, ...]:
+        i, f, g, o, c, h = map(at_step, self.shown, ("i⁽ᵗ⁾", "f⁽ᵗ⁾", "c̃⁽ᵗ⁾", "o⁽ᵗ⁾", "c⁽ᵗ⁾", "h⁽ᵗ⁾"))
+        return (
+            Equation(i, self.taken(logistic(self.drive("i")))),
+            Equation(f, self.kept(logistic(self.drive("f")))),
+            Equation(g, tanh(self.drive("c"))),
+            Equation(o, logistic(self.drive("o"))),
+            Equation(c, i * g + f * self.before("cell", "c")),
+            Equation(h, o * tanh(c)),
+        )
 
     def rooms(self, given: Tensor) -> Sequence[Tensor]:
         cell = given.new_empty(*given.shape[:-1], self.units)
@@ -35,7 +50,7 @@ class LSTM(Recurrence):
     def step(self, given: Tensor, state: States, room: Room | None = None) -> States:
         i_, f_, g_, o_, c_, h_ = room or (None,) * 6  # where the values go; None: into new tensors
         cell, hidden = state
-        z = torch.addmm(given, hidden, self.weight_hh.t(), out=given if room else None)
+        z = self.driven(given, hidden, given if room else None)
         z_i, z_f, z_g, z_o = z.chunk(4, 1)
         i, f = torch.sigmoid(z_i, out=i_), torch.sigmoid(z_f, out=f_)
         g, o = torch.tanh(z_g, out=g_), torch.sigmoid(z_o, out=o_)
@@ -46,6 +61,8 @@ class LSTM(Recurrence):
         h = torch.mul(torch.tanh(c, out=h_), o, out=h_)
         return i, f, g, o, c, h
 
+
+build = partial(forecast, LSTM)
 
 CARD = sequence_card(
     name="lstm",
@@ -64,10 +81,15 @@ CARD = sequence_card(
         "h⁽ᵗ⁾ = o⁽ᵗ⁾ ⊙ tanh c⁽ᵗ⁾"
     ),
     summary=(
-        "Follow one unit: the input gate lets the candidate in, the forget gate keeps the cell, the output gate shows "
-        "it. Where the forget gate is near 1 the cell, and the gradient, last for many steps. The state that must be a "
-        "fixed point for the law of shifts is c and h together."
+        "Trained to hold the last pulse until the next one. Follow unit 5: its forget gate keeps the cell between "
+        "pulses and lets go at one; the input gate lets the candidate in, the output gate shows the cell. Where the "
+        "forget gate is near 1 the cell, and the gradient, last for many steps. The state that must be a fixed point "
+        "for the law of shifts is c and h together."
     ),
-    build=partial(forecast, LSTM),
+    build=build,
+    sample=held_pulses.SAMPLE,
+    weights="lstm.safetensors",
+    train=partial(held_pulses.trained, build),
     source=(LSTM, Recurrence),
+    notes=held_pulses.NOTES["lstm"],
 )

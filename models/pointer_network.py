@@ -26,6 +26,20 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.card import Card, SequenceInput
+from explorer.equations import (
+    Equation,
+    Term,
+    Value,
+    at_step,
+    every,
+    fixed,
+    given,
+    joined,
+    projected,
+    softmax,
+    tanh,
+    weighed,
+)
 from explorer.fields import INVARIANT, PAIR, STEP
 from explorer.samples import sequence_tasks as tasks
 from models.sequence_task_training import Recipe, judged_by, right, train
@@ -98,6 +112,36 @@ class PointerNetwork(nn.Module):
         self.logits = Tap(PAIR)
         self.pointers = Tap(PAIR)
         self.output = Tap(STEP)
+
+    @property
+    def equations(self) -> tuple[Equation, ...]:
+        """Return what happens at each pointing; d_t, the state of the decoder, is taken as it is."""
+        x, memory, d = at_step(given(0), "x_t"), every("elements", "e_j"), at_step("hidden", "d_t")
+        u, p = at_step("logits", "u_tj"), at_step("pointers", "p_tj")
+
+        def scores(state: Term, name: str) -> Term:
+            v, w, s, b = (fixed(n[0] + name + n[1:]) for n in ("v", "W_1", "W_2", "b"))
+            return projected(v, tanh(w @ memory + (s @ state + b)))
+
+        read = Equation(at_step("elements", "e_t"), tanh(fixed("W_0") @ x + fixed("b_0")))
+        view, seen = at_step("glimpses", "g_tj"), Value("seen", "g_t")
+        looked = (Equation(view, softmax(scores(d, "′"))), Equation(seen, weighed(view, memory)))
+        return (
+            *(() if self.encoder is not None else (read,)),
+            *(looked if self.glimpsing else ()),
+            Equation(u, scores(joined(d, seen) if self.glimpsing else d, "")),
+            Equation(p, softmax(u)),
+            Equation(at_step("output", "y_t"), weighed(p, every(given(0), "x_j"))),
+        )
+
+    @property
+    def constants(self) -> Mapping[str, Tensor]:
+        """Return the weights."""
+        found = {"W_0": self.embed.weight, "b_0": self.embed.bias}
+        for name, part in (("", self.pointer), *((("′", self.glance),) if self.glimpsing else ())):
+            found |= {f"W{name}_1": part.element.weight, f"W{name}_2": part.state.weight}
+            found |= {f"b{name}": part.state.bias, f"v{name}": part.vector}
+        return found
 
     def read(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
         """Return e_j, and what the LSTM of an ordered reading ends with; (..., N, C) -> (..., N, H)."""

@@ -13,25 +13,25 @@ written into one tensor and pass their taps once, after the last step.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 import torch
 from torch import Tensor, nn
-from torch.autograd import forward_ad
-from torch.nn import functional as F
 
 from explorer.card import Card, SequenceInput
+from explorer.equations import Equation, Number, Term, Value, at_step, beside, fixed, given, relu, tanh
 from explorer.fields import STEP
 from explorer.params import Param
+from models import held_pulses
+from models.fixed_point import FixedPoint, fixed_point
+from models.packed_product import Product, differentiated, linear, packed
 from models.taps import Tap
 
 ZERO, FIXED = STARTS = ("zero", "fixed point")
 ACTIVATIONS = ("tanh", "relu")
-PATIENCE = 500  # plain iterations; what is slower is finished by Newton's method
 INPUT = SequenceInput(channels=1)
 UNITS = Param("units", "Units", 16, 4, 32, whole=True)
 START = Param("start", "Initial state", 1, 0, 1, choices=STARTS)
@@ -52,6 +52,11 @@ class Recurrence(nn.Module):
         start: "zero" or "fixed point", the state before the first step.
         reverse: whether it reads from the last step to the first.
         rate: what the pace of time is multiplied by (`models.leaky_gated.rescaled`).
+        alpha: what it is multiplied by besides while the moved sequence is read (`following`).
+        detach_every: after how many steps the state is detached, None for never: truncated backpropagation through
+            time (Williams and Peng, 1990). Values stay the same.
+        gain: what weight_hh is multiplied by to be U.
+        rows: what the blocks of W, U and b are called in the equations, from above.
     """
 
     out_field = STEP
@@ -59,12 +64,16 @@ class Recurrence(nn.Module):
     states: ClassVar[int] = 1
     blocks: ClassVar[int] = 1
     paced: ClassVar[bool] = False
+    rows: ClassVar[tuple[str, ...]] = ("",)
 
     def __init__(self, inputs: int, units: int, start: str = FIXED, reverse: bool = False) -> None:
         super().__init__()
         if start not in STARTS:
             raise ValueError(f"start must be one of {', '.join(STARTS)}, not {start!r}")
-        self.inputs, self.units, self.start, self.reverse, self.rate = inputs, units, start, reverse, 1.0
+        self.inputs, self.units, self.start, self.reverse = inputs, units, start, reverse
+        self.rate = self.alpha = 1.0
+        self.detach_every: int | None = None
+        self.gain = 1.0
         rows = self.blocks * units
         self.weight_ih = nn.Parameter(torch.empty(rows, inputs))
         self.weight_hh = nn.Parameter(torch.empty(rows, units))
@@ -75,11 +84,18 @@ class Recurrence(nn.Module):
         for name in self.shown:
             self.add_module(name, Tap(STEP))
         self.fed_by: tuple[Recurrence, ...] = ()  # the layers whose summaries are its input, in a stack
-        self._found: tuple[list[Tensor], float, FixedPoint] | None = None
+        self._found: tuple[list[Tensor], dict[float, FixedPoint]] | None = None
+        self._product: Product | None = None  # with U, while a run of many steps lasts
 
     def projected(self, x: Tensor) -> Tensor:
         """Return W z + b of all steps at once; (T, B, inputs) -> (T, B, blocks * units)."""
-        return F.linear(x, self.weight_ih, self.bias_ih + self.bias_hh)
+        return linear(x, self.weight_ih, self.bias_ih + self.bias_hh)
+
+    def driven(self, given: Tensor, hidden: Tensor, into: Tensor | None = None) -> Tensor:
+        """Return given + U h of one step; it need not be written into `into`, which serves as scratch."""
+        if self._product is not None:
+            return self._product(given, hidden)
+        return torch.addmm(given, hidden, self.weight_hh.t(), alpha=self.gain, out=into)
 
     def rooms(self, given: Tensor) -> Sequence[Tensor]:
         """Return where the shown values of all steps are written, (T, B, units) each; `given` may be overwritten."""
@@ -106,11 +122,21 @@ class Recurrence(nn.Module):
         zeros = (self.weight_hh.detach().new_zeros(batch, self.units),) * self.states
         if self.start == ZERO:
             return zeros
-        now = [self.resting(), *(p.detach() for p in self.parameters())]
-        if self._found is None or self._found[1] != self.rate or not all(map(_same, self._found[0], now)):
-            self._found = [p.clone() for p in now], self.rate, fixed_point(self)
-        found = self._found[2]
+        found = self.rest()
         return tuple(s.expand(batch, -1) for s in found.state) if found.converged else zeros
+
+    def rest(self) -> FixedPoint:
+        """Return the fixed point of R(0, .); found anew when a parameter has changed."""
+        now = [self.resting(), *(p.detach() for p in self.parameters())]
+        if self._found is None or not all(map(_same, self._found[0], now)):
+            self._found = [p.clone() for p in now], {}
+        if self.rate not in self._found[1]:
+            self._found[1][self.rate] = fixed_point(self)
+        return self._found[1][self.rate]
+
+    def settling(self) -> tuple[str, FixedPoint]:
+        """Return the name of the tap that h passes and how h settles: what the window draws of it."""
+        return self.shown[-1], self.rest()
 
     def run(self, x: Tensor, wanted: Sequence[str] = ()) -> dict[str, Tensor]:
         """Return the values of all steps by name, all or those `wanted`; (T, B, inputs) -> (T, B, units) each.
@@ -122,7 +148,9 @@ class Recurrence(nn.Module):
         names = wanted or self.shown
         if self._differentiated(given) or not len(x):
             steps = []
-            for now in given.unbind(0):
+            for t, now in enumerate(given.unbind(0)):
+                if self.detach_every and t and t % self.detach_every == 0:
+                    state = tuple(s.detach() for s in state)
                 values = self.step(now, state)
                 state = values[-self.states :]
                 steps.append(values)
@@ -131,15 +159,33 @@ class Recurrence(nn.Module):
             found = {n: torch.stack(columns[n]) if steps else none for n in names}
         else:
             rooms = self.rooms(given)
-            for now, *room in zip(given.unbind(0), *(r.unbind(0) for r in rooms), strict=True):
-                state = self.step(now, state, room)[-self.states :]
+            with self._packed(x.shape[1], len(x)):
+                for now, *room in zip(given.unbind(0), *(r.unbind(0) for r in rooms), strict=True):
+                    state = self.step(now, state, room)[-self.states :]
             whole = dict(zip(self.shown, rooms, strict=True))
             found = {n: whole[n] for n in names}
         return {n: v.flip(0) for n, v in found.items()} if self.reverse else found
 
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        """Let the gates be multiplied by alpha: what the engine asks for while it computes F(rho(g) x)."""
+        rate, self.rate = self.rate, self.rate * self.alpha
+        try:
+            yield
+        finally:
+            self.rate = rate
+
+    @contextmanager
+    def _packed(self, batch: int, steps: int) -> Iterator[None]:
+        u = self.weight_hh if self.gain == 1.0 else self.gain * self.weight_hh.detach()
+        self._product = packed(u, batch, steps)
+        try:
+            yield
+        finally:
+            self._product = None
+
     def _differentiated(self, given: Tensor) -> bool:
-        learning = torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters())
-        return learning or given.requires_grad or forward_ad.unpack_dual(given).tangent is not None
+        return differentiated(given, *self.parameters())
 
     def forward(self, x: Tensor) -> Tensor:
         values = self.run(x[:, None])
@@ -151,6 +197,50 @@ class Recurrence(nn.Module):
         """Return h of many sequences, for training; (B, T, inputs) -> (B, T, units). Taps see nothing of it."""
         return self.run(x.transpose(0, 1), ("hidden",))["hidden"].transpose(0, 1)
 
+    # what its equations are made of -------------------------------------------------------------------------------
+    @property
+    def equations(self) -> tuple[Equation, ...]:
+        """Return what happens in one step, in terms of the taps."""
+        return ()
+
+    @property
+    def constants(self) -> Mapping[str, Tensor]:
+        """Return W, U and both biases as b by row ("W_i", ...), the pace α, and the first state by its taps' names."""
+        named = (("W", self.weight_ih), ("U", self.weight_hh), ("b", self.bias_ih + self.bias_hh))
+        found = {
+            indexed(name, row): part
+            for name, whole in named
+            for row, part in zip(self.rows, whole.chunk(self.blocks), strict=True)
+        }
+        begin = zip(self.shown[-self.states :], self.beginning(1), strict=True)
+        return {**found, "α": torch.tensor(self.rate), **{name: state[0] for name, state in begin}}
+
+    def before(self, name: str, symbol: str) -> Value:
+        """Return a state at the step that was read before, at the first one where it begins."""
+        by, sign = (1, "⁺") if self.reverse else (-1, "⁻")
+        return beside(name, f"{symbol}⁽ᵗ{sign}¹⁾", by, fixed(name))
+
+    def drive(self, row: str = "") -> Term:
+        """Return W x + U h + b of one row."""
+        w, u, b = (fixed(indexed(name, row)) for name in "WUb")
+        return w @ PRESENT + u @ self.before("hidden", "h") + b
+
+    def taken(self, gate: Term) -> Term:
+        """Return the gate of what is new at the pace of this layer."""
+        return gate if self.rate == self.alpha == 1.0 else fixed("α") * gate
+
+    def kept(self, gate: Term) -> Term:
+        """Return the gate of what is old at the pace of this layer."""
+        return gate if self.rate == self.alpha == 1.0 else fixed("α") * gate + (Number(1.0) - fixed("α"))
+
+
+PRESENT = at_step(given(0), "x⁽ᵗ⁾")
+
+
+def indexed(name: str, row: str) -> str:
+    """Return "W_i", or "W" where there is one row alone."""
+    return f"{name}_{row}" if row else name
+
 
 def _same(one: Tensor, other: Tensor) -> bool:
     return one.dtype == other.dtype and one.device == other.device and torch.equal(one, other)
@@ -159,7 +249,8 @@ def _same(one: Tensor, other: Tensor) -> bool:
 class SimpleRNN(Recurrence):
     """h(t) = sigma(W z(t) + U h(t-1) + b), eq. (39), torch.nn.RNN; (T, inputs) -> (T, units).
 
-    With a `gain` U starts as so many times an orthogonal matrix: below 1, R(0, .) is a contraction.
+    With a `gain` U is so many times weight_hh, which starts orthogonal: with a gain below 1 R(0, .) is a contraction
+    then. The gain is no parameter and stays what it is when weights are read.
     """
 
     def __init__(
@@ -175,95 +266,26 @@ class SimpleRNN(Recurrence):
         if activation not in ACTIVATIONS:
             raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}, not {activation!r}")
         self.activation = activation
+        self.gain = 1.0 if gain is None else gain
         if gain is not None:
-            nn.init.orthogonal_(self.weight_hh, gain)
+            nn.init.orthogonal_(self.weight_hh)
+
+    @property
+    def equations(self) -> tuple[Equation, ...]:
+        return (Equation(at_step("hidden", "h⁽ᵗ⁾"), (tanh if self.activation == "tanh" else relu)(self.drive())),)
+
+    @property
+    def constants(self) -> Mapping[str, Tensor]:
+        """Return what stands in the equation; U with its gain."""
+        found = super().constants
+        return {**found, "U": self.gain * found["U"]}
 
     def step(self, given: Tensor, state: States, room: Room | None = None) -> States:
         into = room[0] if room else None
-        z = torch.addmm(given, state[0], self.weight_hh.t(), out=into)
+        z = self.driven(given, state[0], into)
         if self.activation == "tanh":
             return (torch.tanh(z, out=into),)
         return (torch.relu(z) if into is None else torch.clamp_min(z, 0.0, out=into),)
-
-
-@dataclass(frozen=True, slots=True)
-class FixedPoint:
-    """What iterating h <- R(0, h) from h = 0 came to (eq. 42).
-
-    Attributes:
-        state: h*, (1, units), or (c*, h*) of an LSTM.
-        iterations: how many were made.
-        contraction: by what factor the distance to another orbit shrank in an iteration, at the end; 1 or more: this is
-            no contraction, and zeros on the left move the state wherever it starts.
-        converged: whether R(0, h*) is h* to rounding.
-    """
-
-    state: States
-    iterations: int
-    contraction: float
-    converged: bool
-
-
-@torch.inference_mode(False)  # the state serves in training too
-@torch.no_grad()
-def fixed_point(cell: Recurrence, limit: int = PATIENCE) -> FixedPoint:
-    """Find h* = R(0, h*) by iteration from 0, and measure how fast two orbits come together.
-
-    Where orbits come together, but too slowly for `limit` iterations (a forgetting time of hundreds of steps), Newton's
-    method finishes. Banach's theorem: a contraction has exactly one fixed point ("Geometric Deep Learning", eq. 42).
-    In a stack the input 0 is what the layers below send at rest.
-    """
-    given = cell.projected(cell.resting()[None])[0]
-
-    def update(h: Tensor) -> Tensor:
-        state = h.chunk(cell.states, 1)
-        return torch.cat(cell.step(given.expand(len(h), -1), state)[-cell.states :], 1)
-
-    orbits = torch.zeros(2, cell.states * cell.units).to(given)
-    orbits[1] = 1.0  # the other orbit: with h* = 0 the first one would not move at all
-    tiny = torch.finfo(given.dtype).eps
-    apart, done, iterations = [float(orbits[1].norm())], False, 0
-    while iterations < limit and not (done and apart[-1] <= 1e3 * tiny):
-        after = update(orbits)
-        size = max(1.0, float(after[0].norm()))
-        if not math.isfinite(size):
-            break
-        iterations += not done
-        done = done or float((after[0] - orbits[0]).norm()) <= 2 * tiny * size
-        apart.append(float((after[1] - after[0]).norm()))
-        orbits = after
-        if done and len(apart) > limit:
-            break  # another orbit has another fixed point
-    contraction, here = _shrinkage(apart, tiny), orbits[:1]
-    if not done and contraction < 1.0:
-        here, done = _newton(update, here)
-    return FixedPoint(tuple(s.clone() for s in here.chunk(cell.states, 1)), iterations, contraction, done)
-
-
-def _shrinkage(apart: Sequence[float], tiny: float) -> float:
-    """Return the factor an iteration in the second half of the distances, as far as they are above rounding."""
-    clear = next((k for k, d in enumerate(apart) if d <= 1e4 * tiny), len(apart))
-    last, middle = clear - 1, (clear - 1) // 2
-    if last <= middle:
-        return apart[1] / apart[0] if len(apart) > 1 else 1.0
-    return float((apart[last] / apart[middle]) ** (1 / (last - middle)))
-
-
-def _newton(update: Callable[[Tensor], Tensor], h: Tensor) -> tuple[Tensor, bool]:
-    """Solve update(h) = h from nearby; its Jacobian is taken by differences, all columns in one batch."""
-    tiny = torch.finfo(h.dtype).eps
-    nudge = tiny ** (1 / 3)
-    unit = torch.eye(h.shape[1]).to(h)
-    for _ in range(20):
-        gap = update(h) - h
-        if float(gap.norm()) <= 8 * tiny * max(1.0, float(h.norm())):
-            return h, True
-        jacobian = (update(h + nudge * unit) - update(h - nudge * unit)).t() / (2 * nudge)
-        better = h + torch.linalg.solve(unit - jacobian, gap[0])
-        if not torch.isfinite(better).all():
-            break
-        h = better
-    return h, False
 
 
 def recurrence_of(model: nn.Module) -> Recurrence:
@@ -310,12 +332,19 @@ def gradient_norms(model: nn.Module, x: Tensor, step: int = -1, truncation: int 
 
 
 class Forecast(nn.Module):
-    """The next value from the summary of all before it: y(t) = V h(t) + a; (T, inputs) -> (T, outputs)."""
+    """What the summary of all values up to now tells: y(t) = V h(t) + a; (T, inputs) -> (T, outputs)."""
 
     def __init__(self, recurrent: nn.Module, units: int, outputs: int = 1) -> None:
         super().__init__()
         self.recurrent = recurrent
         self.prediction = nn.Linear(units, outputs)
+
+    equations = (Equation(at_step("prediction", "y⁽ᵗ⁾"), fixed("V") @ at_step("recurrent", "h⁽ᵗ⁾") + fixed("a")),)
+
+    @property
+    def constants(self) -> Mapping[str, Tensor]:
+        """Return V and a."""
+        return {"V": self.prediction.weight, "a": self.prediction.bias}
 
     def forward(self, x: Tensor) -> Tensor:
         return self.prediction(self.recurrent(x))
@@ -333,13 +362,27 @@ def seeded(build: Callable[[], N]) -> N:
         return build()
 
 
-def forecast(layer: type[Recurrence], units: float = 16, start: float = 1, **settings: Any) -> Forecast:
-    """Build a network that predicts the next value from one recurrent layer of `units`."""
-    return seeded(lambda: Forecast(layer(1, int(units), STARTS[int(start)], **settings), int(units)))
+def forecast(
+    layer: type[Recurrence],
+    units: float = 16,
+    start: float = 1,
+    alpha: float = 1.0,
+    inputs: int = 1,
+    outputs: int = 1,
+    **settings: Any,
+) -> Forecast:
+    """Build a network that answers at each step from one recurrent layer of `units`."""
+
+    def network() -> Forecast:
+        recurrent = layer(inputs, int(units), STARTS[int(start)], **settings)
+        recurrent.alpha = alpha
+        return Forecast(recurrent, int(units), outputs)
+
+    return seeded(network)
 
 
 def build(units: float = 16, start: float = 1, gain: float = 0.9, activation: float = 0) -> Forecast:
-    """Build a SimpleRNN that predicts the next value; U is `gain` times an orthogonal matrix."""
+    """Build a SimpleRNN that answers at each step; U is `gain` times a matrix that starts orthogonal."""
     return forecast(SimpleRNN, units, start, gain=gain, activation=ACTIVATIONS[int(activation)])
 
 
@@ -349,7 +392,7 @@ def weight_matrices(model: nn.Module) -> Mapping[str, Any]:
     for name, layer in model.named_modules():
         if isinstance(layer, Recurrence):
             found[f"{name} W"] = layer.weight_ih.detach().cpu().numpy()
-            found[f"{name} U"] = layer.weight_hh.detach().cpu().numpy()
+            found[f"{name} U"] = (layer.gain * layer.weight_hh).detach().cpu().numpy()
     return found
 
 
@@ -371,9 +414,10 @@ CARD = sequence_card(
         "h⁽⁰⁾ = h*,   h* = R(0, h*),   h₀ = 0,  h_(k+1) = R(0, h_k)"
     ),
     summary=(
-        "Shift the input: zeros come in from the left. From the fixed point h* they change nothing and the law of "
-        "shifts is exact; from zero the state drifts through the padding and the law fails. With a gain of 1 or more "
-        "R(0, ·) need not be a contraction, and the gradient through time explodes instead of vanishing (see relu)."
+        "Trained to hold the last pulse until the next one. Shift the input: zeros come in from the left. From the "
+        "fixed point h* they change nothing and the law of shifts is exact; from zero the state drifts through the "
+        "padding and the law fails (Phase shows the drift). R(0, ·) is a contraction, and a pulse is forgotten, the "
+        "sooner the smaller U. With relu it is none from 0.9 on, and the gradient through time explodes."
     ),
     build=build,
     params=(
@@ -382,5 +426,9 @@ CARD = sequence_card(
         Param("gain", "Size of U", 0.9, 0.1, 2.0, step=0.1),
         Param("activation", "σ", 0, 0, 1, choices=ACTIVATIONS),
     ),
+    sample=held_pulses.SAMPLE,
+    weights="simple-rnn.safetensors",
+    train=partial(held_pulses.trained, build),
+    notes=held_pulses.NOTES["simple-rnn"],
     source=(SimpleRNN, Recurrence, fixed_point),
 )

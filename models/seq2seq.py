@@ -17,7 +17,7 @@ reads its own output: the likeliest letter of the step before, none at first. Wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -27,6 +27,26 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.card import Card, SequenceInput
+from explorer.equations import (
+    Equation,
+    Number,
+    Term,
+    Value,
+    at_step,
+    beside,
+    every,
+    first,
+    fixed,
+    given,
+    joined,
+    likeliest,
+    logistic,
+    once,
+    projected,
+    softmax,
+    tanh,
+    weighed,
+)
 from explorer.fields import INVARIANT, PAIR, STEP
 from explorer.samples import sequence_tasks as tasks
 from models.sequence_task_training import Recipe, judged_by, right, train
@@ -65,6 +85,29 @@ def recur(cell: nn.GRUCell, given: Tensor, state: Tensor) -> Tensor:
     return torch.gru_cell(given, state, cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh)
 
 
+def gru_step(left: Value, z: Term, old: Term, name: str, heading: str) -> tuple[Equation, ...]:
+    """Return a step of torch's GRU from `old` to `left`, its weights called "W_r <name>" and so on."""
+
+    def made(row: str, gate: Term | None = None) -> Term:
+        w, u, b, d = (fixed(f"{n}_{row} {name}", f"{n}_{row}") for n in "WUbd")
+        hidden = u @ old + d
+        return w @ z + b + (hidden if gate is None else gate * hidden)
+
+    r, u, n = (Value(f"{name} {row}", f"{row}_{left.symbol.partition('_')[2]}") for row in "run")
+    return (
+        Equation(r, logistic(made("r")), heading),
+        Equation(u, logistic(made("u"))),
+        Equation(n, tanh(made("n", r))),
+        Equation(left, (Number(1.0) - u) * n + u * old),
+    )
+
+
+def gru_constants(parameters: Iterable[Tensor], name: str) -> dict[str, Tensor]:
+    """Return the weights of a GRU by the names of `gru_step`; parameters in torch's order."""
+    pairs = zip("WUbd", parameters, strict=True)
+    return {f"{n}_{row} {name}": p for n, whole in pairs for row, p in zip("run", whole.chunk(3), strict=True)}
+
+
 class Seq2Seq(nn.Module):
     """Read all of x into h_T, and write from that alone; one-hot (T, V) -> scores (T, V)."""
 
@@ -77,6 +120,27 @@ class Seq2Seq(nn.Module):
         self.letter = nn.Linear(width, letters)
         self.hidden = Tap(STEP)
         self.output = Tap(STEP)
+
+    @property
+    def equations(self) -> tuple[Equation, ...]:
+        h, s, y = at_step("encoder_states", "h_t"), at_step("hidden", "s_t"), at_step("output", "y_t")
+        read = Value("read", "y*_{t−1}")
+        return (
+            *gru_step(
+                h, at_step(given(0), "x_t"), beside("encoder_states", "h_{t−1}", -1, fixed("0")), "encoder", "Encoder"
+            ),
+            Equation(read, likeliest(beside("output", "y_{t−1}", -1, fixed("nothing"))), "Decoder, from one vector"),
+            *gru_step(s, read, beside("hidden", "s_{t−1}", -1, once("bottleneck", "h_T")), "decoder", ""),
+            Equation(y, fixed("W") @ s + fixed("b")),
+        )
+
+    @property
+    def constants(self) -> Mapping[str, Tensor]:
+        """Return the weights, and what stands before the first step."""
+        zeros, nothing = (self.letter.weight.new_zeros(n) for n in self.letter.weight.shape[::-1])
+        found = gru_constants(self.encoder.parameters(), "encoder")
+        found |= gru_constants(self.decoder.parameters(), "decoder")
+        return {**found, "W": self.letter.weight, "b": self.letter.bias, "0": zeros, "nothing": nothing}
 
     def decode(self, summary: Tensor, steps: int, target: Tensor | None = None) -> Answer:
         """Write `steps` letters from (B, H)."""
@@ -134,6 +198,40 @@ class Bahdanau(nn.Module):
         self.context = Tap(STEP)
         self.hidden = Tap(STEP)
         self.output = Tap(STEP)
+
+    @property
+    def equations(self) -> tuple[Equation, ...]:
+        width = self.decoder.hidden_size
+        left, right = (0, width), (width, 2 * width)
+        x, memory, zero = at_step(given(0), "x_t"), every("encoder_states", "h_j"), fixed("0")
+        start = tanh(fixed("W_s") @ first(every("encoder_states", "←h_j", right)) + fixed("b_s"))
+        s, old = at_step("hidden", "s_t"), beside("hidden", "s_{t−1}", -1, start)
+        e, a, c = at_step("scores", "e_tj"), at_step("alignment", "a_tj"), at_step("context", "c_t")
+        ahead, back, read = Value("ahead", "→h_t"), Value("back", "←h_t"), Value("read", "y*_{t−1}")
+        return (
+            *gru_step(ahead, x, beside("encoder_states", "→h_{t−1}", -1, zero, left), "ahead", "Encoder, ahead"),
+            *gru_step(back, x, beside("encoder_states", "←h_{t+1}", 1, zero, right), "back", "Encoder, backwards"),
+            Equation(at_step("encoder_states", "h_t"), joined(ahead, back)),
+            Equation(
+                e, projected(fixed("v"), tanh(fixed("W_a") @ old + (fixed("U_a") @ memory + fixed("b_a")))), "Alignment"
+            ),
+            Equation(a, softmax(e)),
+            Equation(c, weighed(a, memory)),
+            Equation(read, likeliest(beside("output", "y_{t−1}", -1, fixed("nothing"))), "Decoder"),
+            *gru_step(s, joined(read, c), old, "decoder", ""),
+            Equation(at_step("output", "y_t"), fixed("W") @ joined(s, c) + fixed("b")),
+        )
+
+    @property
+    def constants(self) -> Mapping[str, Tensor]:
+        """Return the weights, and what stands before the first step."""
+        weights, align, letter = [*self.encoder.parameters()], self.align, self.letter
+        found = gru_constants(weights[:4], "ahead") | gru_constants(weights[4:], "back")
+        found |= gru_constants(self.decoder.parameters(), "decoder")
+        found |= {"W_a": align.query.weight, "U_a": align.key.weight, "b_a": align.key.bias, "v": align.vector}
+        found |= {"W_s": self.start.weight, "b_s": self.start.bias, "W": letter.weight, "b": letter.bias}
+        zero, nothing = (letter.weight.new_zeros(n) for n in (self.decoder.hidden_size, letter.out_features))
+        return {**found, "0": zero, "nothing": nothing}
 
     def decode(self, memory: Tensor, target: Tensor | None = None) -> Answer:
         """Write as many letters as there are steps in (B, T, 2H)."""

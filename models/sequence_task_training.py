@@ -24,12 +24,17 @@ Drawn = tuple[Tensor, ...]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a network is trained: epochs of 100 steps of Adam, the rate rising once and falling to nothing."""
+    """How a network is trained: epochs of 100 steps of Adam, the rate rising once and falling to nothing.
+
+    With `steady` the rate stays as it is; `clip` is the longest gradient, infinite for any.
+    """
 
     epochs: int = 30
     batch: int = 64
     rate: float = 4e-3
     clip: float = 1.0
+    optimizer: Callable[..., torch.optim.Optimizer] = torch.optim.Adam
+    steady: bool = False
 
 
 def train(
@@ -56,9 +61,13 @@ def train(
             torch.manual_seed(seed)
             network = build().train()
         chance = np.random.default_rng(seed)
-        optimizer = torch.optim.Adam(network.parameters(), lr=recipe.rate)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(
-            optimizer, recipe.rate, total_steps=max(1, epochs * EPOCH), pct_start=0.2
+        optimizer = recipe.optimizer(network.parameters(), lr=recipe.rate)
+        schedule: torch.optim.lr_scheduler.LRScheduler = (
+            torch.optim.lr_scheduler.ConstantLR(optimizer, 1.0)
+            if recipe.steady
+            else torch.optim.lr_scheduler.OneCycleLR(
+                optimizer, recipe.rate, total_steps=max(1, epochs * EPOCH), pct_start=0.2
+            )
         )
         for epoch in range(epochs):
             total = 0.0

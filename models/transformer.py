@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.card import Card, SequenceInput
+from explorer.equations import Equation, Number, at_step, fixed, given, relu, standardised
 from explorer.fields import STEP
 from explorer.params import Param
 from explorer.samples import sequence_tasks as tasks
@@ -37,7 +38,7 @@ LENGTHS = range(4, 13)
 JUDGED = (8, 12)
 COUNT = 500
 LETTERS = tasks.LETTERS
-MOST = 2000
+MOST = 16_384  # beyond 2,048 steps attention is not formed as a matrix, and its time still grows with their square
 
 
 def sinusoids(steps: int, width: int, like: Tensor) -> Tensor:
@@ -73,6 +74,21 @@ class Embedding(nn.Module):
         self.add_positions = Residual()
         self.scale = math.sqrt(width)
 
+    @property
+    def equations(self) -> tuple[Equation, ...]:
+        if self.positions is None:
+            return (Equation(at_step("letter", "W x⁽ᵗ⁾"), fixed("W") @ at_step(given(0), "x⁽ᵗ⁾")),)
+        letter, position = at_step("letter", "l⁽ᵗ⁾"), at_step("positions", "PE⁽ᵗ⁾")
+        return (
+            Equation(letter, fixed("W") @ at_step(given(0), "x⁽ᵗ⁾"), "Embed letters"),
+            Equation(at_step("add_positions", "h⁽ᵗ⁾"), fixed("√d") * letter + position, "Add the position encoding"),
+        )
+
+    @property
+    def constants(self) -> Mapping[str, Tensor]:
+        """Return W and the square root of d."""
+        return {"W": self.letter.weight, "√d": torch.tensor(self.scale)}
+
     def forward(self, x: Tensor) -> Tensor:
         h = self.letter(x) * self.scale
         return h if self.positions is None else self.add_positions(h, self.positions(x))
@@ -93,10 +109,56 @@ class FeedForward(nn.Module):
         return self.linear2(self.relu(self.linear1(x)))
 
 
+def add_and_norm(k: int, x: str, change: str, symbol: str, heading: str = "") -> tuple[Equation, ...]:
+    """Return x <- LayerNorm(x + change) as the layers residual<k> and norm<k> of a block."""
+    sums, after = at_step(f"residual{k}", f"s_{k}⁽ᵗ⁾"), at_step(f"norm{k}", f"x_{k}⁽ᵗ⁾")
+    before = at_step(x, f"x_{k - 1}⁽ᵗ⁾" if k > 1 else "x⁽ᵗ⁾")
+    return (
+        Equation(sums, before + at_step(change, symbol), heading),
+        Equation(after, fixed(f"γ_{k}") * standardised(sums, Number(EPSILON)) + fixed(f"β_{k}")),
+    )
+
+
+def feed_forward(k: int) -> tuple[Equation, ...]:
+    """Return equation 2 of a block whose norm<k> comes before it."""
+    inner, open_, out = (at_step(f"feed_forward.{n}", s) for n, s in FEED_FORWARD)
+    return (
+        Equation(inner, fixed("W_1") @ at_step(f"norm{k}", f"x_{k}⁽ᵗ⁾") + fixed("b_1")),
+        Equation(open_, relu(inner)),
+        Equation(out, fixed("W_2") @ open_ + fixed("b_2")),
+    )
+
+
+def block_constants(block: EncoderLayer | DecoderLayer) -> Mapping[str, Tensor]:
+    """Return the weights of the normalisations and of the small network."""
+    small = block.feed_forward
+    named = {"W_1": small.linear1.weight, "b_1": small.linear1.bias}
+    named |= {"W_2": small.linear2.weight, "b_2": small.linear2.bias}
+    for name, norm in block.named_children():
+        if isinstance(norm, nn.LayerNorm):
+            named |= {f"γ_{name[4:]}": norm.weight, f"β_{name[4:]}": norm.bias}
+    return named
+
+
+EPSILON = 1e-5  # of nn.LayerNorm
+FEED_FORWARD = (("linear1", "f⁽ᵗ⁾"), ("relu", "r⁽ᵗ⁾"), ("linear2", "u⁽ᵗ⁾"))
+SIXTH = "6 Add and normalise, feed forward, add and normalise"
+
+
 class EncoderLayer(nn.Module):
     """Attention to all steps, then a small network at each; (..., T, C) -> the same."""
 
     out_field = STEP
+    equations = (
+        *add_and_norm(1, given(0), "self_attention.out", "o⁽ᵗ⁾", SIXTH),
+        *feed_forward(1),
+        *add_and_norm(2, "norm1", "feed_forward.linear2", "u⁽ᵗ⁾"),
+    )
+
+    @property
+    def constants(self) -> Mapping[str, Tensor]:
+        """Return what stands in the sixth step."""
+        return block_constants(self)
 
     def __init__(self, width: int, heads: int, inner: int) -> None:
         super().__init__()
@@ -116,6 +178,17 @@ class DecoderLayer(nn.Module):
     """Attention to the steps so far, attention to the encoder, a small network; (..., T, C), (..., S, C)."""
 
     out_field = STEP
+    equations = (
+        *add_and_norm(1, given(0), "self_attention.out", "o⁽ᵗ⁾", "6 Add and normalise"),
+        *add_and_norm(2, "norm1", "cross_attention.out", "o⁽ᵗ⁾", SIXTH),
+        *feed_forward(2),
+        *add_and_norm(3, "norm2", "feed_forward.linear2", "u⁽ᵗ⁾"),
+    )
+
+    @property
+    def constants(self) -> Mapping[str, Tensor]:
+        """Return what stands in the sixth step."""
+        return block_constants(self)
 
     def __init__(self, width: int, heads: int, inner: int, masked: bool = True) -> None:
         super().__init__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -113,6 +113,7 @@ class StatusBar(QStatusBar):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizeGripEnabled(False)
+        self._text = ""
         self.reading = QLabel()
         self.reading.setAccessibleName("Under the cursor")
         # a long read-out is cut off rather than making the window wider
@@ -135,8 +136,16 @@ class StatusBar(QStatusBar):
         self.apply_theme()
 
     def read(self, text: str) -> None:
-        """Show what is under the cursor."""
-        self.reading.setText(text)
+        """Show what is under the cursor; the tool tip has what there is no room for."""
+        self._text = text
+        metrics, room = self.reading.fontMetrics(), self.reading.width() - 10
+        fits = not self.reading.isVisible() or metrics.horizontalAdvance(text) <= room
+        self.reading.setText(text if fits else metrics.elidedText(text, Qt.TextElideMode.ElideRight, room))
+        self.reading.setToolTip("" if fits else text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.read(self._text)
 
     def show_busy(self, busy: Busy) -> None:
         for widget in (self.doing, self.bar, self.cancel):

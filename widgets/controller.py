@@ -15,8 +15,10 @@ from explorer.catalogue import Busy, Catalogue, same_kind
 from explorer.chance import random_steps
 from explorer.failing import failure_of
 from explorer.frame import Failure, Frame, LayerInfo, OrbitCurve
+from explorer.reading import domain_of
 from explorer.resolve import resolve
 from explorer.runner import Engine, NoEngine, Runner, Task, TaskDone, orbit_key
+from explorer.sampling import split_part
 from explorer.session import SessionError, is_session, load_session
 from explorer.state import History, State
 from explorer.transforms import NoAction, Step, transforms
@@ -174,6 +176,18 @@ class Controller(QObject):
         height, width = int(size[0]), int(size[1])
         self.set_steps(random_steps(self._rng, (height, width), self.domain, exact, self.state))
 
+    def go_on(self, by: int) -> None:
+        """Show the next one, or one before, of several sequences in the data; round and round."""
+        base, part = split_part(self.state.sample or (self.info.sample if self.info is not None else ""))
+        number, colon, rest = part.partition(":")
+        frame = self.frame
+        count = frame.sample_parts if frame is not None and frame.state.sample == self.state.sample else 1
+        if count < 2:
+            self.told.emit("There is no other in these data: they hold one alone.")
+            return
+        here = int(number) if number.isdigit() else 1
+        self.change({"sample": f"{base}#{(here - 1 + by) % count + 1}{colon}{rest}"})
+
     def apply(self, name: str, values: tuple[float, ...] | None = None) -> None:
         """Let a transform act once more; twice the same mirror is nothing."""
         transform = transforms()[name]
@@ -254,7 +268,9 @@ class Controller(QObject):
         if self.catalogue is None or self.info is None:
             return self.state.model
         known = {s.name: s.domain for s in self.catalogue.samples}
-        domain = known.get(sample) or dict(self.catalogue.domains).get(Path(sample).suffix.lower(), "")
+        base, _ = split_part(sample)
+        known_by_name = dict(self.catalogue.domains).get(Path(base).suffix.lower(), "")
+        domain = known.get(base) or known_by_name or domain_of(Path(base).expanduser())
         if not domain or same_kind(domain, self.info.domain):
             return self.state.model
         fit = [m for m in self.catalogue.models if same_kind(m.domain, domain)]

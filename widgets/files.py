@@ -77,6 +77,8 @@ class Files(QObject):
             self._window.docks.restore(layout)
         if session.text or session.equation:
             self._window.show_lesson(session)
+        if session.view:
+            self._window.show_view(session.view)
 
     def remember(self, path: str) -> None:
         path = str(Path(path).resolve())

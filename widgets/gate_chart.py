@@ -97,7 +97,7 @@ class HistogramChart(Chart):
         i = int((at.x() - box.left()) / box.width() * len(one.share))
         if 0 <= i < len(one.share):
             words += f"\n{one.share[i]:.2%} in {figure(float(one.edges[i]))} to {figure(float(one.edges[i + 1]))}"
-        return words
+        return words + "\nfilled: F(x), outline: F(ρ(g)x), upright line: the mean"
 
     def clicked_at(self, at: QPointF) -> None:
         k = self._index(at)

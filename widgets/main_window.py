@@ -203,6 +203,8 @@ class MainWindow(QMainWindow):
 
     # what the controller says -----------------------------------------------------------------------------
     def _show_state(self, old: State, new: State) -> None:
+        if old.epoch != new.epoch:
+            self.status.read("")  # what lay under the cursor is gone
         self.menus.show_state(new)
         self.quick.show_state(new)
         self._each(lambda view: view.set_state(new))

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from explorer.frame import Frame, Measure, Square
 from widgets import theme
+from widgets.layer_names import shortened
 from widgets.words import figure, guilty_layers, inherited
 
 ROWS = (
@@ -59,7 +61,7 @@ class MeasureTable(QFrame):
         self._frame = frame
         squares = frame.squares if frame is not None else ()
         name = squares[0].layer.name if squares else ""
-        self.title.setText(self.title.fontMetrics().elidedText(name or "no layer", Qt.TextElideMode.ElideMiddle, 110))
+        self.title.setText(shortened(QFontMetricsF(self.title.font()), name or "no layer", 110))
         self.title.setToolTip(name)
         for k, head in enumerate(self.heads):
             square = squares[k] if k < len(squares) else None

@@ -131,6 +131,11 @@ class Menus(QObject):
         self.recent = menu.addMenu("Open &recent")
         self.recent.aboutToShow.connect(lambda: files.fill_recent(self.recent))
         files.fill_recent(self.recent)
+        self.add(
+            menu, "next_part", "&Next in the data", partial(self._window.controller.go_on, 1), "N",
+            tip="The next of several sequences in the data",
+        )  # fmt: skip
+        self.add(menu, "previous_part", "&Previous in the data", partial(self._window.controller.go_on, -1), "Shift+N")
         menu.addSeparator()
         self.add(menu, "open_session", "Open s&ession…", files.ask_session, "Ctrl+Shift+O")
         self.add(menu, "save", "&Save session", files.save, "Ctrl+S", "save")

@@ -6,6 +6,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -56,9 +57,28 @@ class Ordered:
 
 
 def graph_squares(frame: Frame | None) -> list[tuple[int, Square, GraphPart]]:
-    """Return the squares of a frame that have a graph with at least one node."""
+    """Return the squares of a frame that have pairs: of nodes of a graph, or of steps of a sequence."""
     squares = frame.squares[:2] if frame else ()
-    return [(i, s, s.graph) for i, s in enumerate(squares) if s.graph is not None and s.graph.structure.nodes]
+    parts = ((i, s, s.graph or _pairs_of_steps(s)) for i, s in enumerate(squares))
+    return [(i, s, part) for i, s, part in parts if part is not None and part.structure.nodes]
+
+
+def _pairs_of_steps(square: Square) -> GraphPart | None:
+    """Return the selected layer of a sequence as a field on a set of as many nodes; None where it is not on pairs."""
+    part = square.time
+    if part is None or part.kind != "pair" or part.values.shape[1:] != (part.steps, part.steps):
+        return None
+    whole = np.isfinite(part.order) & (np.round(part.order) == part.order)
+    order = np.where(whole, part.order, -1.0).astype(np.int64)
+    return GraphPart(
+        _row_of_steps(part.steps, part.names), order, np.zeros(0, np.int64), "pair", part.x, part.gx, part.values,
+        part.moved, part.expected, part.difference, pairs={square.layer.name: part.values},
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=8)
+def _row_of_steps(steps: int, names: tuple[str, ...]) -> Structure:
+    return Structure(steps, np.zeros((2, 0), np.int64), f"{steps} steps", names=names if len(names) == steps else ())
 
 
 def fields_of(index: int, part: GraphPart) -> list[PairField]:
@@ -76,14 +96,20 @@ def fields_of(index: int, part: GraphPart) -> list[PairField]:
 
 
 def default_field(fields: Sequence[PairField], layer: str, part: GraphPart) -> PairField:
-    """Return the selected layer's field, else the first that looks like attention, else the adjacency."""
+    """Return the selected layer's field, else the first that looks like attention, else the adjacency.
+
+    Of a set, which has no edges, the first field there is takes the adjacency's place.
+    """
     for one in fields:
         if one.key == layer:
             return one
     layers = [one for one in fields if not one.adjacency]
     summed = (one for one in layers if _rows_sum_to_one(one, part.structure.edges))
     named = (one for one in layers if _ATTENTION.search(one.key))
-    return next(summed, None) or next(named, None) or next(one for one in fields if one.key == ADJACENCY)
+    found = next(summed, None) or next(named, None)
+    if found is None and layers and not part.structure.edges.size:
+        found = layers[0]
+    return found or next(one for one in fields if one.key == ADJACENCY)
 
 
 def comparison(field: PairField, square: Square, part: GraphPart) -> tuple[PairField | None, PairField | None]:

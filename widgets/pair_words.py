@@ -9,13 +9,30 @@ from typing import Literal
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 
-from explorer.frame import Frame
+from explorer.frame import Frame, Square
 from explorer.pair_matrix import PairMatrix, Properties
 from widgets.pair_panel import Panel
 from widgets.theme import current
 from widgets.words import figure, subject
 
 SAME = 1e-4  # relative difference up to which the matrix moved with the nodes and did not change otherwise
+
+NO_GRAPH = (
+    "{} is not a graph: it has no pairs of nodes.\nPick a graph or a set to see attention and adjacency as matrices."
+)
+NOT_SELECTED = "{} is a sequence.\nSelect a layer on pairs of its steps, such as attention, to see it as a matrix."
+NO_PAIRS = (
+    "{} is a sequence, and no layer of this model lies on pairs of its steps.\nWhere it is too long for a matrix of "
+    "attention, click a step in the timeline to see what that step attends to."
+)
+
+
+def without_pairs(square: Square, sample: str) -> str:
+    """Return why there is no matrix to show, and what to do."""
+    if square.time is None:
+        return NO_GRAPH.format(sample)
+    formed = any(layer.kind_of_places == "pair" for layer in square.layers)
+    return (NOT_SELECTED if formed else NO_PAIRS).format(sample)
 
 
 def share(value: float) -> str:
@@ -37,17 +54,18 @@ def properties_table(
     moved: float | None,
     form: Form = "column",
     room: float = 0.0,
+    places: str = "nodes",
 ) -> str:
     """Return the read-out as rich text: static, square, sparse, symmetric, sums.
 
     They stand below each other, in one line each ("lines": the figure without its formula), or beside each other.
-    The title is cut to `room` pixels. `moved` is ||P A P^T - A'|| / ||A||, A' being the matrix of the moved input;
-    None where it is not known.
+    The title is cut to `room` pixels, rows and columns are `places`. `moved` is ||P A P^T - A'|| / ||A||, A' being the
+    matrix of the moved input; None where it is not known.
     """
     if moved is None:
         static, how = "when x moves", "known for the selected layer"
     else:
-        static = "moves with the nodes" if moved <= SAME else "changes with the input"
+        static = f"moves with the {places}" if moved <= SAME else "changes with the input"
         how = f"‖PAPᵀ − A′‖ / ‖A‖ = {figure(moved)}"
     asymmetry = properties.asymmetry
     if asymmetry is None:

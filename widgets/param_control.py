@@ -101,9 +101,13 @@ class ParamControl(QWidget):
             self.draw.setIcon(icon("random"))
 
     def set_label_width(self, width: int) -> None:
-        """Give the name so much room, and cut it where it needs more: the tool tip has all of it."""
+        """Give the name so much room: two lines where it needs more, cut where a word does; the tool tip has it all."""
+        metrics, title = self.label.fontMetrics(), self.param.title
+        wraps = all(metrics.horizontalAdvance(word) <= width for word in title.split())
+        wraps = wraps and metrics.horizontalAdvance(title) <= 2 * width
         self.label.setFixedWidth(width)
-        self.label.setText(self.label.fontMetrics().elidedText(self.param.title, Qt.TextElideMode.ElideRight, width))
+        self.label.setWordWrap(wraps)
+        self.label.setText(title if wraps else metrics.elidedText(title, Qt.TextElideMode.ElideRight, width))
 
     def set_most(self, most: float) -> None:
         """Offer no more than the data have."""

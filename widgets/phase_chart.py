@@ -24,7 +24,11 @@ NEAR = 14.0  # pixels within which a point is pointed at
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Path:
-    """Points (n, 2) of one side in the order of time; `steps` (n,) says which step each is."""
+    """Points (n, 2) of one side in the order of time; `steps` (n,) says which step each is.
+
+    Sides are "before" and "after", of x and rho(g) x, and "rest", an iteration that reads nothing and has no steps of
+    x.
+    """
 
     title: str
     points: NDArray[Any]
@@ -32,6 +36,7 @@ class Path:
     role: str
     side: str
     order: NDArray[Any] | None = None  # step t of x is at order[t]: to find the selected one
+    detail: str = ""  # said beside the title
 
 
 def thinned(points: NDArray[Any], most: int = MOST) -> NDArray[np.int64]:
@@ -113,13 +118,13 @@ class PhaseChart(Chart):
         p.setClipRect(plot)
         for path in self.paths:
             self._paint_path(p, t, path)
-        for path in self.paths:
+        for path in self.in_time():
             for step, colour, r in ((self.hot, t.text, 4.0), (self.selected, t.accent, 5.0)):
                 if step is not None:
                     self._paint_step(p, path, step, colour, r)
         p.restore()
         self.paint_frame(p, t)
-        self.paint_header(p, [(path.title, getattr(t, path.role), True) for path in self.paths])
+        self.paint_header(p, [(path.title + path.detail, getattr(t, path.role), True) for path in self.paths])
 
     def _paint_ticks(self, p: QPainter, t: Theme, plot: QRectF) -> None:
         x, y, scale = self._scale()
@@ -147,7 +152,7 @@ class PhaseChart(Chart):
         ink, n = getattr(t, path.role), len(path.points)
         at = self.place(path.points)
         p.setBrush(Qt.BrushStyle.NoBrush)
-        after = path.side != "before"
+        after = path.side == "after"
         for k in range(PIECES):
             first, last = k * (n - 1) // PIECES, (k + 1) * (n - 1) // PIECES
             part = at[first : last + 1]
@@ -199,8 +204,14 @@ class PhaseChart(Chart):
                     best = (float(away[i]), path, i)
         return None if best is None else best[1:]
 
+    def in_time(self) -> list[Path]:
+        """Return the paths whose points are steps of x."""
+        return [path for path in self.paths if path.side != "rest"]
+
     def step_of(self, path: Path, i: int) -> int | None:
-        """Return the step of x that a drawn point belongs to."""
+        """Return the step of x that a drawn point belongs to; none of those at rest."""
+        if path.side == "rest":
+            return None
         step = int(path.steps[i])
         if path.order is None:
             return step
@@ -221,7 +232,8 @@ class PhaseChart(Chart):
             return ""
         path, i = found
         x, y = (figure(float(v)) for v in path.points[i])
-        return f"{path.title}, step {path.steps[i]}: {self.labels[0]} {x}, {self.labels[1]} {y}"
+        word = "iteration" if path.side == "rest" else "step"
+        return f"{path.title}, {word} {path.steps[i]}: {self.labels[0]} {x}, {self.labels[1]} {y}"
 
     def _follow(self, step: int | None) -> None:
         if step != self.hot:

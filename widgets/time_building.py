@@ -7,7 +7,7 @@ from collections import OrderedDict
 from typing import Any
 
 from numpy.typing import NDArray
-from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, Qt, QTimer, Signal
 
 from widgets.time_pyramid import AT_ONCE, Pyramid
 
@@ -71,6 +71,9 @@ class Building(QObject):
         limit.start()
         if self.running:
             loop.exec()
+        if self._thread is not None and not self.running:
+            self._thread.join(timeout)  # it may have built the last one, and not have said so yet
+            QCoreApplication.sendPostedEvents(self)
         self.grown.disconnect(asked)
         limit.stop()
 

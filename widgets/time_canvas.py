@@ -18,6 +18,7 @@ from widgets.time_axis import TimeAxis
 from widgets.time_cursor import cursor
 from widgets.time_layout import FOOT, GUTTER, MARGIN, Slot, slots_of
 from widgets.time_painting import (
+    limits,
     paint_axis,
     paint_chevron,
     paint_gradient,
@@ -28,6 +29,7 @@ from widgets.time_painting import (
     paint_unknown,
 )
 from widgets.time_rows import Scene
+from widgets.time_scale import time_scale
 from widgets.time_tiles import Tiles
 from widgets.words import figure
 
@@ -78,9 +80,12 @@ class TimeCanvas(QWidget):
     def set_scene(self, scene: Scene) -> None:
         """Show another scene; the zoom stays while it is as long as the one before."""
         longest = scene.longest
-        if longest != self.axis.steps:
-            self.axis = replace(self.axis, steps=longest, low=0.0, high=float(max(1, longest)))
-            self.hot = None
+        if longest != self.axis.steps or scene.times is not self.scene.times:
+            scale = time_scale(scene.times)
+            if longest != self.axis.steps or (scale is None) != (self.axis.scale is None):
+                self.axis = replace(self.axis, low=0.0, high=float(max(1, longest)))
+                self.hot = None
+            self.axis = replace(self.axis, steps=longest, scale=scale)
         self.scene = scene
         self._patient = False
         self._lay_out()
@@ -90,7 +95,7 @@ class TimeCanvas(QWidget):
         self._set_axis(self.axis.whole())
 
     def show_step(self, step: int) -> None:
-        if not self.axis.low <= step < self.axis.high - 1:
+        if not self.axis.first <= step < self.axis.last - 1:
             self._set_axis(self.axis.showing(step))
 
     def slot(self, key: str) -> Slot | None:
@@ -174,7 +179,7 @@ class TimeCanvas(QWidget):
         p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         p.setPen(QColor(t.line))
         p.drawLine(QPointF(self.axis.left, foot.top()), QPointF(self.axis.right, foot.top()))
-        paint_axis(p, t, self.axis, foot, self.scene)
+        paint_axis(p, t, self.axis, foot)
         if self.progress < 1:
             p.setPen(QColor(t.muted))
             words = f"summing up {self.progress:.0%}"
@@ -222,15 +227,18 @@ class TimeCanvas(QWidget):
         if row.own:
             p.fillRect(QRectF(0, box.top(), 3, box.height()), QColor(t.accent))
         paint_chevron(p, QPointF(12, box.top() + min(11.0, box.height() / 2)), slot.folded, QColor(t.muted))
-        if row.kind == "heat" and not slot.folded:
-            paint_scale(p, QRectF(right - 1, box.top(), 4, box.height()), row.scale)
+        tinted = row.kind == "tokens" and not row.written and row.side in self.scene.tint
+        if (row.kind == "heat" or tinted) and not slot.folded:
+            scale = self.scene.tint_scale[0] if tinted else row.scale
+            paint_scale(p, QRectF(right - 1, box.top(), 4, box.height()), scale)
         value = self._value(slot)
+        if tinted and not value:
+            value = " to ".join(limits(*self.scene.tint_scale))
         high = QRectF(22, box.top(), right - 28, min(box.height(), 20.0))
         used = metrics.horizontalAdvance(value) + 6 if value else 0.0
         p.setPen(QColor(t.accent if row.own else t.text))
-        p.drawText(
-            high, LEFT, metrics.elidedText(row.name, Qt.TextElideMode.ElideRight, max(12.0, high.width() - used))
-        )
+        room = max(12.0, high.width() - used)
+        p.drawText(high, LEFT, metrics.elidedText(row.name, Qt.TextElideMode.ElideMiddle, room))
         p.setPen(QColor(t.muted))
         p.drawText(high, RIGHT, value)
         if box.height() >= 36 and row.kind in ("heat", "line"):
@@ -249,8 +257,11 @@ class TimeCanvas(QWidget):
     def _value(self, slot: Slot) -> str:
         """Return the value at the cursor for the column of names: of the unit under the mouse, else the mean."""
         row = slot.row
-        if self.hot is None or row.pyramid is None or row.kind == "tokens":
+        if self.hot is None or row.pyramid is None or row.written:
             return ""
+        if row.kind == "tokens":
+            tint, at = self.scene.tint.get(row.side), self.scene.at(row, self.hot[1], self.hot[0])
+            return "" if tint is None or at is None or not 0 <= at < len(tint) else figure(float(tint[at]))
         step = self.scene.at(row, self.hot[1], self.hot[0])
         if step is None or not 0 <= step < row.pyramid.steps:
             return "–"
@@ -274,7 +285,6 @@ class TimeCanvas(QWidget):
 
     def _paint_cursors(self, p: QPainter, t: Theme, bottom: float) -> None:
         p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        width = 1 / self.axis.per_pixel
         p.setClipRect(QRectF(self.axis.left, 0, self.axis.right - self.axis.left, bottom))
         for found, colour in ((("before", self.scene.selected), t.accent), (self.hot or ("", None), t.text)):
             side, step = found
@@ -287,7 +297,7 @@ class TimeCanvas(QWidget):
                 if at is None:
                     continue
                 box = self.box(slot)
-                x = self.axis.x_of(at)
+                x, width = self.axis.x_of(at), self.axis.width(at)
                 if width >= 5:  # the step is wide enough to be framed without hiding it
                     p.setBrush(Qt.BrushStyle.NoBrush)
                     p.setPen(QPen(QColor(colour), 1))
@@ -348,13 +358,13 @@ class TimeCanvas(QWidget):
             self._held = at
             self._hover(at)
         else:
-            self.shifted.emit(self._steps(at.x() - start.x()), False)
+            self.shifted.emit(self._steps(start, at), False)
 
     def _per_whole(self) -> float:
         return 1 / max(1e-9, self.axis.high - self.axis.low)
 
-    def _steps(self, pixels: float) -> int:
-        return round(pixels * self.axis.per_pixel)
+    def _steps(self, start: QPointF, at: QPointF) -> int:
+        return round(self.axis.at(at.x()) - self.axis.at(start.x()))
 
     def mouseReleaseEvent(self, event: Any) -> None:
         if self._press is None:
@@ -363,7 +373,7 @@ class TimeCanvas(QWidget):
         at = event.position()
         if self._dragged:
             if slot is not None and slot.row.keeps and not self._pans:
-                self.shifted.emit(self._steps(at.x() - start.x()), True)
+                self.shifted.emit(self._steps(start, at), True)
         elif event.button() == Qt.MouseButton.LeftButton:
             self._click(at, slot)
 

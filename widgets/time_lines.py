@@ -31,7 +31,7 @@ def paint_columns(
     columns, rows = int(box.width() * ratio), int(box.height() * ratio)
     if not len(centres) or columns < 1 or rows < 1:
         return
-    edges = axis.at(box.left()) + np.arange(columns + 1) / ratio * axis.per_pixel
+    edges = axis.steps_at(box.left() + np.arange(columns + 1) / ratio)
     level = np.interp(edges, centres, (y - box.top()) * ratio, left=np.nan, right=np.nan)
     height = np.arange(rows, dtype=np.float32)[:, None] + np.float32(0.5)
     top, bottom = np.minimum(level[:-1], level[1:]), np.maximum(level[:-1], level[1:])

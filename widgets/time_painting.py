@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QLinearGradient, QPainter, QPainterPath, QPen, QPolygonF
 
 from widgets import theme
-from widgets.chart import CENTRE, LEFT, RIGHT, faded, mixed
+from widgets.chart import CENTRE, RIGHT, faded, mixed
 from widgets.graph_look import CLASSES
 from widgets.theme import Theme
 from widgets.time_axis import TimeAxis
@@ -23,6 +23,7 @@ from widgets.words import figure
 
 DECADES = 9.0  # of the gradient below its largest value
 ELIDED = 40.0  # pixels of a step from which a word may be cut short
+SPACE = "␣"  # a blank is a letter too
 LEGIBLE = 9.0  # pixels of a step from which its letter is written
 
 
@@ -39,9 +40,9 @@ def polygon(x: NDArray[Any], y: NDArray[Any]) -> QPolygonF:
 
 def visible(axis: TimeAxis, steps: int, ratio: float = 1.0, wider: int = 1) -> tuple[int, int, int]:
     """Return the first step of the first bucket seen, the steps of a bucket and how many buckets are seen."""
-    bucket = bucket_for(axis.per_pixel / ratio) * wider
-    first = max(0, int(axis.low) // bucket - 1) * bucket
-    return first, bucket, int((min(axis.high, steps) - first) // bucket) + 2
+    bucket = bucket_for(axis.finest / ratio) * wider
+    first = max(0, int(axis.first) // bucket - 1) * bucket
+    return first, bucket, int((min(axis.last, steps) - first) // bucket) + 2
 
 
 def ink_of(channel: int, channels: int) -> QColor:
@@ -57,7 +58,7 @@ def paint_lines(p: QPainter, axis: TimeAxis, box: QRectF, pyramid: Pyramid, limi
     low = -limit if signed else 0.0
     span = (limit - low) or 1.0
     n = len(found.mean)
-    x = axis.x_of(0.0) + (first + bucket * np.arange(n) + bucket / 2) / axis.per_pixel
+    x = axis.xs_of(first + bucket * np.arange(n) + bucket / 2)
     p.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     zero = box.bottom() - 3 - (0 - low) / span * (box.height() - 6)
     p.setPen(QPen(QColor(theme.current().line), 1))
@@ -102,7 +103,7 @@ def _runs(known: NDArray[np.bool_]) -> list[slice]:
 
 def cell_colours(scene: Scene, row: Row, first: int, last: int) -> NDArray[np.uint32] | None:
     """Return the colour of each token of [first, last); None where there is nothing to tell them apart by."""
-    tint = scene.tint.get(row.side)
+    tint = None if row.written else scene.tint.get(row.side)
     if tint is not None:
         scale, limit = scene.tint_scale
         return np.asarray(table(scale)[indices(np.asarray(tint[first:last], np.float32), scale, limit)])
@@ -117,21 +118,22 @@ def cell_colours(scene: Scene, row: Row, first: int, last: int) -> NDArray[np.ui
 def paint_tokens(p: QPainter, axis: TimeAxis, box: QRectF, scene: Scene, row: Row) -> None:
     """Draw each step as a cell with its text, while there is room for letters; else as a strip of colours."""
     t = theme.current()
-    names = scene.names if row.side == "before" else scene.moved_names
+    names = row.written or (scene.names if row.side == "before" else scene.moved_names)
     steps = row.pyramid.steps if row.pyramid is not None else len(names)
-    first, last = max(0, int(axis.low)), min(steps, int(axis.high) + 1)
+    first, last = max(0, int(axis.first)), min(steps, int(axis.last) + 1)
     if last <= first:
         return
     every = max(1, int(axis.per_pixel / 1.5))  # a strip needs no more cells than pixels
-    width = every / axis.per_pixel
+    edges = axis.xs_of(np.arange(first, last + every)).tolist()
     colours = cell_colours(scene, row, first, last)
     metrics = QFontMetricsF(p.font())
-    gap = 1.0 if width > 5 else 0.0
     p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     plain = QColor(t.raised)
     for t_ in range(first, last, every):
         ground = QColor.fromRgb(int(colours[t_ - first])) if colours is not None else plain
-        cell = QRectF(axis.x_of(t_), box.top() + 2, max(1.0, width - gap), box.height() - 4)
+        left, width = edges[t_ - first], edges[t_ - first + every] - edges[t_ - first]
+        gap = 1.0 if width > 5 else 0.0
+        cell = QRectF(left, box.top() + 2, max(1.0, width - gap), box.height() - 4)
         p.fillRect(cell, ground)
         name = names[t_] if t_ < len(names) else ""
         if width < LEGIBLE or not name:
@@ -139,6 +141,7 @@ def paint_tokens(p: QPainter, axis: TimeAxis, box: QRectF, scene: Scene, row: Ro
         fits = len(name) == 1 or metrics.horizontalAdvance(name) <= width - 1
         if not fits and width < ELIDED:
             continue  # a letter and dots say nothing: the text is read above
+        name = SPACE if name.isspace() else name
         text = name if fits else metrics.elidedText(name, Qt.TextElideMode.ElideRight, width - 1)
         p.setPen(on(ground))
         p.drawText(cell, CENTRE, text)
@@ -155,13 +158,13 @@ def paint_links(p: QPainter, axis: TimeAxis, box: QRectF, scene: Scene, marked: 
     t = theme.current()
     p.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     every = max(1, 1 << max(0, int(np.ceil(np.log2(13 * axis.per_pixel)))))
-    first = int(axis.low) // every * every
+    first = int(axis.first) // every * every
     low, high = box.top() + 1, box.bottom() - 1
     p.save()
     p.setClipRect(box)
     plain, cut = QPen(faded(t.muted, 130), 1), QPen(faded(t.bad, 170), 1, Qt.PenStyle.DotLine)
-    reach = int(axis.high - axis.low) + 1  # steps that lie outside may lead inside
-    for step in range(max(0, first - reach // every * every), min(scene.steps, int(axis.high) + reach), every):
+    reach = int(axis.last - axis.first) + 1  # steps that lie outside may lead inside
+    for step in range(max(0, first - reach // every * every), min(scene.steps, int(axis.last) + reach), every):
         _link(p, axis, scene, step, low, high, plain, cut)
     for step, colour in marked.items():
         _link(p, axis, scene, step, low, high, QPen(QColor(colour), 2), QPen(QColor(t.bad), 2, Qt.PenStyle.DotLine))
@@ -192,13 +195,17 @@ def decay(gradient: NDArray[Any], step: int) -> float | None:
 def paint_gradient(p: QPainter, axis: TimeAxis, box: QRectF, pyramid: Pyramid, scene: Scene) -> None:
     """Draw |d layer(step) / d x_t| on a logarithmic axis of nine decades below its largest value."""
     t = theme.current()
-    top = max(pyramid.span()[1], 1e-300)
+    top = pyramid.span()[1]
+    if not top > 0:  # on a logarithmic axis nothing is nowhere
+        p.setPen(QColor(t.muted))
+        p.drawText(box, CENTRE, "0 at every step: nothing earlier moves it")
+        return
     first, bucket, count = visible(axis, pyramid.steps)
     found = pyramid.buckets(first, bucket, count)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = 1 + np.log10(np.asarray(found.high[:, 0], np.float64) / top) / DECADES
     share = np.clip(np.nan_to_num(share, nan=0.0, neginf=0.0), 0, 1)
-    x = axis.x_of(0.0) + (first + bucket * np.arange(len(share)) + bucket / 2) / axis.per_pixel
+    x = axis.xs_of(first + bucket * np.arange(len(share)) + bucket / 2)
     y = box.bottom() - 2 - share * (box.height() - 5)
     p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     p.setPen(QPen(faded(t.line, 160), 1))
@@ -223,7 +230,7 @@ def paint_gradient(p: QPainter, axis: TimeAxis, box: QRectF, pyramid: Pyramid, s
 
 def paint_unknown(p: QPainter, axis: TimeAxis, box: QRectF, known: NDArray[np.bool_]) -> None:
     """Hatch the steps that are not compared."""
-    first, last = max(0, int(axis.low)), min(len(known), int(axis.high) + 1)
+    first, last = max(0, int(axis.first)), min(len(known), int(axis.last) + 1)
     brush = QBrush(faded(theme.current().muted, 120), Qt.BrushStyle.BDiagPattern)
     veil = faded(theme.current().panel, 165)
     for run in _runs(~known[first:last])[:200]:
@@ -233,10 +240,16 @@ def paint_unknown(p: QPainter, axis: TimeAxis, box: QRectF, known: NDArray[np.bo
         p.fillRect(part, brush)
 
 
+def limits(scale: str, limit: float) -> tuple[str, str]:
+    """Return the values at both ends of a scale, as text."""
+    return ("−" if scale == "signed" else "") + figure(limit if scale == "signed" else 0.0), figure(limit)
+
+
 def paint_scale(p: QPainter, box: QRectF, scale: str) -> None:
-    """Draw the colours of a scale from bottom to top."""
+    """Draw the colours of a scale along the longer side: from bottom to top, or from left to right."""
     colours = ramp(scale)
-    gradient = QLinearGradient(box.bottomLeft(), box.topLeft())
+    level = box.width() > box.height()
+    gradient = QLinearGradient(box.topLeft() if level else box.bottomLeft(), box.topRight() if level else box.topLeft())
     for k in range(9):
         gradient.setColorAt(k / 8, QColor(*(int(v) for v in colours[round(k / 8 * 511)])))
     p.fillRect(box, gradient)
@@ -255,22 +268,22 @@ def paint_chevron(p: QPainter, at: QPointF, folded: bool, colour: QColor) -> Non
     p.drawPath(path)
 
 
-def paint_axis(p: QPainter, t: Theme, axis: TimeAxis, box: QRectF, scene: Scene) -> None:
-    """Draw the ticks of steps (or their times), and where the stretch lies in the whole when zoomed."""
-    p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    p.setPen(QColor(t.muted))
-    for step in axis.ticks():
-        x = axis.x_of(step + 0.5)
-        p.drawLine(QPointF(x, box.top()), QPointF(x, box.top() + 4))
-        word = f"{step:_}".replace("_", "\N{NO-BREAK SPACE}")
-        if scene.times is not None and step < len(scene.times):
-            word = f"{scene.times[step]:.6g}"
+def paint_ticks(p: QPainter, axis: TimeAxis, top: float) -> None:
+    """Draw the ticks of an axis and their words, downwards from `top`."""
+    for x, word in axis.labels():
+        p.drawLine(QPointF(x, top), QPointF(x, top + 4))
         half = p.fontMetrics().horizontalAdvance(word) / 2
         if x - half >= axis.left - 20:  # not over the label
             x = min(x, axis.right + 8 - half)
-            p.drawText(QRectF(x - half - 4, box.top() + 4, 2 * half + 8, 15), CENTRE, word)
-    label = "step" if scene.times is None else "time (steps equally wide)"
-    p.drawText(QRectF(4, box.top() + 4, axis.left - 12, 15), RIGHT if scene.times is None else LEFT, label)
+            p.drawText(QRectF(x - half - 4, top + 4, 2 * half + 8, 15), CENTRE, word)
+
+
+def paint_axis(p: QPainter, t: Theme, axis: TimeAxis, box: QRectF) -> None:
+    """Draw the ticks of steps or of times, and where the stretch lies in the whole when zoomed."""
+    p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    p.setPen(QColor(t.muted))
+    paint_ticks(p, axis, box.top())
+    p.drawText(QRectF(4, box.top() + 4, axis.left - 12, 15), RIGHT, "step" if axis.scale is None else "time")
     bar = QRectF(axis.left, box.bottom() - 6, axis.right - axis.left, 4)
     if axis.zoomed and axis.steps:
         p.fillRect(bar, QColor(t.raised))

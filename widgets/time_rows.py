@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +24,8 @@ class Row:
     """One line of the timeline.
 
     `kind` is "line", "heat", "tokens", "gradient", "link" or "head"; `scale` is "gate" (0 to 1), "positive" (0 to
-    limit) or "signed"; `layer` is what a click on the name selects; `own` says whether it is the selected layer.
+    limit) or "signed"; `layer` is what a click on the name selects; `own` says whether it is the selected layer;
+    `written` is the text of each step where it is the network's own.
     """
 
     key: str
@@ -37,6 +39,13 @@ class Row:
     own: bool = False
     square: int = 0
     keeps: bool = False  # the input, which is shifted by dragging it
+    block: str = ""  # of several that are built alike: what stands above its rows
+    written: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The name where no heading stands above it."""
+        return f"{self.block} {self.name}".strip()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +64,7 @@ class Scene:
     selected: int | None = None
     tint: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # (T,) by side: what tokens are coloured by
     tint_scale: tuple[str, float] = ("", 1.0)
+    tint_name: str = ""  # what the colours mean, in words
     _backs: dict[int, int | None] = field(default_factory=dict)  # every row asks for the same step while one points
 
     @property
@@ -94,11 +104,23 @@ class Scene:
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Return layer names without the path that they share, with spaces for underscores."""
-    parts = [name.split(".") for name in names]
-    while parts and all(len(p) > 1 for p in parts) and len({p[0] for p in parts}) == 1:
-        parts = [p[1:] for p in parts]
-    return [" ".join(p).replace("_", " ") for p in parts]
+    """Return as few of the last parts of layer names as tell them apart, with spaces for underscores."""
+    ends = Counter(end for name in set(names) for end in _ends(name))
+    chosen = [next((end for end in _ends(name) if ends[end] == 1), name) for name in names]
+    return [end.replace(".", " ").replace("_", " ") for end in chosen]
+
+
+def _ends(name: str) -> list[str]:
+    """Return the ends of a layer's name, the shortest first; a number alone names nothing: "encoder.0"."""
+    parts = name.split(".")
+    return [".".join(parts[k:]) for k in reversed(range(len(parts))) if k == 0 or not parts[k].isdigit()]
+
+
+def block_of(name: str) -> str:
+    """Return the numbered block that a layer lies in: "stacks.encoder.0" of "stacks.encoder.0.norm1"; "" without."""
+    parts = name.split(".")
+    numbered = [k for k, part in enumerate(parts) if part.isdigit() and 0 < k < len(parts) - 1]
+    return ".".join(parts[: numbered[0] + 1]) if numbered else ""
 
 
 def scale_of(name: str, *pyramids: Pyramid) -> tuple[str, float]:
@@ -192,13 +214,22 @@ def rows_of(
             rows.append(Row(f"{side}/values", "heat", side, f"{title} values", source, *limits, keeps=True))
         if side == "before" and first.gradient is not None:
             rows.append(Row("gradient", "gradient", side, "gradient", pyramid(first.gradient), "positive"))
+        for k, (_, part) in enumerate(found):
+            rows += _attended(k, part, side, pyramid)
         for k, (square, part) in enumerate(found):
             mark = "F(x)" if side == "before" else "F(ρ(g)x)"
             who = f" · {square.title}" if len(found) > 1 else ""
             names = layers_of(square, part)
-            if names:
+            written = part.written if side == "before" else part.moved_written
+            if names or written:
                 rows.append(Row(f"{side}/{k}/head", "head", side, mark + who, square=k))
-            for name, short in zip(names, short_names(names), strict=True):
+            blocks, block = _blocks(names), ""
+            for name in names:
+                over, short = blocks[name]
+                if over != block:
+                    block = over
+                    head = " · ".join(filter(None, (mark + who, block)))
+                    rows.append(Row(f"{side}/{k}/head/{name}", "head", side, head, square=k))
                 own, gates = name == square.layer.name and part.kind == "step", part.gates
                 one: NDArray[Any] = part.values if own else gates[name]
                 two: NDArray[Any] | None = part.moved if own else part.moved_gates.get(name)
@@ -210,10 +241,59 @@ def rows_of(
                     scales[k, name] = scale_of(name, *every)
                 scale, limit = scales[k, name]
                 key = f"{side}/{k}/{name}"
-                rows.append(Row(key, "heat", side, short, pyramid(values), scale, limit, name, own, k))
+                rows.append(
+                    Row(key, _form(values), side, short, pyramid(values), scale, limit, name, own, k, False, block)
+                )
+            if written:
+                last = part.writer
+                own = last == square.layer.name
+                rows.append(
+                    Row(f"{side}/{k}/written", "tokens", side, "answer", layer=last, own=own, square=k, written=written)
+                )
     if "difference" in sides:
         rows += _differences(found, pyramid)
     return rows
+
+
+def _form(values: NDArray[Any]) -> str:
+    """Return how a layer is drawn: one number a step is read off a curve, many off colours."""
+    return "line" if values.shape[1] == 1 else "heat"
+
+
+def _blocks(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return for each layer its block, where there are several, and its name within it."""
+    of = {name: block_of(name) for name in names}
+    several = len(set(of.values()) - {""}) > 1
+    titles = dict(zip(of, short_names([of[name] for name in of]), strict=True))
+    inside: dict[str, list[str]] = {}
+    for name in names:
+        inside.setdefault(of[name] if several else "", []).append(name)
+    found: dict[str, tuple[str, str]] = {}
+    for block, within in inside.items():
+        for name, short in zip(within, short_names(within), strict=True):
+            found[name] = (titles[name] if block else "", short)
+    return found
+
+
+def _attended(
+    square: int, part: TimePart, side: str, pyramid: Callable[[NDArray[Any]], Pyramid]
+) -> list[Row]:  # fmt: skip
+    """Return the row of attention that the selected step has, each head a line, where no matrix could be formed."""
+    found = part.attended
+    values = None if found is None else found.row if side == "before" else found.moved
+    if found is None or values is None:
+        return []
+    limit = largest_share(part)
+    return [
+        Row(f"{side}/{square}/row", "heat", side, "attention given", pyramid(values), "positive", limit, square=square)
+    ]
+
+
+def largest_share(part: TimePart) -> float:
+    """Return the end of the scale on which both rows of attention are drawn."""
+    found = part.attended
+    rows = () if found is None else (found.row, found.moved)
+    return max((float(r.max(initial=0.0)) for r in rows if r is not None), default=0.0) or 1.0
 
 
 def _differences(found: Sequence[tuple[Square, TimePart]], pyramid: Callable[[NDArray[Any]], Pyramid]) -> list[Row]:
@@ -227,9 +307,8 @@ def _differences(found: Sequence[tuple[Square, TimePart]], pyramid: Callable[[ND
         size = f" · up to {figure(limit)}" if limit else " · 0 wherever it is compared"
         rows.append(Row(f"difference/{k}/head", "head", "difference", "ρ′(g)F(x) − F(ρ(g)x)" + who + size, square=k))
         name = short_names([*part.gates, square.layer.name])[-1]
-        rows.append(
-            Row(f"difference/{k}", "heat", "difference", name, difference, "signed", limit, square.layer.name, True, k)
-        )
+        form, own = _form(part.difference), square.layer.name
+        rows.append(Row(f"difference/{k}", form, "difference", name, difference, "signed", limit, own, True, k))
     return rows
 
 

@@ -66,6 +66,15 @@ def fitted(values: NDArray[Any], height: int, peak: bool) -> NDArray[Any]:
     return np.asarray(np.add.reduceat(values, edges, axis=1) / np.diff(np.append(edges, units)).astype(np.float32))
 
 
+def reduced(values: NDArray[Any], starts: NDArray[np.intp], peak: bool) -> NDArray[Any]:
+    """Return the mean (or the extreme) of the rows from each start to the next, at least one; (T, C) -> (n, C)."""
+    if peak:
+        low, high = np.fmin.reduceat(values, starts, axis=0), np.fmax.reduceat(values, starts, axis=0)
+        return np.where(np.abs(low) > np.abs(high), low, high)
+    count = np.maximum(1, np.diff(np.append(starts, len(values))))
+    return np.asarray(np.add.reduceat(values, starts, axis=0) / count[:, None].astype(np.float32))
+
+
 class Tiles:
     """Pictures of stretches of pyramids. `deadline` bounds what one painting may colour anew."""
 
@@ -83,6 +92,9 @@ class Tiles:
     ) -> bool:  # fmt: skip
         """Draw the visible stretch; return whether all of it could be drawn sharply in time."""
         ratio = max(1.0, p.deviceTransform().m11())
+        if axis.scale is not None:
+            self._at_times(p, axis, top, height, pyramid, scale, limit, ratio)
+            return True
         bucket = bucket_for(axis.per_pixel / ratio)
         rows = max(1, round(height * ratio))
         whole = True
@@ -135,13 +147,34 @@ class Tiles:
         left, right = (round(axis.x_of(v) * ratio) / ratio for v in (low, high))
         p.drawPixmap(QRectF(left, top, right - left, height), picture, part)
 
+    def _at_times(
+        self, p: QPainter, axis: TimeAxis, top: float, height: float, pyramid: Pyramid, scale: str, limit: float,
+        ratio: float,
+    ) -> None:  # fmt: skip
+        """Draw steps of unequal width: what lies on each column of pixels, worked out anew."""
+        left, right = max(axis.left, axis.x_of(0.0)), min(axis.right, axis.x_of(float(pyramid.steps)))
+        columns, rows = int((right - left) * ratio), max(1, round(height * ratio))
+        if columns < 1:
+            return
+        edges = axis.steps_at(left + (np.arange(columns + 1) + 0.01) / ratio)
+        at = np.clip(np.floor(edges).astype(np.intp), 0, pyramid.steps - 1)
+        first, starts = at[0], at[:-1] - at[0]
+        part = pyramid.values[first : max(at[-1], at[-2] + 1)]
+        found = reduced(part, starts, self.peak)
+        pixels, columns = self._pixels(fitted(found, rows, self.peak), rows, scale, limit), len(found)
+        image = QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32)
+        p.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
+        p.drawImage(QRectF(left, top, columns / ratio, height), image)
+
     def _make(self, pyramid: Pyramid, bucket: int, k: int, rows: int, scale: str, limit: float) -> QPixmap:
         self.made += 1
         found = pyramid.buckets(k * bucket * COLUMNS, bucket, COLUMNS, extremes=self.peak)
-        values = fitted(found.peak if self.peak else found.mean, rows, self.peak)
-        level = indices(values, scale, limit)
-        units = level.shape[1]
-        which = (np.arange(rows) * units) // rows
-        pixels = np.ascontiguousarray(table(scale)[level.T[which]])
+        pixels = self._pixels(fitted(found.peak if self.peak else found.mean, rows, self.peak), rows, scale, limit)
         image = QImage(pixels.data, pixels.shape[1], rows, 4 * pixels.shape[1], QImage.Format.Format_RGB32)
         return QPixmap.fromImage(image.copy())
+
+    def _pixels(self, values: NDArray[Any], rows: int, scale: str, limit: float) -> NDArray[np.uint32]:
+        """Return the colours of values (columns, units), each unit as many rows as it gets of `rows`."""
+        level = indices(values, scale, limit)
+        which = (np.arange(rows) * level.shape[1]) // rows
+        return np.ascontiguousarray(table(scale)[level.T[which]])

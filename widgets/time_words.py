@@ -21,21 +21,28 @@ def step_text(scene: Scene, side: str, step: int, under: Row | None = None, unit
     names = scene.names if side == "before" else scene.moved_names
     if step < len(names) and names[step]:
         words[0] += f" “{names[step]}”"
+    tint = scene.tint.get("before" if side == "before" else "after")
+    if tint is not None and step < len(tint):
+        words.append(f"{scene.tint_name} {figure(float(tint[step]))}")
     if scene.times is not None and own is not None and own < len(scene.times):
         words[0] += f" at {scene.times[own]:.6g}"
     if under is not None and unit is not None and under.pyramid is not None:
         at = scene.at(under, step, side)
         if at is not None and 0 <= at < under.pyramid.steps:
-            words.append(f"{under.name} unit {unit} = {figure(float(under.pyramid.values[at, unit]))}")
+            words.append(f"{under.title} unit {unit} = {figure(float(under.pyramid.values[at, unit]))}")
     if scene.order.size and scene.after and any(r.side == "after" for r in scene.rows):
         words.append(_matched(scene, side, step))
     for row in scene.rows:
-        if row.pyramid is None or row.kind == "tokens" or (row.side == "before") != (side == "before"):
+        if (row.side == "before") != (side == "before"):
+            continue
+        if step < len(row.written):
+            words.append(f"{row.name} “{row.written[step]}”")
+        if row.pyramid is None or row.kind == "tokens":
             continue
         at = scene.at(row, step, side)
         if at is None or not 0 <= at < row.pyramid.steps:
             continue
-        words.append(f"{row.name} {_values(row.pyramid.values[at])}")
+        words.append(f"{row.title} {_values(row.pyramid.values[at])}")
     if scene.known is not None and side == "after" and step < len(scene.known) and not scene.known[step]:
         words.append("not compared")
     if scene.gradient is not None and scene.selected is not None and own is not None:
@@ -65,12 +72,12 @@ def _values(values: np.ndarray) -> str:
 def caption_of(frame: Frame, scene: Scene, low: float, high: float, sides: Sequence[str], peak: bool) -> str:
     """Return one line for a figure."""
     rows = [row for row in scene.rows if row.kind in ("line", "heat", "tokens")]
-    layers = list(dict.fromkeys(row.name for row in rows if row.layer))
+    layers = list(dict.fromkeys(row.title for row in rows if row.layer))
     first, last = max(0, int(low)), min(scene.longest, int(np.ceil(high)))
     words = [f"{subject(frame)}, steps {first} to {max(first, last - 1)} of {scene.longest}"]
     if layers:
         words.append(f"{', '.join(layers)} over time, units from above to below")
-    limits = {row.name: row.limit for row in rows if row.kind == "heat" and row.scale != "gate"}
+    limits = {row.title: row.limit for row in rows if row.kind == "heat" and row.scale != "gate"}
     if limits:
         words.append("colours to " + ", ".join(f"{name} {figure(limit)}" for name, limit in list(limits.items())[:6]))
     if any(row.scale == "gate" for row in rows):

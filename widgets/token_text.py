@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from widgets import theme
-from widgets.chart import CENTRE
+from widgets.chart import CENTRE, LEFT, RIGHT
 from widgets.time_cursor import cursor
-from widgets.time_painting import cell_colours, on
+from widgets.time_painting import cell_colours, limits, on, paint_scale
 from widgets.time_rows import Row, Scene
 
 MOST = 4000  # tokens that are laid out at a time
 LINES = 5
+FITS = 24  # letters of a word that goes to the next line whole
 EDGE = 12.0
+LEGEND, BAR = 20.0, 110.0  # height of the legend, width of its colours
 
 
 class TokenText(QWidget):
@@ -37,7 +39,7 @@ class TokenText(QWidget):
 
     def sizeHint(self) -> QSize:
         lines = min(LINES, 1 + round(self.cells[-1][0].top() / self._line()) if self.cells else 1)
-        return QSize(400, round(lines * self._line() + 12))
+        return QSize(400, round(lines * self._line() + 12 + (LEGEND if self.scene.tint else 0)))
 
     def _line(self) -> float:
         return QFontMetricsF(self.font()).height() + 7
@@ -67,12 +69,20 @@ class TokenText(QWidget):
         letters = all(len(name) <= 1 for name in names[self.first : self.first + 64])
         self.cells = []
         x, y = EDGE, 6.0
+        word = self.first  # where the word begins that a letter belongs to
         for step in range(self.first, min(len(names), self.first + MOST)):
             wide = max(7.0, metrics.horizontalAdvance(names[step] or " ") + (3 if letters else 8))
+            if letters and step > self.first and not names[step - 1].strip():
+                word = step
             if x + wide > width and x > EDGE:
                 x, y = EDGE, y + line
                 if y > LINES * line:
                     break
+                whole = [k for k, (box, _) in enumerate(self.cells) if self.first < word <= self.cells[k][1]]
+                if letters and names[step].strip() and len(whole) < FITS:  # a word is not torn at the end of a line
+                    for k in whole:
+                        self.cells[k] = (QRectF(x, y, self.cells[k][0].width(), line - 3), self.cells[k][1])
+                        x += self.cells[k][0].width()
             self.cells.append((QRectF(x, y, min(wide, width - EDGE), line - 3), step))
             x += wide + (0 if letters else 3)
 
@@ -96,14 +106,40 @@ class TokenText(QWidget):
                 p.setPen(Qt.PenStyle.NoPen)
                 p.setBrush(ground)
                 p.drawRoundedRect(box, 2, 2)
+                p.setPen(on(ground))
+                p.drawText(box, CENTRE, self.scene.names[step])
+            for box, step in self.cells:  # rings lie over the neighbours
                 ring = t.accent if step == self.scene.selected else t.text if step == self.hot else ""
                 if ring:
                     p.setBrush(Qt.BrushStyle.NoBrush)
-                    p.setPen(QPen(QColor(ring), 1.6))
-                    p.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 2, 2)
-                p.setPen(on(ground))
-                p.drawText(box, CENTRE, self.scene.names[step])
+                    for wide, ink in ((4.6, t.panel), (2.2, ring)):  # a gap sets the ring off from any ground
+                        p.setPen(QPen(QColor(ink), wide))
+                        p.drawRoundedRect(box.adjusted(-0.5, -0.5, 0.5, 0.5), 3, 3)
+            if self.scene.tint:
+                self._paint_legend(p)
         p.end()
+
+    def _paint_legend(self, p: QPainter) -> None:
+        """Draw the colours with the values at both ends, and say what they mean."""
+        t, (scale, limit) = theme.current(), self.scene.tint_scale
+        font = QFont(self.font())
+        font.setPointSizeF(max(6.5, font.pointSizeF() * 0.88))
+        p.setFont(font)
+        metrics, y = QFontMetricsF(font), self.height() - LEGEND - 2
+        low, high = limits(scale, limit)
+        wide = metrics.horizontalAdvance(low) + 4
+        p.setPen(QColor(t.muted))
+        p.drawText(QRectF(EDGE, y, wide, LEGEND), RIGHT, low)
+        bar = QRectF(EDGE + wide + 6, y + LEGEND / 2 - 4, BAR, 8)
+        paint_scale(p, bar, scale)
+        p.setPen(QColor(t.line))
+        p.setBrush(Qt.BrushStyle.NoBrush)
+        p.drawRect(bar)
+        p.setPen(QColor(t.muted))
+        words = f"{high}   {self.scene.tint_name}"
+        room = self.width() - bar.right() - 6 - EDGE
+        shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, room)
+        p.drawText(QRectF(bar.right() + 6, y, room, LEGEND), LEFT, shown)
 
     def mouseMoveEvent(self, event: Any) -> None:
         step = self.step_at(event.position())

@@ -277,6 +277,11 @@ class Audit:
             notes.append("the output is the same for another input, so the law holds for nothing")
         if verdict == "no law" and any(row.cumulative is not None for row in rows):
             notes.append("the output has no law under this group: no action, or places that left the image count in it")
+        elif verdict == "no law" and not self.elements:
+            places = f" of {self.cases[0].inputs.places} step(s)" if self.cases[0].inputs.domain == "time" else ""
+            notes.append(f"an input{places} has no element of this group but the identity: take a larger one")
+        elif verdict == "no law" and any(exact for _, exact in self.elements):
+            notes.append("every place of so small an input sees what lies beyond its ends: take a larger one")
         elif verdict == "no law":
             notes.append("no exact element of this group has an action here, so there is a curve but no verdict")
         return verdict, guilty, notes

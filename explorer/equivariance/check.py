@@ -85,7 +85,7 @@ def check_equivariance(
         eps_of = max(stored, kind, key=lambda d: torch.finfo(d).eps)
         audit = Audit(model, traced, given, seed, eps_of)
         step = _common_step([layer.field.spacing for layer in traced.layers if layer.field])
-        size = (len(first.x), 1) if first.unbatched else (first.x.shape[-2], first.x.shape[-1])
+        size = (first.places, 1) if first.unbatched else (first.x.shape[-2], first.x.shape[-1])
         situation = Situation(size, step, boundary, np.random.default_rng(seed), count)
         elements = symmetry.elements(group, situation)
         for done, (label, element) in enumerate(elements):

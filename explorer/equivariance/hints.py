@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from explorer.fields import Grid, Scalar
+from explorer.fields import Grid, Scalar, Steps
 from explorer.trace import Layer, Trace
 
 NORMS_AND_DROPOUT = (nn.modules.batchnorm._BatchNorm, nn.modules.dropout._DropoutNd)
@@ -25,6 +25,8 @@ def hints(model: nn.Module, trace: Trace, name: str, training: bool = False, gro
         flat = getattr(layer.inputs[0].domain, "flat", None)
         if flat:
             found.append(f"{name}: a dense layer on {flat[0]}x{flat[1]} flattened places weighs each place differently")
+    if group == "shift" and layer.field is not None and isinstance(layer.field.domain, Steps):
+        found += _memory(module, name)
     if any(p.ndim >= 3 and n.startswith("pos") for n, p in module.named_parameters(recurse=False)):
         found.append(f"{name}: an absolute position encoding ties values to places")
     if training and isinstance(module, NORMS_AND_DROPOUT):
@@ -56,6 +58,19 @@ def _stride(module: nn.Module, layer: Layer, shifts: bool) -> list[str]:
         "and column(s) are never a centre), so a turn or mirror samples other pixels; use an odd size, or a size with "
         "(size + 2 padding - kernel) divisible by the stride"
     ]
+
+
+def _memory(module: nn.Module, name: str) -> list[str]:
+    """Return what of a delay a layer with a state, or one that hears all steps, does not follow."""
+    if isinstance(module, nn.RNNBase):
+        both = "; and it reads backwards as well, from an end that a delay cuts off" if module.bidirectional else ""
+        return [
+            f"{name}: starts from the zero state, which the zeros of a delay move; from the state that they leave "
+            f"alone, h = R(0, h), the law would hold{both}"
+        ]
+    if isinstance(module, nn.MultiheadAttention | nn.TransformerEncoderLayer):
+        return [f"{name}: attention hears the zeros of a delay as well, and what comes later where nothing masks it"]
+    return []
 
 
 def _padding(module: nn.Module, name: str, shifts: bool) -> list[str]:

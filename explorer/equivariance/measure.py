@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from explorer.capture import feed
-from explorer.fields import FieldType, Grid, Pairs, Steps
-from explorer.inputs import Inputs
+from explorer.fields import STEP, FieldType, Grid, Pairs, Steps
+from explorer.inputs import Inputs, places_first
 from explorer.trace import Layer, Trace
 from explorer.transforms import SMEARED, Element, NoAction
 
@@ -74,9 +74,15 @@ def mask(element: Element, values: Tensor, field: FieldType, receptive: float = 
         values: before the element acts on them; only their shape counts.
     """
     if isinstance(field.domain, Steps | Pairs) and (places := element.known(values, field)) is not None:
-        kept = float(places.mean()) if places.numel() else 1.0
-        # a causal network needs no more than what has come: nothing is shrunk
-        return Mask(places, kept, kept >= _MIN_KEPT)
+        shrunk = places
+        # what has a state needs no more than what has come before: there nothing is shrunk
+        if places.ndim == 1 and math.isfinite(receptive) and (radius := math.ceil(receptive - 1e-9)) > 0:
+            lost = nn.functional.pad(1 - places[None], (radius, radius), value=1.0)
+            shrunk = 1 - nn.functional.max_pool1d(lost, 2 * radius + 1, 1)[0]
+        kept = float(shrunk.mean()) if places.numel() else 1.0
+        if kept < _MIN_KEPT:
+            return Mask(places, float(places.mean()), False)
+        return Mask(shrunk, kept)
     if field.unbatched:
         return EVERYWHERE  # nothing is cut off; and what is kept by element would keep every permutation alive
     shape = tuple(values.shape[1:])
@@ -136,13 +142,14 @@ def masked(values: Tensor, where: Mask, field: FieldType) -> Tensor:
         grid: Tensor = values.unflatten(1, (-1, *field.domain.flat))
         return (grid * where.places).flatten(1)
     if isinstance(field.domain, Steps):
-        return values * where.places.view(-1, *[1] * (values.ndim - 1))
+        places: Tensor = where.places.view(-1, *[1] * (values.ndim - 1 - field.domain.axis))
+        return values * places
     return values * where.places
 
 
 def rows(values: Tensor, field: FieldType) -> Tensor:
     """Return (batch, everything else): a graph's values are one row, for nothing in them is a batch."""
-    return values.reshape(1, -1) if field.unbatched else values.flatten(1)
+    return values.reshape(1, -1) if field.unbatched or values.ndim < 2 else values.flatten(1)
 
 
 def by_channel(values: Tensor, field: FieldType) -> Tensor:
@@ -150,8 +157,9 @@ def by_channel(values: Tensor, field: FieldType) -> Tensor:
     if isinstance(field.domain, Pairs):
         return values.reshape(1, -1, values.shape[-1] * values.shape[-2])
     if field.unbatched:
-        return values.reshape(len(values), -1).t()[None] if len(values) else values.new_zeros((1, 1, 0))
-    return values.flatten(2) if values.ndim > 2 else values[..., None]
+        v = places_first(values, field)
+        return v.reshape(len(v), -1).t()[None] if len(v) else v.new_zeros((1, 1, 0))
+    return values.flatten(2) if values.ndim > 2 else values.reshape(*rows(values, field).shape, 1)
 
 
 def distance(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -> Distance:
@@ -204,7 +212,11 @@ def there_and_back(element: Element, values: Tensor, field: FieldType, receptive
     forth = element.known(values, field)
     where = mask(back, moved, field, receptive)
     if isinstance(field.domain, Steps | Pairs):
-        where = mask(element, values, field)
+        if forth is not None:  # what came from nowhere comes back as nothing
+            came = back.act(forth[:, None], STEP)[:, 0] if forth.ndim == 1 else back.act(forth[None], field)[0]
+            sure = (came > 1 - SMEARED).to(values.dtype)
+            both = sure if where.places is None else sure * where.places
+            where = Mask(both, float(both.mean())) if both.sum() > 0 else EVERYWHERE
         return relative(rows(masked(values, where, field), field), rows(masked(returned - values, where, field), field))
     if forth is not None:
         came = back.act(forth[None, None].to(values.dtype), FieldType(Grid(field.spacing)))[0, 0]

@@ -48,6 +48,7 @@ class Sample:
     directed: bool = False
     channels: tuple[str, ...] = ()  # of a sequence: what each column of x is (a quantity, a symbol), or empty
     rate: float = 0.0  # of a sequence: steps in a second, or 0 where that is not known
+    parts: int = 1  # how many there are in the file or batch that it comes from: "name#k" is the k-th
 
     @property
     def x(self) -> Signal:
@@ -200,7 +201,7 @@ def sequence_sample(
             raise ValueError(f"{name}: {len(texts)} {what}, and there are {places} places for them")
     return Sample(
         name, "time", MappingProxyType(signals), title or name, None, source, notes, tuple(names),
-        channels=tuple(channels), rate=rate,
+        channels=tuple(channels), rate=rate, parts=int(numbers[-1]) + 1 if steps else 1,
     )  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
 Each task is drawn from a numpy generator, so that a sample on the screen and the examples of a training are of one
 kind: tokens to be written backwards, dates to be written in another form, numbers to be sorted, points whose convex
-hull is asked for, DNA with a planted motif on either strand, and a noisy series to be predicted.
+hull is asked for, DNA with a planted motif on either strand, a noisy series to be predicted, pulses to be held, marked
+values to be added, and letters that are repeated, once evenly and once at a changing pace.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 BASES = "ACGT"
 MOTIF = "TTGACA"  # the -35 box of bacterial promoters; the other strand reads TGTCAA
 SITES = 2
+WARPED = "abcdefghij"
+NOTHING = len(WARPED)
 
 
 def one_hot(tokens: Tokens, size: int) -> Values:
@@ -145,6 +148,49 @@ def waves(chance: np.random.Generator, count: int, steps: int, noise: float = 0.
     return (series + noise * chance.standard_normal(series.shape))[..., None].astype(np.float32)
 
 
+def adding(chance: np.random.Generator, count: int, steps: int) -> tuple[Values, Values]:
+    """Draw values of [0, 1] of which one in each half is marked, with the sum of the two; (count, T, 2), (count,).
+
+    Channel 0 is the value, channel 1 the mark, 1 at two steps and 0 at all others (Hochreiter, Schmidhuber, 1997).
+    """
+    x = np.zeros((count, steps, 2), np.float32)
+    x[..., 0] = chance.random((count, steps))
+    for low, high in ((0, steps // 2), (steps // 2, steps)):
+        x[np.arange(count), chance.integers(low, high, count), 1] = 1.0
+    return x, (x[..., 0] * x[..., 1]).sum(1)
+
+
+def warped(chance: np.random.Generator, count: int, steps: int, most: int, even: bool = False) -> tuple[Values, Tokens]:
+    """Draw letters that are repeated, with the letter before the present one; (count, T, 10), (count, T).
+
+    No letter follows itself. Each is repeated `most` times if `even`, else 1 to `most` times, anew for every letter.
+    What is asked for before the second letter is NOTHING.
+    """
+    jumps = chance.integers(1, len(WARPED), (count, steps))
+    jumps[:, 0] = chance.integers(0, len(WARPED), count)
+    letter = jumps.cumsum(1) % len(WARPED)
+    repeats = np.full((count, steps), most) if even else chance.integers(1, most + 1, (count, steps))
+    # which letter stands at each step: as many as have ended before
+    at = (repeats.cumsum(1)[:, None] <= np.arange(steps)[:, None]).sum(-1)
+    x = one_hot(np.take_along_axis(letter, at, 1), len(WARPED))
+    before = np.take_along_axis(letter, np.maximum(at - 1, 0), 1)
+    return x, np.where(at > 0, before, NOTHING)
+
+
+def held(chance: np.random.Generator, count: int, steps: int) -> tuple[Values, Values]:
+    """Draw pulses in noise, with the height of the last pulse at each step; (count, T, 1), (count, T, 1).
+
+    A step in twelve has a pulse, 0.5 to 1.5 high; the noise has a spread of 0.1. Before the first pulse 0 is asked for.
+    """
+    shape = (count, steps)
+    height = chance.uniform(0.5, 1.5, shape)
+    pulse = chance.random(shape) < 1 / 12
+    x = np.where(pulse, height, 0.1 * chance.standard_normal(shape))
+    last = np.maximum.accumulate(np.where(pulse, np.arange(steps), -1), 1)
+    wanted = np.where(last >= 0, np.take_along_axis(height, np.maximum(last, 0), 1), 0.0)
+    return x[..., None].astype(np.float32), wanted[..., None].astype(np.float32)
+
+
 def backwards_sample(steps: int) -> Sample:
     """Return random letters whose label is what they are backwards."""
     given, wanted = (side[0] for side in letters(np.random.default_rng(steps), 1, steps))
@@ -206,6 +252,41 @@ def waves_sample(steps: int = 96) -> Sample:
     )  # fmt: skip
 
 
+def adding_sample(steps: int) -> Sample:
+    """Return values and marks; the sum of the two marked values is to be said after the last step."""
+    x, total = (side[0] for side in adding(np.random.default_rng(steps), 1, steps))
+    first, second = np.flatnonzero(x[:, 1]).tolist()
+    note = (
+        f"marked: {x[first, 0]:.3f} at step {first} and {x[second, 0]:.3f} at step {second}; their sum is {total:.3f}"
+    )
+    return sequence_sample(
+        f"adding-{steps}", x, title=f"Two of {steps} values to add", channels=("value", "mark"), source="computed",
+        notes=(note,),
+    )  # fmt: skip
+
+
+def warped_sample(most: int, even: bool, steps: int = 100) -> Sample:
+    """Return letters, each repeated evenly or at a changing pace; the label is the letter before."""
+    x, wanted = (side[0] for side in warped(np.random.default_rng(2), 1, steps, most, even))
+    names = tuple(WARPED[k] for k in x.argmax(1))
+    how = f"each letter stands {most} times" if even else f"each letter stands 1 to {most} times"
+    return sequence_sample(
+        "even-warp" if even else "changing-warp", x, title="Letters at an even pace" if even else
+        "Letters at a changing pace", label=wanted, names=names, channels=tuple(WARPED), source="computed",
+        notes=(f"{how}; the letter before it is asked for",),
+    )  # fmt: skip
+
+
+def held_sample(steps: int = 96) -> Sample:
+    """Return pulses in noise, each to be remembered until the next one."""
+    x, _ = held(np.random.default_rng(4), 1, steps)
+    pulses = int((x[0] > 0.45).sum())
+    return sequence_sample(
+        "held-pulses", x[0], title="Pulses to hold", channels=("value",), source="computed",
+        notes=(f"{pulses} pulses in noise of 0.1; the height of the last one is asked for at every step",),
+    )  # fmt: skip
+
+
 def bag_sample(size: int) -> Sample:
     """Return a set of numbers from [0, 1], without edges and without order."""
     x, _ = numbers(np.random.default_rng(size), 1, size)
@@ -224,6 +305,21 @@ SAMPLES = (
     SampleSpec("numbers-5", "5 numbers", "time", partial(numbers_sample, 5), "To be sorted by pointing at them."),
     SampleSpec("points-8", "8 points", "time", partial(points_sample, 8), "Whose convex hull is to be pointed at."),
     SampleSpec("planted-dna", "DNA with sites on both strands", "time", dna_sample, "One motif lies on either strand."),
+    *(
+        SampleSpec(f"adding-{n}", f"Two of {n} values to add", "time", partial(adding_sample, n), "Two are marked.")
+        for n in (60, 100, 200)
+    ),
+    SampleSpec(
+        "even-warp", "Letters at an even pace", "time", partial(warped_sample, 16, True), "Each stands for 16 steps."
+    ),
+    SampleSpec(
+        "changing-warp",
+        "Letters at a changing pace",
+        "time",
+        partial(warped_sample, 32, False),
+        "Each stands for 1 to 32 steps.",
+    ),
+    SampleSpec("held-pulses", "Pulses to hold", "time", held_sample, "The last pulse is to be remembered."),
     SampleSpec("two-waves", "Two waves and noise", "time", waves_sample, "To be predicted one step ahead."),
     *(SampleSpec(f"bag-{n}", f"{n} numbers", "set", partial(bag_sample, n), "A set without order.") for n in (5, 12)),
 )

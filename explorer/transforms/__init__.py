@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
-from explorer.fields import FieldType, Grid, Pairs, Steps
+from explorer.fields import STEP, FieldType, Grid, Pairs, Steps
 from explorer.params import Param
 
 if TYPE_CHECKING:
@@ -102,8 +102,9 @@ class Chain(Element):
             case Grid(spacing=spacing, flat=flat):
                 plain, places = FieldType(Grid(spacing)), (1, 1, *(flat or values.shape[-2:]))
             case Steps() | Pairs() if all("time" in part.domains for part in self.parts):
-                plain = FieldType(field.domain)
-                places = (len(values), 1) if isinstance(field.domain, Steps) else (1, *values.shape[-2:])
+                plain, places = FieldType(field.domain), (1, *values.shape[-2:])
+                if isinstance(field.domain, Steps):
+                    plain, places = STEP, (values.shape[field.domain.axis], 1)
             case _:
                 return None
         ones = values.new_ones(places)

@@ -6,7 +6,9 @@ linearly between two steps, and is compared where tau(t) lies within the sequenc
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,12 +26,13 @@ _TINY = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class TimeMap(Element):
-    """x'(t) = x(tau(t)) with tau through `knots`, by straight lines between them.
+    """x'(t) = x(tau(t)); a bent tau is a monotone cubic spline through its handles.
 
     Attributes:
         shift: whole or broken steps by which the sequence is delayed, applied last.
         rate: speed: x'(t) = x(rate t); 2 is twice as fast.
-        bend: offsets of tau at equally spaced inner places, as shares of the sequence; tau stays monotone.
+        bend: offsets of tau at inner places, as shares of the sequence; tau stays monotone.
+        places: where these handles are, ascending shares in (0, 1); () means equally spaced.
         backwards: the last step comes first.
         complement: channels are exchanged end to end too (A with T, C with G).
         boundary: what stands where nothing comes from: "zero", "circular", or "edge" (the nearest value).
@@ -41,6 +44,7 @@ class TimeMap(Element):
     backwards: bool = False
     complement: bool = False
     boundary: str = "zero"
+    places: tuple[float, ...] = ()
 
     @property
     def domains(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -83,9 +87,12 @@ class TimeMap(Element):
 
     def tau(self, steps: int) -> NDArray[np.float64]:
         """Return tau(t) for every step, (steps,): where the value at t comes from."""
-        t = np.arange(steps, dtype=np.float64)
+        return self.source(np.arange(steps, dtype=np.float64), steps)
+
+    def source(self, t: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
+        """Return tau(t) at any t, also between the steps of a sequence of so many."""
         if self.backwards:
-            return t[::-1] + 0.0
+            return steps - 1 - t
         u = t - self.shift
         if self.bent and steps > 1:
             u = u + self.warp(u / (steps - 1)) * (steps - 1)
@@ -93,9 +100,10 @@ class TimeMap(Element):
 
     def warp(self, share: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the offset of tau at each share of the sequence, through the bend's handles; tau stays monotone."""
-        at = np.linspace(0, 1, len(self.bend) + 2)
+        at = np.array([0.0, *self.places, 1.0]) if self.places else np.linspace(0, 1, len(self.bend) + 2)
         to = np.maximum.accumulate(np.clip(at + np.array([0.0, *self.bend, 0.0]), 0.0, 1.0))
-        found: NDArray[np.float64] = np.interp(np.clip(share, 0, 1), at, to) - np.clip(share, 0, 1)
+        inside = np.clip(share, 0, 1)
+        found: NDArray[np.float64] = _monotone(tuple(at), tuple(to))(inside) - inside
         return found
 
     def act(self, values: Tensor, field: FieldType) -> Tensor:
@@ -113,6 +121,25 @@ class TimeMap(Element):
         inside = [_inside(self.tau(values.shape[axis]), values.shape[axis]) for axis in axes]
         places = inside[0] if len(inside) == 1 else inside[0][:, None] & inside[1][None, :]
         return values.new_tensor(places.astype(np.float64))
+
+
+@lru_cache(maxsize=64)
+def _monotone(at: tuple[float, ...], to: tuple[float, ...]) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """Return the cubic through these points that rises where they do; its slope is smooth (Fritsch, Butland, 1984)."""
+    from scipy.interpolate import PchipInterpolator
+
+    # two handles at one place would be a jump: the later one says where the curve goes on; both ends stay
+    places = [0]
+    for k in range(1, len(at)):
+        if at[k] - at[places[-1]] > 1e-6:
+            places.append(k)
+        elif len(places) > 1:
+            places[-1] = k
+    places[-1] = len(at) - 1 if len(places) > 1 else places[-1]
+    spline: Callable[[NDArray[np.float64]], NDArray[np.float64]] = PchipInterpolator(
+        [at[k] for k in places], [to[k] for k in places]
+    )
+    return spline
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +189,8 @@ class Unwarp(Element):
 
 def _axes(field: FieldType) -> tuple[int, ...]:
     match field.domain:
-        case Steps():
-            return (0,)
+        case Steps(axis=axis):
+            return (axis,)
         case Pairs():
             return (-2, -1)
         case _:
@@ -209,4 +236,6 @@ def sampled(values: Tensor, tau: NDArray[np.float64], axis: int, boundary: str) 
 def _complemented(values: Tensor, field: FieldType) -> Tensor:
     """Exchange the channels of the two strands: those of the input (A, C, G, T), and of fields that hold both."""
     both = isinstance(field.rep, Strands) or (isinstance(field.rep, Scalar) and field.rep.intensity)
-    return values.flip(1) if both and values.ndim > 1 else values
+    steps = field.domain.axis if isinstance(field.domain, Steps) else 0
+    channels = next((axis for axis in reversed(range(values.ndim)) if axis != steps), None)
+    return values if not both or channels is None else values.flip(channels)

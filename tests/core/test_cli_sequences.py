@@ -121,3 +121,11 @@ def test_what_is_wrong_is_told_in_one_line(
     monkeypatch.chdir(tmp_path)
     refused(said(*words.split()), *parts)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_judged_says_why(said: Any, tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text("a\n1\n")
+    assert (
+        "an input of 1 step(s) has no element of this group"
+        in said("check", "clocked", "--data", tmp_path / "one.csv").out
+    )

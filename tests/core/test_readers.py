@@ -181,6 +181,7 @@ def mol_file() -> bytes:
 
 # {reader: (extension, content, domain, how much of it is cut off at the end)}; more in test_graph_readers.py
 GRAPHS: dict[str, tuple[str, bytes, str, int]] = {
+    "persona-chat": (".persona", b"1 your persona: i cook.\n2 hello .\thi .\t\tno .|hi .|x", "set", 1),
     "edges": (".csv", b"source,target,weight\na,b,1\nb,c,2\n", "graph", 4),
     "gml": (".gml", b"graph [\n node [ id 0 ]\n node [ id 1 ]\n edge [ source 0 target 1 ]\n]\n", "graph", 9),
     "graphml": (
@@ -279,13 +280,13 @@ def opened(path: Path, name: str) -> Sample:
 @pytest.mark.parametrize("name", sorted(readers()))
 def test_every_reader_is_declared_whole_and_has_an_example(name: str) -> None:
     reader = readers()[name]
-    assert reader.title and reader.domain in ("grid", "graph", "time")
+    assert reader.title and reader.domain in ("grid", "graph", "set", "time")
     assert reader.extensions and all(e.startswith(".") and e == e.lower() for e in reader.extensions)
     # where several readers share an ending, all but one of them look into the file
     others = [e for r in readers().values() if r is not reader and r.fits is None for e in r.extensions]
     assert reader.fits is not None or not set(reader.extensions) & set(others)
     assert any(example[0] == name for example in examples().values()) == (reader.domain == "grid")
-    assert (name in GRAPHS) == (reader.domain == "graph")
+    assert (name in GRAPHS) == (reader.domain in ("graph", "set"))
     assert (name in SEQUENCES) == (reader.domain == "time")
     for garbage in (b"", b"\0" * 64, b"hello world", b"PK", b"II", b"BM and more text follows here"):
         assert not reader.sniff(garbage)

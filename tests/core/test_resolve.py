@@ -185,3 +185,7 @@ def test_on_graphs_a_third_model_finds_room_and_on_images_a_second_alone() -> No
     assert resolve(State(model="gcn", compare="gat,mpnn,gin"), graphs).compared == ("gat", "mpnn")
     assert resolve(State(model="gcn", compare="gat,gcn,d4-cnn,gat"), graphs).compared == ("gat",)
     assert resolve(State(model="d4-cnn", compare="plain-cnn,net.py:Net"), graphs).compared == ("plain-cnn",)
+
+
+def test_a_truncation_is_at_least_one_step() -> None:
+    assert [fixed(truncate=k).truncate for k in (None, -3, 0, 1, 40)] == [None, None, None, 1, 40]

@@ -254,6 +254,7 @@ def test_a_batch_and_a_long_sequence_are_cut() -> None:
     batch = find_sample("unequal-lengths")
     first = fit_sequence(batch, SequenceInput(1))
     assert_array_equal(first.x.values, batch.x.values[:20])
+    assert first.title.endswith(", 1 of 4")
     assert "the first of 4 sequences, 20 steps" in first.notes[-1] and len(first.signals["batch"].values) == 20
     short = fit_sequence(find_sample("alice-characters"), SequenceInput(27, "tokens", 8))
     assert "".join(short.names) == "Alice wa" and "the first 8 of 301" in short.notes[-1]

@@ -45,6 +45,7 @@ states = st.builds(
     node=st.none() | whole,
     other=st.none() | whole,
     untransform=st.booleans(),
+    truncate=st.none() | whole,
     orbit=words,
     device=words,
     dtype=words,
@@ -85,6 +86,7 @@ def test_a_session_survives_the_file(tmp_path: Path) -> None:
         "title": "Ein Satz",
         "text": "# x\n`rho(g)`",
         "equation": "F(ρ(g)x) = ρ'(g)F(x)",
+        "view": "steps",
         "layout": "AAEC",
     }
     save_session(path, state, extras)
@@ -244,3 +246,12 @@ def test_a_session_can_be_read_by_those_the_umask_allows(tmp_path: Path) -> None
 def test_every_field_of_a_state_is_written() -> None:
     assert set(state_to_json(State())) == set(State.__slots__)
     assert state_to_json(replace(State(), seed=5))["seed"] == 5
+
+
+def test_handles_added_to_a_warp_are_kept_and_a_file_from_before_they_were_is_read() -> None:
+    state = State(steps=(Step("warp", (0.1, 0.0, -0.1, 0.6, 0.05, *[0.0] * 6)),), truncate=20)
+    assert state_from_json(json.loads(json.dumps(state_to_json(state)))) == state
+    old = read_session(b'{"equiscope": 1, "state": {"steps": [["warp", [0.1, 0.0, -0.1]]]}}').state
+    assert old.steps == (Step("warp", (0.1, 0.0, -0.1, *[0.0] * 8)),) and old.truncate is None
+    with pytest.raises(SessionError, match="warp takes a list of 11 value"):
+        read_session(b'{"equiscope": 1, "state": {"steps": [["warp", [0,0,0,0,0,0,0,0,0,0,0,0]]]}}')

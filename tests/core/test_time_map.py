@@ -19,7 +19,7 @@ from explorer.transforms import NoAction, chain_element, inverse_steps, parse_ch
 from explorer.transforms.time_map import TimeMap
 
 BOTH = FieldType(Steps(), Strands())
-TRIED = ("shift:2", "reverse", "rescale:2", "warp:0.1,-0.05,0.08")
+TRIED = ("shift:2", "reverse", "rescale:2", "warp:0.1,-0.05,0.08", "noise:0.5")
 
 
 def smooth(steps: int = 64, channels: int = 4) -> Tensor:
@@ -36,10 +36,12 @@ def test_every_transform_of_sequences_is_tried() -> None:
     """What acts on grids and graphs is tried in test_transforms.py and test_relabelling.py."""
     of_time = {t.name: t for t in transforms().values() if "time" in t.domains}
     assert {parse_chain(text)[0].name for text in TRIED} == set(of_time)
-    assert {name for name, t in of_time.items() if t.inverse is None} == {"warp"}
+    assert {name for name, t in of_time.items() if t.inverse is None} == {"warp", "noise"}
     for text in TRIED:
         x = smooth(24)
-        assert not chain_element(parse_chain(text)).identity and not torch.allclose(act(text, x), x), text
+        # noise comes on what was measured; all others move any field on steps
+        field = STEP_INPUT if text.startswith("noise") else STEP
+        assert not chain_element(parse_chain(text)).identity and not torch.allclose(act(text, x, field), x), text
         assert torch.equal(act(text, x, INVARIANT), x), "the whole sequence has no steps to move"
 
 
@@ -181,3 +183,49 @@ def test_a_recurrence_is_shift_equivariant_from_its_fixed_point(settled: bool) -
     assert report.verdict == ("holds" if settled else "broken")
     last = report.layers[-1].cumulative_max
     assert last is not None and (last < 1e-12 if settled else last > 1e-3)
+
+
+def warps(more: int) -> st.SearchStrategy[str]:
+    """Return warps with the three handles and up to so many more, at any places and as far as they go."""
+    offset, place = st.floats(-0.25, 0.25), st.floats(0.0, 1.0)
+    first = st.tuples(offset, offset, offset)
+    rest = st.lists(st.tuples(place, offset), max_size=more).map(lambda pairs: tuple(v for pair in pairs for v in pair))
+    return st.builds(lambda a, b: "warp:" + ",".join(map(repr, (*a, *b))), first, rest)
+
+
+@given(warps(4), st.integers(2, 40))
+def test_time_never_runs_backwards_whatever_the_handles_are(text: str, steps: int) -> None:
+    element = chain_element(parse_chain(text))
+    assert isinstance(element, TimeMap)
+    t = np.linspace(0, steps - 1, 8 * steps)
+    tau = element.source(t, steps)
+    assert (np.diff(tau) >= -1e-9).all() and abs(tau[0]) < 1e-9 and abs(tau[-1] - (steps - 1)) < 1e-9
+    np.testing.assert_allclose(element.tau(steps), element.source(np.arange(float(steps)), steps), rtol=0, atol=0)
+
+
+@given(st.floats(0.02, 0.98), st.floats(-0.2, 0.2))
+def test_a_further_handle_stands_where_it_is_put_and_none_at_the_end(place: float, offset: float) -> None:
+    one = chain_element(parse_chain(f"warp:0,0,0,{place!r},{offset!r}"))
+    three = chain_element(parse_chain(f"warp:0,0,0,0,{offset!r}"))
+    assert isinstance(one, TimeMap) and isinstance(three, TimeMap)
+    at = [0.0, *sorted({0.25, 0.5, 0.75, place}), 1.0]
+    to = [p + offset if p == place else p for p in at]
+    wanted = np.interp(place, at, np.maximum.accumulate(np.clip(to, 0, 1)))
+    assert one.source(np.array(100 * place), 101) == pytest.approx(100 * wanted, abs=1e-9)
+    assert three.identity, "a handle at place 0 is not there"
+
+
+def test_three_handles_are_passed_smoothly() -> None:
+    """tau passes (0, 0), (1/4, 1/4 + a), (1/2, 1/2 + b), (3/4, 3/4 + c), (1, 1), and its slope has no jumps."""
+    element = chain_element(parse_chain("warp:0.1,-0.05,0.08"))
+    assert isinstance(element, TimeMap) and not element.exact(STEP, (64, 4))
+    t = np.arange(101.0)
+    np.testing.assert_allclose(element.tau(101)[[0, 25, 50, 75, 100]], [0, 35, 45, 83, 100], rtol=0, atol=1e-9)
+    fine = element.source(np.linspace(0, 100, 10_001), 101)
+    slope = np.diff(fine) * 100
+    assert slope.min() >= -1e-9 and np.abs(np.diff(slope)).max() < 0.02, "straight lines would jump by 1.1"
+    assert len(t) == 101
+    with_more = chain_element(parse_chain("warp:0.1,-0.05,0.08,0,0.2,1,0.2"))
+    assert isinstance(with_more, TimeMap) and np.array_equal(with_more.tau(101), element.tau(101))
+    assert str(parse_chain("warp:0.1,-0.05,0.08")[0]) == "warp:0.1,-0.05,0.08"
+    assert str(parse_chain("warp:0.1,0,0,0.6,0.05")[0]) == "warp:0.1,0,0,0.6,0.05"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,29 @@ def test_another_domain_brings_its_own_sample_and_drops_the_element(bench: Bench
     bench.c.change({"sample": "digit-7", "steps": parse_chain("rotate:90"), "compare": "plain-cnn"})
     bench.c.set_model("gcn")
     assert (bench.c.state.sample, bench.c.state.steps, bench.c.state.compare) == ("digit-3", (), "")
+
+
+def test_the_content_of_a_file_brings_a_model_that_can_take_it(bench: Bench, tmp_path: Path) -> None:
+    edges = tmp_path / "a.csv"  # a name that a series may have as well
+    edges.write_text("source,target\n0,1\n1,2\n")
+    bench.c.change({"sample": str(edges)})
+    assert (bench.c.state.model, bench.c.state.sample) == ("gcn", str(edges))
+    bench.c.change({"sample": f"{edges}#1"})
+    assert bench.c.state.model == "gcn", "a part is of the same kind"
+
+
+def test_the_next_of_several_in_the_data_is_shown_round_and_round(bench: Bench) -> None:
+    said: list[str] = []
+    bench.c.told.connect(said.append)
+    bench.c.go_on(1)
+    assert bench.c.state.sample == "digit-3" and "one alone" in said[-1]
+    shown = []
+    for by in (1, 1, 1, -1):
+        assert bench.c.frame is not None
+        bench.c.frame = replace(bench.c.frame, state=bench.c.state, sample_parts=3)
+        bench.c.go_on(by)
+        shown.append(bench.c.state.sample)
+    assert shown == [f"digit-3#{k}" for k in (2, 3, 1, 3)]
 
 
 def test_what_cannot_be_is_clamped(bench: Bench) -> None:

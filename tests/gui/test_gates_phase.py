@@ -8,12 +8,18 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
 
+from explorer.engine import LocalEngine
+from explorer.frame import Settling
+from explorer.state import State
 from explorer.transforms import Step
+from models.chrono import CARD as CHRONO
+from models.chrono import LONGEST as LONGEST_DEPENDENCY
 from tests.gui.time_parts import hover, shift_part, time_frame
 from tests.gui.view_driving import click, gather, objects, odd_frames, opened
 from widgets import theme
 from widgets.export import export_numbers, export_view
 from widgets.gate_statistics import LONGEST, count, forgetting, keeps, timed
+from widgets.param_control import ParamControl
 from widgets.phase_chart import principal, thinned
 from widgets.time_cursor import cursor
 from widgets.views.gates import GatesView
@@ -179,6 +185,41 @@ def test_a_click_on_a_point_selects_its_step_and_hovering_tells_the_others(phase
     cursor.moved.disconnect(heard.append)
 
 
+def settling(units: int, converged: bool = True, contraction: float = 0.5) -> Settling:
+    orbit = np.cumsum(0.5 ** np.arange(12))[:, None] * np.linspace(0, 1, units)
+    return Settling(("lstm.hidden", "lstm"), orbit.astype(np.float32), contraction, converged)
+
+
+def test_the_way_to_the_fixed_point_is_drawn_with_its_contraction_and_has_no_steps_of_x(phase):
+    part = replace(shift_part(units=6), settlings=(settling(6),))
+    give(phase, part)
+    chart, wishes = phase.chart, gather(phase)
+    path = chart.paths[-1]
+    assert path.title == "R(0, ·) from 0" and "contraction: × 0.5 a step, 11 iterations" in path.detail
+    mean, axes, _ = principal(part.values)
+    np.testing.assert_allclose(path.points, (part.settlings[0].orbit - mean) @ axes.T, atol=1e-5)
+    assert chart.step_of(path, 3) is None and path not in chart.in_time()
+    far = chart.place(path.points)[-1]
+    click(chart, *far)
+    if chart.nearest(QPointF(*far))[0] is path:
+        assert not wishes
+    assert "R(0, ·) from 0" in phase.numbers()
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [(settling(6, contraction=1.0), "no contraction: × 1 a step"), (settling(6, False, 1.3), "no fixed point found")],
+)
+def test_what_does_not_settle_is_said_not_to(phase, one, words):
+    give(phase, replace(shift_part(units=6), settlings=(one,)))
+    assert words in phase.chart.paths[-1].detail
+
+
+def test_a_layer_that_is_no_state_has_no_way_to_a_fixed_point(phase):
+    give(phase, replace(shift_part(units=6, layer="lstm.cell"), settlings=(settling(6),)), layer="lstm.cell")
+    assert [path.side for path in phase.chart.paths] == ["before"]
+
+
 @pytest.mark.parametrize("steps", [1, 2])
 def test_short_paths_and_gaps(phase, gates, steps):
     part = shift_part(steps, 3)
@@ -208,3 +249,19 @@ def test_exports_themes_and_frames(phase, gates, tmp_path):
         view.apply_theme()
         assert view.grab().toImage() != light
         theme.use("light")
+
+
+def test_the_longest_dependency_has_a_slider_over_all_of_its_range_and_the_spectrum_follows(qtbot, gates):
+    control = ParamControl(LONGEST_DEPENDENCY)
+    qtbot.addWidget(control)
+    found, sent = [], []
+    control.changed.connect(lambda value, done: sent.append(value))
+    engine = LocalEngine({CHRONO.name: CHRONO})
+    for share in (0.25, 0.5, 1.0):
+        control.slider.setValue(round(share * control.slider.maximum()))
+        state = State(CHRONO.name, sample="sine", params=(("longest", sent[-1]),), device="cpu")
+        gates.set_frame(engine.answer(state, lambda: False))
+        (times, _, _) = gates.times.found[0]
+        found.append(float(times.times.max()))
+    assert sent == pytest.approx([15.2, 77.5, 2000.0], rel=0.02)
+    assert all(0.6 * t < f < 1.1 * t for t, f in zip(sent, found, strict=True)), (sent, found)

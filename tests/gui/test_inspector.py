@@ -18,6 +18,7 @@ from tests.gui.graph_frames import graph_frame, graph_square, karate, structure_
 from tests.gui.mouse import double_click
 from tests.gui.sample_catalogue import make_catalogue, make_info
 from tests.gui.sample_frames import make_frame
+from tests.gui.time_parts import shift_part, time_frame
 from tests.gui.view_driving import gather, measure, objects, odd_frames, opened, with_layers
 from widgets.param_control import ParamControl
 from widgets.views.inspector import InspectorView
@@ -51,7 +52,15 @@ def handle(slider):
 
 def test_every_declared_parameter_has_a_control(view):
     for name, transform in transforms().items():
-        assert list(view.sections[name].controls) == [p.name for p in transform.params]
+        assert list(view.sections[name].controls) == [p.name for p in transform.params if not p.quiet]
+
+
+def test_handles_without_a_control_stay_when_another_is_moved(view):
+    view.set_state(State(model="lstm", steps=parse_chain("warp:0.1,0,0,0.6,0.05")))
+    wishes = gather(view)
+    control(view, "warp", "middle").changed.emit(0.2, True)
+    assert wishes[-1].step == ("warp", (0.1, 0.0, 0.0, 0.6, 0.05, *[0.0] * 6))
+    assert view.sections["warp"].summary.text() == "0.1, …"
 
 
 def test_dragging_a_slider_wishes_until_it_is_released(view):
@@ -197,6 +206,18 @@ def test_transforms_of_another_domain_are_hidden(view):
     assert view.sections["rotate"].isHidden() and not view.sections["permute"].isHidden()
 
 
+def test_a_model_from_a_file_shows_the_transforms_of_what_its_frame_lives_on(view):
+    own = State(model="net.py:Net", steps=parse_chain("shift:3"))
+    view.set_state(own)
+    assert not any(section.isHidden() for section in view.sections.values()), "not known yet"
+    frame = time_frame(shift_part(), steps=own.steps)
+    view.show_frame(replace(frame, state=own))
+    for name, section in view.sections.items():
+        assert section.isHidden() == ("time" not in transforms()[name].domains), name
+    view.set_state(State(model="other.py:Net"))
+    assert not any(section.isHidden() for section in view.sections.values()), "another model may live elsewhere"
+
+
 def on_karate(view):
     view.show_catalogue(replace(make_catalogue(), models=(make_info("gnn", domain="graph", params=()),)))
     view.set_state(State(model="gnn"))
@@ -241,15 +262,17 @@ def test_a_seed_is_drawn_anew(view):
 
 def test_names_of_parameters_have_the_room_they_need(view):
     params = (Param("a", "Position encoding", 0, 0, 1, choices=("random walk", "Laplacian eigenvectors of the graph")),
-              Param("b", "The title of this one has no end", 1, 0, 5, whole=True))  # fmt: skip
+              Param("b", "The title of this one has no end at all, nor a middle", 1, 0, 5, whole=True),
+              Param("c", "Longest dependency", 1, 0, 5, whole=True))  # fmt: skip
     view.show_catalogue(replace(make_catalogue(), models=(make_info("gnn", domain="graph", params=params),)))
     view.set_state(State(model="gnn"))
     QApplication.processEvents()
-    first, second = view.model_section.controls.values()
+    first, second, third = view.model_section.controls.values()
     assert first.label.text() == "Position encoding" and second.label.text().endswith("…")
+    assert third.label.text() == "Longest dependency" and third.label.wordWrap(), "on two lines"
     assert first.label.fontMetrics().horizontalAdvance(first.label.text()) <= first.label.width()
     port = view.area.viewport().width()
-    for c in (first, second):
+    for c in (first, second, third):
         right = max(w.mapTo(view.area.viewport(), w.rect().topRight()).x() for w in (c.combo, c.spin) if w is not None)
         assert right < port, "nothing is cut at the right"
 

@@ -184,6 +184,33 @@ def test_answers_of_nodes_say_whose_they_are(view):
     assert header(view) == "", "an image has one answer"
 
 
+def test_one_answer_for_each_named_node_is_ranked(view):
+    view.resize(1280, 300)
+    frame = of_layer(karate(), "node scalar", (34, 1), [0.5])
+    square = frame.squares[0]
+    names = square.graph.structure.names
+    each = np.random.default_rng(0).permutation(68).reshape(2, 34) / 68
+    each[1, 7] = np.nan  # left out of rho(g) x
+    ranked = replace(square, graph=replace(square.graph, answers=each))
+    view.set_frame(replace(frame, squares=(ranked,)))
+    bars = view.bars[0]
+    assert header(view) == "each of 34 nodes, ranked" and header(view) in view.caption()
+    best = sorted(range(34), key=lambda i: -np.nanmax(each[:, i]))[: len(bars.rows)]
+    assert set(bars.rows) == set(best) and bars.rows == sorted(bars.rows, key=lambda i: -each[0, i])
+    assert [bars.label(i) for i in bars.rows] == [names[i] for i in bars.rows]
+    assert view.numbers()["label"].tolist() == list(names)
+    np.testing.assert_array_equal(view.numbers()["F(gx)"], each[1])
+    view.set_orbit((make_orbit(),))
+    assert not view.lines[0].isVisibleTo(view), "a curve would be that of the mean"
+    few = np.array([[0.1, 0.3, 0.2]] * 2)
+    part = replace(square.graph, answers=few, structure=replace(square.graph.structure, nodes=3, names=tuple("abc")))
+    view.set_frame(replace(frame, squares=(replace(square, graph=part),)))
+    assert view.bars[0].rows == [1, 2, 0], "few of them are ranked as well"
+    selected = replace(frame.state, node=0)
+    view.set_frame(replace(frame, state=selected, squares=(ranked,)))
+    assert names[0] in header(view) and not view.bars[0].ranked, "a selected node has its own answer"
+
+
 def test_the_answers_for_two_graphs_stand_one_below_the_other(view):
     both = np.array([[1.0, 2.0], [3.0, 4.0]])
     view.set_frame(of_layer(pair_frame(), "graph invariant", (2, 2), both.ravel(), both, ("in", "out")))

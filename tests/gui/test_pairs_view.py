@@ -161,6 +161,15 @@ def test_the_default_is_the_selected_layer_else_attention_else_adjacency(
     assert view.controls.field.currentText() == expected
 
 
+def test_a_set_shows_its_first_field_and_no_empty_adjacency(qtbot: QtBot) -> None:
+    part = part_of(coefficients={}, pairs={"similarity": LOGITS})
+    none = np.zeros((2, 0), np.int64)
+    alone = replace(part, structure=replace(part.structure, edges=none, weights=None), edge_order=none[0])
+    view, _ = shown(qtbot, frame_of(alone, "conv"))
+    assert view.controls.field.currentText() == "similarity"
+    assert len(view.canvas.groups) == 1, "nothing beside it"
+
+
 def test_coefficients_on_edges_lie_where_the_edges_point(qtbot: QtBot) -> None:
     view, words = shown(qtbot, frame_of(part_of()))
     choose(view, "field", "0/gat.alpha")

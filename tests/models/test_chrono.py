@@ -6,10 +6,11 @@ import pytest
 import torch
 
 from models.chrono import CARD, build, chrono_, forgetting_times, measured_times, standard_
+from models.fixed_point import fixed_point
 from models.gru import GRU
 from models.leaky_gated import GatedRNN, LeakyRNN
 from models.lstm import LSTM
-from models.recurrent import Recurrence, SimpleRNN, fixed_point, gradient_norms, recurrence_of
+from models.recurrent import Recurrence, SimpleRNN, gradient_norms, recurrence_of
 
 LONGEST = 200.0
 

@@ -9,9 +9,14 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from explorer.engine import LocalEngine
+from explorer.following import following
+from explorer.state import State
+from explorer.transforms import parse_chain
 from models.gru import GRU
 from models.leaky_gated import CARD, GatedRNN, LeakyRNN, rescaled, rescaling_error
 from models.lstm import LSTM
+from models.recurrent import CARD as SIMPLE
 from models.recurrent import Recurrence, SimpleRNN
 
 STEPS = (0.4, 0.2, 0.1, 0.05)
@@ -124,3 +129,62 @@ def test_cards_start_near_the_pace(card: object) -> None:
     with torch.no_grad():
         assert model(0.1 * torch.randn(9, 1)).shape == (9, 1)
     assert float(seen[0].mean()) == pytest.approx(0.05, rel=0.3)
+
+
+def rescaled_answer(name: str, rate: float, **params: float) -> float:
+    """Return the error of the answer to a sine at another pace, as the window shows it."""
+    card = next(c for c in (*CARD, SIMPLE) if c.name == name)
+    wanted = State(
+        name, sample="sine", steps=parse_chain(f"rescale:{rate}"), layer="prediction", device="cpu", dtype="float64",
+        params=tuple(sorted(params.items())),
+    )  # fmt: skip
+    frame = LocalEngine({name: card}).answer(wanted, lambda: False)
+    error = frame.squares[0].measures["prediction"].cumulative
+    assert error is not None
+    return error
+
+
+@pytest.mark.parametrize(("name", "rate"), [("leaky-rnn", 0.5), ("gated-rnn", 0.5), ("leaky-rnn", 0.25)])
+def test_with_the_right_alpha_the_error_in_the_window_falls_to_the_floor_which_halves_with_the_pace(
+    name: str, rate: float
+) -> None:
+    paces = (0.3, 0.15, 0.075, 0.0375)
+    follows = [rescaled_answer(name, rate, pace=p, alpha=rate) for p in paces]
+    stays = [rescaled_answer(name, rate, pace=p) for p in paces]
+    assert all(0.3 < b / a < 0.75 for a, b in pairwise(follows)), follows  # Euler's method: of first order
+    assert all(a < 0.4 * b for a, b in zip(follows, stays, strict=True)), (follows, stays)
+    assert follows[0] < min(rescaled_answer(name, rate, pace=0.3, alpha=a) for a in (rate / 2, rate * 2))
+
+
+def test_a_simple_rnn_has_nothing_that_could_follow() -> None:
+    assert "alpha" not in {p.name for p in SIMPLE.params}
+    found = [rescaled_answer("simple-rnn", 0.5, gain=g) for g in (0.9, 1.2)]
+    assert min(found) > 2 * rescaled_answer("leaky-rnn", 0.5, alpha=0.5), found
+    layer, x = SimpleRNN(1, 4), torch.randn(9, 1)
+    layer.alpha = 0.5
+    with torch.no_grad(), following(layer):
+        torch.testing.assert_close(layer(x), rescaled(layer, 2.0)(x), rtol=0, atol=0)
+
+
+def test_the_figures_of_the_notes_are_those_of_the_window() -> None:
+    for card in CARD:
+        for alpha in (1.0, 0.5):
+            assert f"{rescaled_answer(card.name, 0.5, alpha=alpha):.3f}" in card.notes[0]
+        assert f"{rescaled_answer(card.name, 0.5, alpha=0.5, pace=0.15):.3f}" in card.notes[0]
+
+
+@pytest.mark.parametrize("kind", [LeakyRNN, GatedRNN, LSTM, GRU])
+def test_alpha_acts_inside_the_block_alone_and_the_fixed_point_stays(kind: type[Recurrence]) -> None:
+    torch.manual_seed(0)
+    layer = kind(2, 5).double()
+    layer.alpha = 0.25
+    x = torch.randn(12, 2, dtype=torch.float64)
+    with torch.no_grad():
+        before, start = layer(x), layer.beginning(1)
+        with following(layer):
+            inside, slow = layer(x), layer.beginning(1)
+        torch.testing.assert_close(inside, rescaled(layer, 0.25)(x), rtol=0, atol=1e-14)
+        torch.testing.assert_close(layer(x), before, rtol=0, atol=0)
+    assert not torch.allclose(inside, before)
+    for one, other in zip(start, slow, strict=True):  # R(0, h) = h whatever the pace
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-9)

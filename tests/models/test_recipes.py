@@ -27,6 +27,7 @@ from explorer.equivariance import check_equivariance
 from explorer.fields import Scalar, grid
 from explorer.readers import ReadError
 from explorer.registry import scan
+from explorer.report import audit
 from explorer.state import State
 from explorer.transforms import chain_element, inverse_steps, parse_chain, transforms
 
@@ -194,6 +195,17 @@ def test_a_network_of_ones_own_is_checked_from_its_file(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stderr
     report = json.loads(done.stdout)
     assert report["verdict"] == "broken" and "conv1" in report["guilty"]
+
+
+def test_a_network_of_ones_own_on_sequences_is_checked_from_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "my_sequence_network.py"
+    path.write_text(RECIPES["my_sequence_network.py"], encoding="utf-8")
+    state = State(f"{path}:Network", sample="sunspots")
+    (report,) = audit(LocalEngine({}, trust=True), state, "shift", "float64", None, {})
+    assert report.verdict == "broken" and report.guilty == ("lstm",)
+    assert [row.field for row in report.layers] == ["step scalar on axis 1"] * 2
+    head = report["head"].local_max
+    assert head is not None and head < 1e-12
 
 
 def test_the_network_on_graphs_keeps_the_law_that_it_claims(install: Install) -> None:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
+from explorer.engine import LocalEngine
+from explorer.state import State
+from models.fixed_point import fixed_point
 from models.gru import GRU
 from models.leaky_gated import GatedRNN, LeakyRNN
 from models.lstm import LSTM
 from models.recurrent import (
     CARD,
+    Forecast,
     Recurrence,
     SimpleRNN,
     build,
-    fixed_point,
     gradient_norms,
     recurrence_of,
     weight_matrices,
@@ -221,3 +226,37 @@ def test_the_card_builds_the_same_network_each_time_and_shows_w_and_u() -> None:
     assert all(torch.equal(one[k], other[k]) for k in one)
     found = weight_matrices(CARD.build(units=5))
     assert {k: v.shape for k, v in found.items()} == {"recurrent W": (5, 1), "recurrent U": (5, 5)}
+
+
+@each_kind
+def test_how_a_state_settles_is_sent_to_the_window(kind: type[Recurrence]) -> None:
+    """Every h_k is torch's or our step applied to the one before, and the last is the fixed point."""
+    model = Forecast(made(kind, "zero", 1), 6).double()
+    card = replace(CARD, build=lambda: model, params=(), weights=None)
+    frame = LocalEngine({card.name: card}).answer(
+        State(card.name, sample="sine", layer="recurrent.hidden", device="cpu", dtype="float64"), lambda: False
+    )
+    part = frame.squares[0].time
+    assert part is not None
+    (settling,) = part.settlings
+    found = fixed_point(model.recurrent)  # type: ignore[arg-type]
+    assert settling.layers == ("recurrent.hidden", "recurrent") and settling.converged
+    assert settling.orbit.shape == (found.iterations + 1, 6) and not settling.orbit[0].any()
+    assert settling.contraction == pytest.approx(found.contraction, rel=1e-6)
+    with torch.no_grad():
+        zeros = model.recurrent(torch.zeros(found.iterations, 1, dtype=torch.float64))
+    np.testing.assert_allclose(settling.orbit[1:], zeros.numpy(), atol=1e-6)
+    np.testing.assert_allclose(settling.orbit[-1], found.state[-1][0].numpy(), atol=1e-6)
+
+
+def test_the_measured_contraction_of_an_rnn_is_how_fast_torchs_cell_brings_two_states_together() -> None:
+    cell = nn.RNNCell(1, 8).double()
+    layer = SimpleRNN(1, 8, "zero").double()
+    layer.load_state_dict(cell.state_dict())
+    one, other, apart = noise(1, 8), noise(1, 8, seed=1), []
+    with torch.no_grad():
+        for _ in range(60):
+            one, other = (cell(torch.zeros(1, 1, dtype=torch.float64), h) for h in (one, other))
+            apart.append(float((one - other).norm()))
+    late = (apart[40] / apart[20]) ** (1 / 20)
+    assert fixed_point(layer).contraction == pytest.approx(late, rel=0.05)

@@ -53,6 +53,7 @@ class Section(QWidget):
         self._title, self._symbol = title, symbol
         self._addable = addable  # its default does something: a button puts it in the chain
         self.used = False
+        self._opened = False  # by coming into use
         self._followed: object = None  # the values shown, and whether they are in use
         self.head, self.summary, self.clear = QToolButton(self), QLabel(self), QToolButton(self)
         self.head.setCheckable(True)
@@ -66,7 +67,8 @@ class Section(QWidget):
         policy = self.clear.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.clear.setSizePolicy(policy)
-        self.controls = {p.name: ParamControl(p, self) for p in params}
+        self.controls = {p.name: ParamControl(p, self) for p in params if not p.quiet}
+        self._params, self._held = tuple(params), tuple(p.default for p in params)
         self._body = QWidget(self)
         body = QVBoxLayout(self._body)
         body.setContentsMargins(10, 0, 6, 6)
@@ -101,23 +103,31 @@ class Section(QWidget):
             self.changed.emit(next(iter(self.controls), ""), self.values(), True)
 
     def values(self) -> tuple[float, ...]:
-        return tuple(control.value() for control in self.controls.values())
+        """Return the values of all parameters; those without a control are as they were shown."""
+        pairs = zip(self._params, self._held, strict=True)
+        return tuple(self.controls[p.name].value() if p.name in self.controls else held for p, held in pairs)
 
     def show_values(self, values: Sequence[float], used: bool) -> None:
         """Follow the state; `used` says whether the transform is in the chain."""
         if (tuple(values), used) == self._followed and self.values() == tuple(values):
             return
-        self._followed = (tuple(values), used)
-        for control, value in zip(self.controls.values(), values):
+        self._followed, self._held = (tuple(values), used), tuple(values)
+        shown = [(self.controls[p.name], v) for p, v in zip(self._params, values) if p.name in self.controls]
+        for control, value in shown:
             control.set_value(value)
         changed, self.used = used != self.used, used
+        if changed and self.head.isChecked() != used and (used or self._opened):
+            self._opened = used  # what acts can be seen and moved; what the person opened stays open
+            self.head.setChecked(used)
         self.clear.setVisible(used or self._addable)
         self.clear.setText("×" if used else "+")
         name = self._title.lower()
         self.clear.setToolTip(f"Take {name} out of the chain" if used else f"Put {name} into the chain")
-        texts = [_with_unit(c.param, v) for c, v in zip(self.controls.values(), values)]
-        while len(texts) > 1 and values[len(texts) - 1] == list(self.controls.values())[len(texts) - 1].param.default:
+        texts = [_with_unit(c.param, v) for c, v in shown]
+        while len(texts) > 1 and shown[len(texts) - 1][1] == shown[len(texts) - 1][0].param.default:
             texts.pop()
+        hidden = [(p, v) for p, v in zip(self._params, values) if p.name not in self.controls]
+        texts += ["…"] if any(v != p.default for p, v in hidden) else []
         self.summary.setText(", ".join(texts) if used else self._symbol)
         if changed:
             self.apply_theme()
@@ -235,6 +245,7 @@ class InspectorView(View):
         if frame is not None and self._state is None:
             self._show_state(frame.state)  # alone, without a controller
         if frame is not None and frame.squares:
+            self._show_sections(self._state or frame.state)
             side = max(frame.squares[0].x.shape[-2:], default=0)
             part = frame.squares[0].graph
             for section in self.sections.values():
@@ -248,8 +259,8 @@ class InspectorView(View):
         info = next((m for m in self._catalogue.models if m.name == state.model), None) if self._catalogue else None
         for name, transform in transforms().items():
             section, step = self.sections[name], state.step(name)
-            section.setVisible(info is None or info.domain in transform.domains)
             section.show_values(step.values if step is not None else transform.defaults, step is not None)
+        self._show_sections(state)
         if not self.chain.isModified():
             with QSignalBlocker(self.chain):
                 self.chain.setText(chain_text(state.steps))
@@ -258,6 +269,15 @@ class InspectorView(View):
         self._show_params(state, info.params if info is not None else ())
         self.buttons["identity"].setEnabled(bool(state.steps))
         self.buttons["inverse"].setEnabled(bool(state.steps))
+
+    def _show_sections(self, state: State) -> None:
+        """Show the transforms of what the model lives on, all of them while that is not known."""
+        known = {m.name: m.domain for m in self._catalogue.models} if self._catalogue else {}
+        domain = known.get(state.model, "")
+        if self._catalogue and not domain and self._frame is not None and self._frame.state.model == state.model:
+            domain = self._frame.squares[0].domain if self._frame.squares else ""  # a model from a file
+        for name, transform in transforms().items():
+            self.sections[name].setVisible(not domain or domain in transform.domains)
 
     def _show_params(self, state: State, params: tuple[Param, ...]) -> None:
         """Show the model's own parameters; the section is made anew only for another model."""

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 from explorer.frame import Frame, OrbitCurve, Square
 from explorer.state import State
 from explorer.transforms import transforms
-from widgets.answers import Answer, answer_of
+from widgets.answers import Answer, answer_of, values_of
 from widgets.chart import RIGHT, Adaptive, Chart, draw_hair, faded, linear_ticks
 from widgets.orbit_chart import ElementChart, Trace
 from widgets.theme import Theme
@@ -35,17 +35,20 @@ class BarChart(Chart):
         self.before: NDArray[Any] = np.zeros(0)
         self.after: NDArray[Any] = np.zeros(0)
         self.rows: list[int] = []
+        self.ranked = False
         self.labels: tuple[str, ...] = ()
         self.role = "first"
         self.probabilities = False
         self._title, self._whose = "", ""
+        self._written: tuple[str, str] | None = None
         self._extent: tuple[float, float] = (0.0, 1.0)
         self._epoch: object = None
 
     def show_square(self, square: Square | None, role: str, epoch: object, node: int | None = None) -> None:
         self.role = role
-        self.before = np.zeros(0) if square is None else np.asarray(square.output, dtype=float).ravel()
-        self.after = np.zeros(0) if square is None else np.asarray(square.output_g, dtype=float).ravel()
+        answer = Answer() if square is None else answer_of(square, node)
+        values = (np.zeros(0), np.zeros(0)) if square is None else values_of(square, answer)
+        self.before, self.after = (np.asarray(v, dtype=float).ravel() for v in values)
         if square is None:
             self.message = "No answer yet. Choose a model and a sample."
         elif not self.before.size or self.before.size != self.after.size:
@@ -53,9 +56,9 @@ class BarChart(Chart):
         else:
             self.message = ""
             self._title, self.probabilities = square.title, square.probabilities
-            answer = answer_of(square, node)
-            self.labels, self._whose = answer.labels, answer.whose
-            self.rows = top_rows(self.before, self.after)
+            self.labels, self._whose, self._written = answer.labels, answer.whose, answer.written
+            self.ranked = answer.each is not None
+            self.rows = top_rows(self.before, self.after, ranked=self.ranked)
             self._stretch(epoch)
         self.update()
 
@@ -77,7 +80,7 @@ class BarChart(Chart):
     def plot(self) -> QRectF:
         metrics, line = QFontMetricsF(self.small()), self.line()
         widest = max((metrics.horizontalAdvance(self.label(i)) for i in self.rows), default=0.0)
-        left = min(widest + 14, 0.35 * self.width())
+        left = min(widest + 14, (0.5 if self.ranked else 0.35) * self.width())
         right = metrics.horizontalAdvance("0.000  0.000") + 14 if self.width() > 260 else 6
         return QRectF(self.rect()).adjusted(left, line + 7, -right, -(line + 4))
 
@@ -104,8 +107,8 @@ class BarChart(Chart):
             box = QRectF(plot.left(), plot.top() + k * height, plot.width(), height)
             self._paint_row(p, t, i, box, colour, i in (first, second))
         self.paint_frame(p, t)
-        same = first == second
-        before, after = ("nothing" if i is None else self.label(i) for i in (first, second))
+        before, after = self._written or ("nothing" if i is None else self.label(i) for i in (first, second))
+        same = before == after if self._written else first == second
         answer = f"{before}, still" if same else f"{before} → {after}"
         parts = [(self._title, colour, True)]
         if self.probabilities:
@@ -305,7 +308,7 @@ class OutputView(View):
             node = frame.state.node if frame is not None else None
             bars.show_square(square, role, (frame.state.epoch, node) if frame is not None else None, node)
             curve = self._curves[k] if k < len(self._curves) else None
-            drawn = square is not None and curve is not None and curve.outputs.size > 0 and room
+            drawn = square is not None and curve is not None and curve.outputs.size > 0 and room and not bars.ranked
             lines.setVisible(drawn)
             transform = transforms().get(curve.transform) if curve is not None else None
             if drawn and curve is not None and frame is not None and transform is not None and square is not None:
@@ -337,10 +340,10 @@ class OutputView(View):
         found: dict[str, NDArray[Any]] = {}
         for k, square in enumerate(self._frame.squares if self._frame is not None else ()):
             before = "compare." if k else ""
-            if labels := answer_of(square, None).labels:
-                found[f"{before}label"] = np.array(labels, dtype=np.str_)
-            found[f"{before}F(x)"] = np.asarray(square.output)
-            found[f"{before}F(gx)"] = np.asarray(square.output_g)
+            answer = answer_of(square, self._frame.state.node if self._frame is not None else None)
+            if answer.labels:
+                found[f"{before}label"] = np.array(answer.labels, dtype=np.str_)
+            found[f"{before}F(x)"], found[f"{before}F(gx)"] = values_of(square, answer)
         return found
 
     def caption(self) -> str:
@@ -365,13 +368,13 @@ def _height(before: NDArray[Any], after: NDArray[Any], i: int) -> float:
     return float(np.nan_to_num(max(before[i], after[i], key=lambda v: -math.inf if math.isnan(v) else v), nan=-1e300))
 
 
-def top_rows(before: NDArray[Any], after: NDArray[Any], most: int = MOST) -> list[int]:
-    """Return the classes to draw: all in their order, or the leading ones of either answer.
+def top_rows(before: NDArray[Any], after: NDArray[Any], most: int = MOST, ranked: bool = False) -> list[int]:
+    """Return the classes to draw: all in their order, or the leading ones of either answer; these also if `ranked`.
 
     Those are ordered by F(x), which does not change while the element does: rows keep still during a drag.
     """
     n = before.size
-    if n <= most + 2:
+    if n <= most + 2 and not ranked:
         return list(range(n))
     either = np.fmax(np.nan_to_num(before, nan=-np.inf), np.nan_to_num(after, nan=-np.inf))
     leading = np.argsort(-either, kind="stable")[:most]

@@ -31,15 +31,12 @@ from widgets.pair_fields import (
     ordered,
 )
 from widgets.pair_panel import Panel
-from widgets.pair_words import Form, caption, properties_table, share
+from widgets.pair_words import Form, caption, properties_table, share, without_pairs
 from widgets.theme import current
 from widgets.view import View, ViewSpec, Wish
 from widgets.words import figure
 
 NOTHING = "Open a graph, or pick one of the samples, to see who attends to whom and who is joined to whom."
-NO_GRAPH = (
-    "{} is not a graph: it has no pairs of nodes.\nPick a graph or a set to see attention and adjacency as matrices."
-)
 NONE, COMPARE = "none", "compare"
 MOST_HEADS = 36  # side by side
 NEAR = 1e-3  # of the largest magnitude: what counts as nearly zero
@@ -128,13 +125,16 @@ class PairsView(View):
         self._of.clear()
         if not found:
             title = self.frame.sample_title if self.frame and self.frame.squares else ""
-            self._sentence.setText(NO_GRAPH.format(title) if title else NOTHING)
+            self._sentence.setText(without_pairs(self.frame.squares[0], title) if self.frame and title else NOTHING)
             self._field = self._told = None
             self._fields = {}
             self.canvas.show_panels(())
             return
         self._fields = {
-            f"{i}/{field.key}": (field, square, part) for i, square, part in found for field in fields_of(i, part)
+            f"{i}/{field.key}": (field, square, part)
+            for i, square, part in found
+            for field in fields_of(i, part)
+            if square.graph is not None or not field.adjacency  # steps are joined by nothing
         }
         field, square, part = self._current(found)
         self._field = field
@@ -184,7 +184,9 @@ class PairsView(View):
             other = [f for f, _, _ in self._fields.values() if f.square == 1]
             square, part = next((s, p) for f, s, p in self._fields.values() if f.square == 1)
             return f"1/{default_field(other, square.layer.name, part).key}"
-        return NONE if field.adjacency else f"{field.square}/{ADJACENCY}"
+        part = next(p for f, _, p in self._fields.values() if f.square == field.square)
+        # a set has no edges, and an empty matrix says nothing
+        return NONE if field.adjacency or not part.structure.edges.size else f"{field.square}/{ADJACENCY}"
 
     def _channel(self, field: PairField, square: Square) -> int | None:
         """Return the head that the state asks for."""
@@ -277,7 +279,9 @@ class PairsView(View):
         self.controls.kept.setText(f"{figure(threshold)}: {share(kept)}" if threshold else "all shown")
         title = field.key if panel.small else panel.title
         form: Form = "row" if not self._flat else "lines" if self.height() < LOW else "column"
-        self.words.setText(properties_table(title, panel.matrix, self._measured[key], moved, form, WORDS - 26))
+        places = "nodes" if square.time is None else "steps"
+        words = properties_table(title, panel.matrix, self._measured[key], moved, form, WORDS - 26, places)
+        self.words.setText(words)
 
     # what the person does ---------------------------------------------------------------------------------------
     def _change(self, what: str) -> None:
@@ -313,7 +317,7 @@ class PairsView(View):
     def _drop(self, panel: Panel, row: int, target: int) -> None:
         """Give the dragged node the number of the one it was let go on, as numbered after the steps so far."""
         shown = self._of.get(id(panel))
-        if shown is None or self._state is None:
+        if shown is None or self._state is None or shown.square.time is not None:  # time cannot be put in any order
             return
         i, j = (int(shown.part.order[int(panel.view.nodes[k])]) for k in (row, target))
         if min(i, j) >= 0 and i != j:
@@ -333,7 +337,8 @@ class PairsView(View):
         matrix, head = panel.matrix, panel.head
         received = f"row sum {precise(float(matrix.row_sums(head)[row]))}"
         if column is None:
-            self.hovered.emit(f"{self._node(panel, row)}, {received}: drag it onto another row to renumber it")
+            hand = ": drag it onto another row to renumber it" if shown.square.time is None else ""
+            self.hovered.emit(f"{self._node(panel, row)}, {received}{hand}")
             return
         value = precise(matrix.value(head, row, column))
         sent = f"column sum {precise(float(matrix.column_sums(head)[column]))}"

@@ -9,18 +9,20 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from explorer.frame import Frame, Square, TimePart, time_parts
+from explorer.frame import Frame, Settling, Square, TimePart, time_parts
 from explorer.state import State
 from widgets import theme
 from widgets.phase_chart import Path, PhaseChart, principal, thinned
 from widgets.time_rows import layers_of, short_names
 from widgets.view import View, ViewSpec, Wish
-from widgets.words import subject
+from widgets.words import figure, subject
 
 NOTHING = "Choose a sequence and a recurrent network: the path of its state is drawn here."
 NONE = "This model does not live on a sequence: there is no path through time."
 NO_STATES = "No layer of this network has values at each step."
 AXES = 256  # units offered
+AT_REST = "R(0, ·) from 0"
+UNMOVED = 1.0 - 1e-9  # a factor above: two orbits do not come together
 
 
 class PhaseView(View):
@@ -36,8 +38,7 @@ class PhaseView(View):
         self._words = (QLabel("State"), QLabel("across"), QLabel("up"))
         self.layer.setToolTip("The layer whose path is drawn; at first the selected one, or the hidden state")
         for box in (self.layer, self.across, self.up):
-            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            box.setMinimumContentsLength(8)
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
             box.activated.connect(lambda _: self._show())
         self._chrome = QWidget()
         self._chrome.setProperty("chrome", True)  # left out of exported figures
@@ -89,7 +90,8 @@ class PhaseView(View):
             return
         square, part = parts[0]
         told = [name for name in names if name.rpartition(".")[2] == "hidden"]
-        first = square.layer.name if part.kind == "step" else (told or names)[-1]
+        flat = part.kind == "step" and part.values.shape[1] > 1  # one number a step makes no path in a plane
+        first = square.layer.name if flat or not (told or part.kind != "step") else (told or names)[-1]
         _fill(self.layer, list(zip(names, short_names(names), strict=True)), first)
         name = str(self.layer.currentData())
         values, _ = _values(square, part, name)
@@ -134,7 +136,20 @@ class PhaseView(View):
                 order = np.asarray(part.order, np.float64) if side == "after" else None
                 dressed = role if side == "before" or len(parts) > 1 else "second"
                 paths.append(Path(title + who, points, kept, dressed, side, order))
+            paths += self._settling(part, name, reference, chosen, who)
         return paths
+
+    def _settling(
+        self, part: TimePart, name: str, reference: NDArray[Any], chosen: tuple[int, int], who: str
+    ) -> list[Path]:
+        """Return the way of the state to its fixed point, where the layer is such a state."""
+        found = []
+        for one in part.settlings:
+            if name in one.layers and one.orbit.shape[1] == reference.shape[1]:
+                kept = thinned(one.orbit)
+                points = self._project(one.orbit[kept], reference, chosen)
+                found.append(Path(AT_REST + who, points, kept, "muted", "rest", None, _settled(one)))
+        return found
 
     def _project(self, values: NDArray[Any], reference: NDArray[Any], chosen: tuple[int, int]) -> NDArray[Any]:
         flat = np.asarray(values, np.float64).reshape(len(values), -1)
@@ -176,6 +191,13 @@ class PhaseView(View):
         for word in self._words:
             word.setStyleSheet(f"color: {theme.current().muted};")
         self.chart.update()
+
+
+def _settled(one: Settling) -> str:
+    """Say how far the iteration went and how fast two of them come together."""
+    law = "contraction" if one.contraction < UNMOVED else "no contraction"
+    end = f"{len(one.orbit) - 1} iterations" if one.converged else "no fixed point found"
+    return f" ({law}: × {figure(one.contraction)} a step, {end})"
 
 
 def _values(square: Square, part: TimePart, name: str) -> tuple[NDArray[Any], NDArray[Any] | None]:

@@ -16,7 +16,16 @@ from widgets.time_building import Building
 from widgets.time_canvas import TimeCanvas
 from widgets.time_cursor import cursor
 from widgets.time_pyramid import Pyramid
-from widgets.time_rows import SIDES, Scene, attention_row, moved_names, one_hot, rows_of, scale_of
+from widgets.time_rows import (
+    SIDES,
+    Scene,
+    attention_row,
+    moved_names,
+    one_hot,
+    rows_of,
+    scale_of,
+    short_names,
+)
 from widgets.time_words import caption_of, step_text
 from widgets.token_text import TokenText
 from widgets.view import View, ViewSpec, Wish
@@ -66,6 +75,7 @@ class TimelineView(View):
         self.show_frame(None)
 
     _base: tuple[float, ...] | None
+    _picked: str | None = None  # the colour of tokens that the person chose
 
     def _build(self) -> None:
         self._chrome = QWidget()
@@ -89,7 +99,7 @@ class TimelineView(View):
 
     def _connect(self) -> None:
         c = self.canvas
-        self.colour.activated.connect(lambda: self._draw())
+        self.colour.activated.connect(self._pick)
         self.peaks.toggled.connect(self._peaks)
         self.fit.clicked.connect(c.fit)
         self.building.grown.connect(self._grown)
@@ -150,12 +160,12 @@ class TimelineView(View):
         scene = Scene(
             rows, part.steps, len(part.gx), part.names, moved_names(part) if tokens else (), part.times,
             np.asarray(part.order, np.float64), part.known if "after" in sides or "difference" in sides else None,
-            part.gradient, node, tint, scale,
+            part.gradient, node, tint, scale, self._tint_name(part) if tint else "",
         )  # fmt: skip
         c.progress = self.building.done if self.building.running else 1.0
         c.set_scene(scene)
         if tokens and self.actions_["text"].isChecked() and self.text.worth(scene, c.axis.right - c.axis.left):
-            self.text.show_scene(scene, max(0, int(c.axis.low)))
+            self.text.show_scene(scene, max(0, int(c.axis.first)))
         else:
             self.text.hide()
         self._note.setText("" if part.known is None or part.known.all() else "hatched: not compared")
@@ -166,13 +176,19 @@ class TimelineView(View):
         if part.kind == "pair":
             given = self.state.node is not None
             items.append(("attention", "attention given" if given else "attention received"))
+        if part.attended is not None:
+            items.append(("attended", "attention given"))
         if part.kind == "step":
             items.append(("layer", "the layer"))
-        items += [(f"gate:{name}", name.rpartition(".")[2].replace("_", " ")) for name in part.gates]
-        wanted = self.colour.currentData() if self.colour.count() else None
+        items += [
+            (f"gate:{name}", title) for name, title in zip(part.gates, short_names(list(part.gates)), strict=True)
+        ]
         names = [name for name, _ in items]
-        if wanted not in names or (wanted == "" and part.kind == "pair"):
-            wanted = "attention" if part.kind == "pair" else ""
+        wanted = self._picked
+        if wanted not in names:
+            lettered = items[0][1] != "plain"
+            wanted = "attention" if part.kind == "pair" else "" if lettered or "layer" not in names else "layer"
+            wanted = "attended" if self._attends(part) else wanted
         self.colour.blockSignals(True)
         if [(self.colour.itemData(i), self.colour.itemText(i)) for i in range(self.colour.count())] != items:
             self.colour.clear()
@@ -180,6 +196,37 @@ class TimelineView(View):
                 self.colour.addItem(text, name)
         self.colour.setCurrentIndex(names.index(wanted))
         self.colour.blockSignals(False)
+
+    def _attends(self, part: TimePart) -> bool:
+        """Say whether the selected layer lies in the attention that a row is shown of."""
+        layer = self.parts()[0][0].layer.name
+        return part.attended is not None and f"{layer}.".startswith(f"{part.attended.name}.")
+
+    def _pick(self) -> None:
+        """Keep what the person chose for as long as it is offered."""
+        self._picked = str(self.colour.currentData())
+        self._draw()
+
+    def _tint_name(self, part: TimePart) -> str:
+        """Return what the colours of tokens mean, in words."""
+        what, channel = str(self.colour.currentData() or ""), self.state.channel
+        if what == "attention":
+            head = f"head {channel}" if channel is not None else f"mean of {len(part.values)} heads"
+            node = self.state.node
+            return f"what each step receives, {head}" if node is None else f"attention of step {node}, {head}"
+        if what == "attended" and part.attended is not None:
+            heads = part.attended.row.shape[1]
+            head = f"head {channel}" if channel is not None and channel < heads else f"mean of {heads} heads"
+            where = part.attended.name.replace("_", " ").replace(".", " ")
+            return f"attention of step {self.state.node}, {head}, {where}"
+        values = part.values if what == "layer" else part.gates.get(what.removeprefix("gate:"))
+        if values is None:
+            return ""
+        layer = self.parts()[0][0].layer.name if what == "layer" else what.removeprefix("gate:")
+        units = values.shape[1]
+        own = channel is not None and channel < units
+        which = f"unit {channel}" if own else f"mean of {units} units" if units > 1 else ""
+        return ", ".join(filter(None, (short_names([layer])[0], which)))
 
     def _tint(self, part: TimePart) -> tuple[dict[str, NDArray[Any]], tuple[str, float]]:
         """Return what tokens are coloured by, on both sides, and the scale of it."""
@@ -189,8 +236,13 @@ class TimelineView(View):
             found = {"before": attention_row(part, part.values, node, head)}
             there = None if node is None or not np.isfinite(part.order[node]) else round(float(part.order[node]))
             found["after"] = attention_row(part, part.moved, there, head)
+        elif what == "attended" and part.attended is not None:
+            sides = {"before": part.attended.row, "after": part.attended.moved}
+            found = {side: None if v is None else _at_step(v, self.state.channel) for side, v in sides.items()}
         elif what == "layer":
-            found = {"before": _at_step(part.values, self.state.channel), "after": _at_step(part.moved, None)}
+            found = {
+                side: _at_step(v, self.state.channel) for side, v in (("before", part.values), ("after", part.moved))
+            }
         elif what.startswith("gate:"):
             name = what.removeprefix("gate:")
             after = part.moved_gates.get(name)
@@ -199,8 +251,9 @@ class TimelineView(View):
         else:
             return {}, ("", 1.0)
         known = {side: values for side, values in found.items() if values is not None}
-        scale, limit = scale_of(what, *(Pyramid(v) for v in known.values()))
-        if what == "attention":
+        name = self.parts()[0][0].layer.name if what == "layer" else what
+        scale, limit = scale_of(name, *(Pyramid(v) for v in known.values()))
+        if what in ("attention", "attended"):
             spans = [Pyramid(v).span()[1] for v in known.values()]
             scale, limit = "positive", max(spans, default=0.0) or 1.0
         return known, (scale, limit)
@@ -243,7 +296,7 @@ class TimelineView(View):
 
     def _panned(self) -> None:
         if not self.text.isHidden():
-            self.text.start_at(max(0, int(self.canvas.axis.low)))
+            self.text.start_at(max(0, int(self.canvas.axis.first)))
 
     def keyPressEvent(self, event: Any) -> None:
         steps, node = self.canvas.scene.steps, self.state.node
@@ -295,6 +348,8 @@ class TimelineView(View):
                      "ρ(g)x": part.gx, "order": part.order, "F(x)": part.values, "F(ρ(g)x)": part.moved,
                      "ρ′(g)F(x)": part.expected, "difference": part.difference, "known": part.known,
                      "gradient": part.gradient}  # fmt: skip
+            if part.attended is not None:
+                known |= {"attention": part.attended.row, "attention after": part.attended.moved}
             out |= {prefix + name: np.asarray(values) for name, values in known.items() if values is not None}
             out |= {f"{prefix}{name}": np.asarray(v) for name, v in part.gates.items()}
             out |= {f"{prefix}{name} after": np.asarray(v) for name, v in part.moved_gates.items()}
@@ -304,7 +359,7 @@ class TimelineView(View):
         if not self.parts() or self.frame is None:
             return ""
         axis = self.canvas.axis
-        return caption_of(self.frame, self.canvas.scene, axis.low, axis.high, self.sides(), self.peaks.isChecked())
+        return caption_of(self.frame, self.canvas.scene, axis.first, axis.last, self.sides(), self.peaks.isChecked())
 
     def hideEvent(self, event: Any) -> None:
         super().hideEvent(event)
@@ -317,6 +372,8 @@ class TimelineView(View):
 
 def _arrays(part: TimePart) -> list[Any]:
     own = [part.x, part.gx, part.values, part.moved, part.difference, part.gradient]
+    if part.attended is not None:
+        own += [part.attended.row, part.attended.moved]
     return [a for a in (*own, *part.gates.values(), *part.moved_gates.values()) if a is not None]
 
 
