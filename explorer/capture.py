@@ -90,7 +90,7 @@ def capture(
             if base in by_module and base:
                 watch(module, base, by_module[base])
         try:
-            given = x.values if isinstance(x, Inputs) else (x,)
+            given = x.arguments if isinstance(x, Inputs) else (x,)
             result = model(*(v.clone() for v in given) if clone else given)
         except (Cancelled, torch.OutOfMemoryError):
             raise

@@ -70,6 +70,35 @@ class SequenceInput:
 
 
 @dataclass(frozen=True, slots=True)
+class MeshInput:
+    """What a network on meshes eats: it is called with `signals` of the surface, in this order.
+
+    Attributes:
+        channels: width of x, (vertices, channels).
+        signals: "x", "edge_index" (2, E), "radius", "angle" and "transport" (E,): polar coordinates of the neighbour
+            in the frame of the vertex that an edge leads to, and what carries tangent vectors there; "cotan" (E,) and
+            "mass" (vertices,) of the Laplacian; "patch_index" and "patch_weight" (vertices, radii, directions, 3);
+            "position" (vertices, 3).
+        features: what x is made of (`explorer.mesh_fit`): "hks", "curvature", "constant", "position", "gradient" (a
+            tangent field), or signals of the sample such as "scalar:height".
+        gauge: the rule that chooses the frames: "edge" (an arbitrary edge of each vertex), "principal" (the direction
+            of the largest curvature) or "gradient" (of an intrinsic function).
+        radii, directions: places of a geodesic patch.
+        reach: radius of a patch, as a share of the square root of the surface's area.
+        most: the largest number of vertices that the network is made for, or None.
+    """
+
+    channels: int | None = None
+    signals: tuple[str, ...] = ("x", "edge_index", "radius", "angle", "transport")
+    features: str = "hks"
+    gauge: str = "edge"
+    radii: int = 4
+    directions: int = 16
+    reach: float = 0.08
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Card:
     """A model's self-description.
 
@@ -84,7 +113,7 @@ class Card:
         summary: two or three sentences: what it is and what to look for in the window.
         build: makes the network with fresh parameters; takes the values of `params` as keywords.
         input: what the network eats.
-        domain: "grid" (later "graph", "mesh", "time", ...).
+        domain: "grid", "graph", "set", "mesh" or "time".
         weights: file name in resources/weights of the trained parameters, or None.
         labels: names of the outputs, in order, or empty.
         params: what can be set when building (depth, step size, pooling, ...); each becomes a control.
@@ -104,7 +133,7 @@ class Card:
     summary: str
     build: Callable[..., nn.Module]
     groups: tuple[str, ...] = ()
-    input: InputSpec | GraphInput | SequenceInput = InputSpec()
+    input: InputSpec | GraphInput | SequenceInput | MeshInput = InputSpec()
     domain: str = "grid"
     weights: str | None = None
     labels: tuple[str, ...] = ()

@@ -17,11 +17,16 @@ def random_steps(
 ) -> tuple[Step, ...]:
     """Return a random element other than the identity, for an input of `size` (height, width).
 
-    Of a graph or a set all nodes are renumbered. With `exact` the element of an image permutes places (quarter turns,
+    Of a graph or a set all nodes are renumbered, of a mesh all frames turned. With `exact` the element of an image
+    permutes places (quarter turns,
     mirrors, whole shifts), so that a verdict can be given; without, angles and shifts are any. What is no part of the
     group (a boundary) is kept from `state`.
     """
     have = {t.name: t for t in transforms().values() if domain in t.domains}
+    if "random-gauge" in have:
+        # multiples of what was chosen, for a field of C_n; else any angle
+        kept = _kept(have["random-gauge"], state)[1:]
+        return (Step("random-gauge", (float(rng.integers(1, 10_000)), *kept)),)
     if "permute" in have:
         return (Step("permute", (float(rng.integers(1, 10_000)), 0.0)),)
     if "shift" in have:

@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from explorer.fields import parse_field
+from explorer.field_text import parse_field
 from explorer.listing import KINDS, listed
 from explorer.state import State
 from explorer.transforms import parse_chain, transforms

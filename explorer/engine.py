@@ -21,6 +21,7 @@ from explorer.evaluate import refine, square
 from explorer.frame import Frame, OrbitCurve, Square
 from explorer.graph_part import refine_graph
 from explorer.loading import WEIGHTS_MARK, ModelError, find_card, load_model, model_info, split_name
+from explorer.mesh_part import refine_mesh, valued_mesh
 from explorer.orbits import orbit
 from explorer.prepare import DTYPES, Prepared, prepare
 from explorer.samples import Sample
@@ -63,7 +64,7 @@ class LocalEngine:
         infos = tuple(SampleInfo(s.name, s.title, s.domain, s.summary, thumbnail(s.make())) for s in samples().values())
         models = sorted((model_info(c) for c in self.cards.values()), key=lambda m: (m.domain, m.rows, m.name))
         held = {e: {r.domain for r in readers().values() if e in r.extensions} for e in extensions}
-        endings = tuple((e, d) for d in ("grid", "graph", "set", "time") for e in writable(d))
+        endings = tuple((e, d) for d in ("grid", "graph", "set", "time", "mesh") for e in writable(d))
         domains = tuple((e, next(iter(found))) for e, found in held.items() if len(found) == 1)
         return Catalogue(
             tuple(models), infos, tuple(devices), tuple(versions().items()), tuple(extensions), domains, endings
@@ -161,7 +162,8 @@ class LocalEngine:
             for measures in refine(p, frame.state, values, here.measures):
                 squares[k] = replace(here, measures=measures)
                 yield replace(frame, squares=tuple(squares))
-            for more in chain(refine_graph(p, frame.state, squares[k]), refine_time(p, frame.state, squares[k])):
+            later = (refine_graph, refine_time, refine_mesh)
+            for more in chain.from_iterable(part(p, frame.state, squares[k]) for part in later):
                 squares[k] = more
                 yield replace(frame, squares=tuple(squares))
 
@@ -195,7 +197,18 @@ class LocalEngine:
         return write_file(find_sample(state.sample or self.card(state.model).sample, state.seed), path)
 
     def export_captures(self, state: State, path: str) -> None:
-        """Write every layer of F(x) and F(rho(g) x) as safetensors, all or nothing."""
+        """Write every layer of F(x) and F(rho(g) x) as safetensors, all or nothing.
+
+        A path that ends in .ply gets the mesh with the values of the selected layer of F(x) at its vertices.
+
+        Raises:
+            ValueError: the path ends in .ply, and there is no mesh or no value at its vertices.
+        """
+        if Path(path).suffix.lower() == ".ply":
+            from explorer.writers import write_file
+
+            write_file(valued_mesh(self.prepared(state, state.model), state), path)
+            return
         from explorer.report import capture_report, save_tensors
 
         report, tensors = capture_report(self, state)
@@ -260,6 +273,10 @@ def thumbnail(sample: Sample, side: int = 48) -> NDArray[np.uint8] | None:
         from explorer.sequence_thumbnail import sequence_thumbnail
 
         return sequence_thumbnail(sample, side)
+    if sample.domain == "mesh":
+        from explorer.mesh_thumbnail import mesh_thumbnail
+
+        return mesh_thumbnail(sample, side)
     if sample.domain != "grid":
         return None
     values = torch.from_numpy(np.array(sample.x.values))[None]

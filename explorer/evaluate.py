@@ -21,6 +21,7 @@ from explorer.following import following
 from explorer.frame import Array, LayerInfo, Measure, Square
 from explorer.graph_part import graph_part
 from explorer.inputs import Inputs
+from explorer.mesh_part import mesh_part
 from explorer.once import Once
 from explorer.prepare import Prepared, reseed
 from explorer.state import State
@@ -29,6 +30,7 @@ from explorer.trace import Layer, LayerError, evaluating
 from explorer.transforms import Element, NoAction, chain_element
 from explorer.transforms.affine import Affine
 from explorer.transforms.relabelling import GraphMap
+from explorer.transforms.surface_map import SurfaceMap
 from explorer.transforms.time_map import TimeMap
 from explorer.working import find_blocks
 
@@ -66,7 +68,8 @@ def measured(
     where = measure.mask(plain, value, f, layer.receptive)
     exact = measure.judged(plain, p.inputs, layer, value, where)
     d = measure.distance(expected, answer, where, f)
-    alone = measure.local_answer(p.model, p.trace, layer, element, p.fed.get(layer.name, ())) if local else None
+    fed = p.fed.get(layer.name, ())
+    alone = measure.local_answer(p.model, p.trace, layer, element, fed, value) if local else None
     other = p.chance.get(layer.name)
     size = measure.rows(measure.masked(expected, where, f), f)
     found = {"relative": d.relative, "max_abs": d.max_abs, "mean_abs": d.mean_abs, "decibel": d.decibel}
@@ -114,7 +117,9 @@ def square(
     find_blocks(p)  # before the network follows the signal
     with torch.inference_mode(), evaluating(p.model), following(p.model) as changed:
         gx = p.inputs.moved(element)
-        answers = dict(p.values) if element.identity and not changed else p.run(gx, cancelled)
+        # F(x') is F(x) where the network is given the very same: of a mesh carried through space no length changes
+        same = element.identity or measure.unmoved(p.inputs.arguments, gx.arguments)
+        answers = dict(p.values) if same and not changed else p.run(gx, cancelled)
         start = time.perf_counter()
         first = measured(p, element, selected, answers[selected.name], local=selected.leaf, channels=True)
         measures = {selected.name: first}
@@ -194,6 +199,8 @@ def _group(element: Element) -> str:
         return "permutation"
     if isinstance(element, TimeMap):
         return "shift"
+    if isinstance(element, SurfaceMap):
+        return "gauge"
     if not isinstance(element, Affine):
         return "D4"
     if np.allclose(element.matrix, np.eye(2)):
@@ -253,6 +260,7 @@ def _picture(
         matrices=fixed.matrices, shown=fixed.total, hints=causes(p, element.element, measures),
         graph=graph_part(p, state, element, layer, gx, answers, rho) if p.inputs.domain == "graph" else None,
         time=time_part(p, state, element, layer, gx, answers, rho) if p.inputs.domain == "time" else None,
+        mesh=mesh_part(p, state, element, layer, gx, answers, rho) if p.inputs.domain == "mesh" else None,
     )  # fmt: skip
 
 

@@ -11,7 +11,6 @@ Spaces", 2019): (rho(g) f)(u) = rho_fibre(h) f(g^-1 u), where h is the point par
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 
 from explorer.groups import FiniteGroup, group
@@ -103,7 +102,29 @@ class Steps:
         return ("step", "channel")
 
 
-Domain = Grid | Point | Nodes | Edges | Pairs | Graphs | Steps
+@dataclass(frozen=True, slots=True)
+class Vertices(Nodes):
+    """The vertices of a triangle mesh: axis 0 is the vertex; a renumbering moves them as it moves nodes."""
+
+    name = "vertex"
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return ("vertex", "channel")
+
+
+@dataclass(frozen=True, slots=True)
+class Faces:
+    """The triangles of a mesh: axis 0 is the face."""
+
+    name = "face"
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return ("face", "channel")
+
+
+Domain = Grid | Point | Nodes | Edges | Pairs | Graphs | Steps | Vertices | Faces
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +178,93 @@ class Strands:
         return "strands"
 
 
-Representation = Scalar | Regular | NodeIndex | Strands
+@dataclass(frozen=True, slots=True)
+class Tangent:
+    """Channels come in blocks of tangent features of these orders, in the frame of their vertex.
+
+    Order 0 is a scalar, one channel; order m > 0 is a pair of channels that turns by m a when the frame turns by -a:
+    rho_m(a) = [[cos ma, -sin ma], [sin ma, cos ma]] (de Haan et al., "Gauge Equivariant Mesh CNNs", 2021, section 3).
+    """
+
+    orders: tuple[int, ...] = (1,)
+
+    @property
+    def size(self) -> int:
+        return sum(1 if m == 0 else 2 for m in self.orders)
+
+    def __str__(self) -> str:
+        return f"tangent({','.join(map(str, self.orders))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Ambient:
+    """Three coordinates in space, which motions of space move: a "position" is shifted too, a "vector" only turned."""
+
+    kind: str = "position"
+    size = 3
+
+    def __str__(self) -> str:
+        return self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """Angles in radians, seen in the frame of the vertex that an edge leads to: a turned frame lowers them."""
+
+    size = 1
+
+    def __str__(self) -> str:
+        return "direction"
+
+
+@dataclass(frozen=True, slots=True)
+class Transporter:
+    """Angles in radians by which a tangent vector turns when it is carried along an edge, from frame to frame."""
+
+    size = 1
+
+    def __str__(self) -> str:
+        return "transporter"
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """What stands at each place of a geodesic patch, (vertices, radii, directions, 3).
+
+    `holds` says whether these are the "corner"s of the faces in which the geodesics end (numbers of vertices) or the
+    "weight"s of these corners. Directions are counted from the frame's first axis.
+    """
+
+    holds: str = "weight"
+    size = 1
+
+    def __str__(self) -> str:
+        return f"patch {self.holds}"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """Lengths, areas and weights that follow from them: only what stretches the surface changes them."""
+
+    size = 1
+
+    def __str__(self) -> str:
+        return "metric"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The two axes of the tangent plane in space, (vertices, 2, 3)."""
+
+    size = 6
+
+    def __str__(self) -> str:
+        return "frame"
+
+
+Representation = (
+    Scalar | Regular | NodeIndex | Strands | Tangent | Ambient | Direction | Transporter | Patch | Metric | Frame
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +277,20 @@ class FieldType:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        return ("node", "edge") if isinstance(self.rep, NodeIndex) else self.domain.axes
+        match self.rep:
+            case Patch():
+                return ("vertex", "radius", "direction", "corner")
+            case Frame():
+                return ("vertex", "axis", "coordinate")
+            case NodeIndex() if isinstance(self.domain, Edges):
+                return ("node", "edge")
+            case _:
+                return self.domain.axes
 
     @property
     def relational(self) -> bool:
-        """Whether it lies on a graph: on its nodes, edges, pairs of nodes, or the graph as a whole."""
-        return isinstance(self.domain, Nodes | Edges | Pairs | Graphs)
+        """Whether it lies on a graph or a mesh: on nodes or vertices, edges, faces, pairs, or the graph as a whole."""
+        return isinstance(self.domain, Nodes | Edges | Pairs | Graphs | Faces)
 
     @property
     def unbatched(self) -> bool:
@@ -226,15 +341,17 @@ GRAPH = FieldType(Graphs())  # (graphs, ...)
 NODE_INPUT = FieldType(Nodes(), Scalar(intensity=True))
 EDGE_INPUT = FieldType(Edges(), Scalar(intensity=True))
 EDGE_INDEX = FieldType(Edges(), NodeIndex())  # (2, edges): from, to
-
-_TEXT = re.compile(
-    r"invariant"
-    r"|(?P<on>node|edge|pair|graph|(?P<step>step)) (?P<of>scalar|intensity|index|strands)"
-    r"(?(step)(?: on axis (?P<axis>[0-9]))?)"
-    r"|point (?P<point>scalar|intensity|regular\((?P<point_group>[A-Za-z0-9]+)\))"
-    r"|grid (?P<rep>scalar|intensity|regular\((?P<group>[A-Za-z0-9]+)\))"
-    r"(?: /(?P<spacing>[0-9.]+(?:e[+-]?[0-9]+)?|inf))?(?: flat (?P<h>[1-9][0-9]*)x(?P<w>[1-9][0-9]*))?"
-)
+VERTEX = FieldType(Vertices())  # (vertices, ...)
+VERTEX_INPUT = FieldType(Vertices(), Scalar(intensity=True))
+VERTEX_POSITION = FieldType(Vertices(), Ambient("position"))  # (vertices, 3)
+FACES = FieldType(Faces(), NodeIndex())  # (faces, 3): corners
+EDGE_DIRECTION = FieldType(Edges(), Direction())  # (edges,)
+EDGE_TRANSPORTER = FieldType(Edges(), Transporter())  # (edges,)
+EDGE_METRIC = FieldType(Edges(), Metric())  # (edges,)
+VERTEX_METRIC = FieldType(Vertices(), Metric())  # (vertices,)
+VERTEX_FRAME = FieldType(Vertices(), Frame())  # (vertices, 2, 3)
+PATCH_CORNER = FieldType(Vertices(), Patch("corner"))  # (vertices, radii, directions, 3)
+PATCH_WEIGHT = FieldType(Vertices(), Patch("weight"))
 
 
 def domain_word(domain: str) -> str:
@@ -250,43 +367,3 @@ def grid(rep: Representation | None = None, spacing: float = 1.0) -> FieldType:
 def regular(name: str, spacing: float = 1.0) -> FieldType:
     """Return a grid field in the regular representation of the group called `name`."""
     return FieldType(Grid(spacing), Regular(group(name)))
-
-
-def parse_field(text: str) -> FieldType:
-    """Read what `str(field)` writes, for example "grid regular(D4) /2" or "invariant"; raise ValueError."""
-    m = _TEXT.fullmatch(text.strip())
-    if m is None:
-        raise ValueError(
-            f"unknown field type {text!r}; write 'invariant', 'grid scalar', 'grid regular(D4)', 'grid scalar /2', "
-            "'point regular(C4)', 'node scalar', 'edge scalar', 'pair scalar', 'step scalar' or 'step scalar on axis 1'"
-        )
-    if m["point"]:
-        return FieldType(Point(), _representation(m["point"], m["point_group"]))
-    if m["on"]:
-        if m["of"] == "index" and m["on"] != "edge":
-            raise ValueError(f"field type {text!r}: only edges are given by indices of nodes")
-        domains: dict[str, Domain] = {
-            "node": Nodes(),
-            "edge": Edges(),
-            "pair": Pairs(),
-            "graph": Graphs(),
-            "step": Steps(int(m["axis"] or 0)),
-        }
-        domain = domains[m["on"]]
-        if m["of"] == "strands":
-            return FieldType(domain, Strands())
-        return FieldType(domain, NodeIndex() if m["of"] == "index" else Scalar(m["of"] == "intensity"))
-    if not m["rep"]:
-        return INVARIANT
-    try:
-        spacing = float(m["spacing"] or 1.0)
-    except ValueError:
-        spacing = 0.0
-    if spacing <= 0.0:
-        raise ValueError(f"field type {text!r}: the spacing must be a positive number, not {m['spacing']!r}")
-    flat = (int(m["h"]), int(m["w"])) if m["h"] else None
-    return FieldType(Grid(spacing, flat), _representation(m["rep"], m["group"]))
-
-
-def _representation(text: str, name: str | None) -> Representation:
-    return Regular(group(name)) if name else Scalar(text == "intensity")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.mesh_values import MeshPart
 from explorer.state import State
 from explorer.worked import Working
 
@@ -61,9 +62,9 @@ class LayerInfo:
 
     @property
     def kind_of_places(self) -> str:
-        """Return "node", "edge", "pair" or "graph" for what lies on a graph, else ""."""
+        """Return "node", "edge", "pair", "graph", "vertex", "face" or "step", or "" for what has a batch axis."""
         first = self.field.partition(" ")[0]
-        return first if first in ("node", "edge", "pair", "graph", "step") else ""
+        return first if first in ("node", "edge", "pair", "graph", "step", "vertex", "face") else ""
 
     @property
     def channels(self) -> int:
@@ -297,11 +298,13 @@ class Square:
     message: str = ""
     graph: GraphPart | None = None
     time: TimePart | None = None
+    mesh: MeshPart | None = None
 
     @property
     def domain(self) -> str:
-        """Return "grid", "graph" (sets included) or "time"."""
-        return "graph" if self.graph is not None else "time" if self.time is not None else "grid"
+        """Return "grid", "graph" (sets included), "mesh" or "time"."""
+        parts = {"graph": self.graph, "time": self.time, "mesh": self.mesh}
+        return next((domain for domain, part in parts.items() if part is not None), "grid")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from explorer.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT, FieldType, Representation, Scalar, Steps
+from explorer.fields import (
+    EDGE,
+    EDGE_INDEX,
+    GRAPH,
+    NODE,
+    NODE_INPUT,
+    FieldType,
+    Representation,
+    Scalar,
+    Steps,
+    Vertices,
+)
 
 if TYPE_CHECKING:
     from explorer.transforms import Element
@@ -20,14 +31,20 @@ class Inputs:
     """The positional arguments of a network; the first is x, the one that is drawn and differentiated.
 
     Attributes:
-        values: tensors in the order of the call.
+        values: tensors in the order of the call, then those that only move along.
         fields: what each is a field of: a group element acts on all of them at once.
         names: "x", "edge_index", ...
+        aside: how many of the last values are no arguments: where a mesh lies in space, though its network is
+            called with lengths and angles alone.
+        remake: makes the same arguments anew from (these inputs, positions, faces, axes or None), for what bends or
+            remeshes a surface: lengths, angles and patches follow from it. None where nothing can be made anew.
     """
 
     values: tuple[Tensor, ...]
     fields: tuple[FieldType, ...]
     names: tuple[str, ...] = ("x",)
+    aside: int = 0
+    remake: Callable[[Inputs, Tensor, Tensor, Tensor | None], Inputs] | None = None
 
     @property
     def x(self) -> Tensor:
@@ -38,8 +55,13 @@ class Inputs:
         return self.fields[0]
 
     @property
+    def arguments(self) -> tuple[Tensor, ...]:
+        """Return what the network is called with."""
+        return self.values[: len(self.values) - self.aside]
+
+    @property
     def relational(self) -> bool:
-        """Whether they describe a graph or a set."""
+        """Whether they describe a graph, a set or a mesh."""
         return self.fields[0].relational
 
     @property
@@ -54,7 +76,9 @@ class Inputs:
 
     @property
     def domain(self) -> str:
-        """Return "grid", "graph" (sets included) or "time"."""
+        """Return "grid", "graph" (sets included), "mesh" or "time"."""
+        if isinstance(self.fields[0].domain, Vertices):
+            return "mesh"
         return "graph" if self.relational else "time" if self.unbatched else "grid"
 
     def get(self, name: str) -> Tensor | None:
@@ -63,7 +87,7 @@ class Inputs:
 
     def moved(self, element: Element) -> Inputs:
         """Return rho(g) of every argument."""
-        return self.map(lambda value, kind: element.act(value, kind))
+        return element.moved(self)
 
     def exact(self, element: Element) -> bool:
         """Whether the element permutes places in every argument."""

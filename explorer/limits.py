@@ -6,6 +6,8 @@ MAX_SIDE = 8192
 MAX_ELEMENTS = 2**28  # 1 GiB of float32: four channels at the largest side
 MAX_NODES = 2**24  # of a graph
 MAX_LISTED = 2**25  # edges of a graph, both directions of an undirected one counted: 512 MiB of edge_index
+MAX_FACES = 2**22  # triangles of a mesh
+MAX_VERTICES = 3 * MAX_FACES  # of a mesh: three for each face that shares none
 
 
 def excess(channels: int, height: int, width: int) -> str:

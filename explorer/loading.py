@@ -27,7 +27,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer.card import Card, GraphInput, InputSpec, ModelInfo, SequenceInput
+from explorer.card import Card, GraphInput, InputSpec, MeshInput, ModelInfo, SequenceInput
 from explorer.limits import MAX_SIDE
 from explorer.sampling import InputShape
 from explorer.sequence_layouts import Unclear, declared_input, reads_sequences, sequence_input
@@ -35,10 +35,19 @@ from explorer.sequence_layouts import Unclear, declared_input, reads_sequences, 
 WEIGHTS_MARK = "@"  # "d4-cnn@my.safetensors": that card with the parameters of that file
 WEIGHTS = Path(__file__).resolve().parents[1] / "resources" / "weights"
 # what a file's network lives on, and what it is shown on first
-_DATA = {InputSpec: ("grid", "digit-3"), GraphInput: ("graph", "karate"), SequenceInput: ("time", "sine")}
+_DATA = {
+    InputSpec: ("grid", "digit-3"),
+    GraphInput: ("graph", "karate"),
+    SequenceInput: ("time", "sine"),
+    MeshInput: ("mesh", "body"),
+}
 _SEQUENCES = {"values": "sine", "tokens": "alice-characters", "dna": "planted-dna"}
 # a folder's name may hold an @ as well
 SIGNALS = ("x", "edge_index", "edge_attr", "edge_weight", "position", "batch")
+# what a surface alone has; whoever asks for one of these is called with a mesh
+OF_A_SURFACE = ("radius", "angle", "transport", "cotan", "mass", "patch_index", "patch_weight")
+MESH_SIGNALS = ("x", "edge_index", *OF_A_SURFACE, "position")
+GAUGES = ("edge", "principal", "gradient")
 _NAME = re.compile(r"(?P<base>.+\.py:[^@:/\\]*|[^@/\\]+)(?:@(?P<weights>.+))?", re.DOTALL)
 
 
@@ -100,6 +109,8 @@ def file_card(path: Path, attribute: str, trust: bool) -> Card:
     INPUT_CHANNELS, the width of x; one whose forward has an argument called edge_index needs not say it.
     A network on sequences may say INPUT_KIND ("values", "tokens", "dna"), INPUT_LAYOUT ("NTC", ...), INPUT_CHANNELS and
     INPUT_STEPS; one with recurrent layers, attention or temporal convolutions needs not say it (`sequence_layouts`).
+    One that names what only a surface has, "radius", "angle", "transport", "cotan", "mass", "patch_index" or
+    "patch_weight", is called with a mesh; INPUT_FEATURES, what x is made of, and INPUT_GAUGE are those of `MeshInput`.
     """
     where = str(path)
     if not path.is_file():
@@ -128,8 +139,10 @@ def file_card(path: Path, attribute: str, trust: bool) -> Card:
 
     name = f"{path}:{attribute}"
     declared = getattr(made, "input_shape", getattr(module, "INPUT_SHAPE", None))
-    spec: InputSpec | GraphInput | SequenceInput | None
-    spec = _graph_input(made, module, where, lambda: _built(name, build))
+    spec: InputSpec | GraphInput | SequenceInput | MeshInput | None
+    spec = _mesh_input(made, module, where, lambda: _built(name, build))
+    if spec is None:
+        spec = _graph_input(made, module, where, lambda: _built(name, build))
     if spec is None and declared is None:
         spec = _sequence_input(made, module, where, _built(name, build))
     if spec is None:
@@ -159,6 +172,30 @@ def _sequence_input(made: object, module: ModuleType, where: str, network: nn.Mo
         return sequence_input(network, told)
     except Unclear as error:
         raise ModelError(where, f"{where}: {error}") from None
+
+
+def _mesh_input(made: object, module: ModuleType, where: str, network: Callable[[], nn.Module]) -> MeshInput | None:
+    """Return what a network on meshes eats, or None for one that asks for nothing that only a surface has."""
+    signals = getattr(made, "input_signals", getattr(module, "INPUT_SIGNALS", None))
+    forward = getattr(made, "forward", None)
+    if signals is None and forward is not None and (isinstance(made, nn.Module) or inspect.isclass(made)):
+        names = [p.name for p in inspect.signature(forward).parameters.values() if p.name != "self"]
+        signals = list(itertools.takewhile(lambda n: n in MESH_SIGNALS, names))
+    if not isinstance(signals, list | tuple) or not any(s in OF_A_SURFACE for s in signals):
+        return None
+    if not all(s in MESH_SIGNALS for s in signals) or signals[0] != "x":
+        raise ModelError(where, f"{where}: INPUT_SIGNALS must begin with 'x' and name {', '.join(MESH_SIGNALS)}")
+    channels = getattr(made, "input_channels", getattr(module, "INPUT_CHANNELS", None))
+    if channels is not None and (not isinstance(channels, int) or isinstance(channels, bool) or channels < 1):
+        raise ModelError(where, f"{where}: INPUT_CHANNELS must be a whole number above 0, not {channels!r:.60}")
+    features = getattr(made, "input_features", getattr(module, "INPUT_FEATURES", "hks"))
+    if not isinstance(features, str):
+        raise ModelError(where, f"{where}: INPUT_FEATURES must be a text, not {features!r:.60}")
+    gauge = getattr(made, "input_gauge", getattr(module, "INPUT_GAUGE", "edge"))
+    if gauge not in GAUGES:
+        raise ModelError(where, f"{where}: INPUT_GAUGE must be one of {', '.join(GAUGES)}, not {gauge!r:.60}")
+    width = _first_width(network()) if channels is None and features == "hks" else channels
+    return MeshInput(channels=width, signals=tuple(signals), features=features, gauge=gauge)
 
 
 def _graph_input(made: object, module: ModuleType, where: str, network: Callable[[], nn.Module]) -> GraphInput | None:
@@ -348,13 +385,14 @@ def source_of(objects: tuple[Any, ...]) -> str:
     return "\n\n".join(text.rstrip() for text in texts)
 
 
-def _shape_of(spec: InputSpec | GraphInput | SequenceInput) -> tuple[int | str | None, ...]:
+def _shape_of(spec: InputSpec | GraphInput | SequenceInput | MeshInput) -> tuple[int | str | None, ...]:
     """Return what a network takes, for reading: (channels, height, width), or what of a graph."""
     if isinstance(spec, InputSpec):
         return spec.shape
     if isinstance(spec, SequenceInput):
         return ("steps", spec.channels)
-    return ("nodes", spec.channels, *(name for name in spec.signals if name != "x"))
+    places = "vertices" if isinstance(spec, MeshInput) else "nodes"
+    return (places, spec.channels, *(name for name in spec.signals if name != "x"))
 
 
 def model_info(card: Card) -> ModelInfo:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from typing import TYPE_CHECKING
 
 from torch import Tensor
 
 from explorer.fields import FieldType
 from explorer.transforms import Element
+
+if TYPE_CHECKING:
+    from explorer.inputs import Inputs
 
 REMEMBERED = 16  # moved tensors; skip connections reach back a few layers
 
@@ -27,6 +31,11 @@ class Once(Element):
             if len(self._acted) > REMEMBERED:
                 self._acted.popitem(last=False)
         return self._acted[key][1]
+
+    def moved(self, inputs: Inputs) -> Inputs:
+        if type(self.element).moved is Element.moved:
+            return inputs.map(self.act)
+        return self.element.moved(inputs)
 
     def inverse(self) -> Element:
         return self.element.inverse()

@@ -43,6 +43,10 @@ def orbit_values(transform: Transform, sample_size: int, count: int = COUNT) -> 
         if param.whole:
             return np.arange(min(count, sample_size) if transform.name == "swap" else count, dtype=np.float64)
         return np.linspace(param.minimum, param.maximum, count)
+    if param.minimum < 0:
+        # both ways from what does nothing
+        both = np.linspace(param.minimum, param.maximum, 2 * (count // 2) + 1)
+        return np.unique(np.append(both, param.default).round(9))
     low, high = max(param.minimum, param.default / 4), min(param.maximum, param.default * 4)
     values = np.geomspace(low, high, count) if low > 0 else np.linspace(low, high, count)
     return np.unique(np.append(values, param.default))
@@ -70,12 +74,13 @@ def orbit(
     """
     transform = transforms()[state.orbit]
     values = orbit_values(transform, p.inputs.places if p.inputs.unbatched else p.x.shape[-1], count)
-    elements = [e.on(p.inputs) for e in orbit_elements(state, transform, values)]
+    words = orbit_elements(state, transform, values)
     layers = [w for w in p.watched if w.leaf and w.field is not None]
     n = len(values)
     errors = {w.name: np.full(n, np.nan) for w in layers}
     lowest = {w.name: np.full(n, np.nan) for w in layers}
-    exact = np.array([p.inputs.exact(e) for e in elements])
+    exact = np.zeros(n, bool)
+    soft: dict[str, list[int]] = {w.name: [] for w in layers}  # the elements that resample a layer
     outputs: NDArray[np.float64] | None = None
     if batch is None:
         # a batch should take about as long as a person does not notice
@@ -86,14 +91,20 @@ def orbit(
     def curve(done: int) -> OrbitCurve:
         return OrbitCurve(
             state, p.card.name, transform.name, declared.name, declared.unit, values,
-            {k: v.copy() for k, v in errors.items()}, {k: v.copy() for k, v in lowest.items()}, exact,
+            {k: v.copy() for k, v in errors.items()}, {k: v.copy() for k, v in lowest.items()}, exact.copy(),
             np.zeros((n, 0)) if outputs is None else outputs.copy(), p.labels, done,
         )  # fmt: skip
 
-    def compare(part: slice, by: Callable[..., tuple[Figures, Sequence[Tensor]]]) -> Sequence[Tensor]:
+    def bound(part: slice) -> list[Element]:
+        # a part at a time: on a large mesh each may be a surface of its own
+        return [word.on(p.inputs) for word in words[part]]
+
+    def compare(
+        part: slice, elements: list[Element], by: Callable[..., tuple[Figures, Sequence[Tensor]]]
+    ) -> Sequence[Tensor]:
         """Fill in the errors of a part of the orbit and return the network's answers there."""
         with torch.no_grad(), evaluating(p.model), following(p.model):
-            relative, out = by(p, elements[part], None, layers)
+            relative, out = by(p, elements, None, layers)
         for name, figures in relative.items():
             errors[name][part] = figures
         return out
@@ -101,8 +112,13 @@ def orbit(
     quick = one_by_one if p.inputs.unbatched else survey
     for first in range(0, n, batch):
         part = slice(first, min(first + batch, n))
-        out = compare(part, quick)
-        scores = np.stack([scores_of(o, *last, e) for o, e in zip(out, elements[part], strict=True)]).astype(np.float64)
+        elements = bound(part)
+        exact[part] = [p.inputs.exact(e) for e in elements]
+        for w in layers:
+            assert w.field is not None
+            soft[w.name] += [k for k, e in enumerate(elements, first) if not e.exact(w.field, w.shape)]
+        out = compare(part, elements, quick)
+        scores = np.stack([scores_of(o, *last, e) for o, e in zip(out, elements, strict=True)]).astype(np.float64)
         outputs = np.full((n, scores.shape[1]), np.nan) if outputs is None else outputs
         outputs[part] = scores
         # complete means with its floors, which are still to come
@@ -113,26 +129,29 @@ def orbit(
     few = max(1, batch // 4)
     rough = quick is survey and p.forward_seconds * n < FULL_SECONDS
     for first in range(0, n, few) if rough else ():
-        compare(slice(first, min(first + few, n)), sweep)
+        part = slice(first, min(first + few, n))
+        compare(part, bound(part), sweep)
         yield curve(n - 1)
     start = time.perf_counter()
     for w in layers:
         assert w.field is not None
         lowest[w.name][:] = p.float_floor[w.name]
-        soft = [k for k in range(n) if not elements[k].exact(w.field, w.shape)]
+        if w.field.relational:
+            continue  # there nothing is resampled
         # the floor changes slowly between exact elements: a dozen of them draw the band
-        some = soft[:: max(1, len(soft) // 12)]
+        some = soft[w.name][:: max(1, len(soft[w.name]) // 12)]
         found: list[float] = []
-        for k in some:
+        for element in (words[k].on(p.inputs) for k in some):
             with torch.inference_mode():
                 try:
-                    floor = measure.there_and_back(elements[k], p.values[w.name], w.field, w.receptive)
+                    floor = measure.there_and_back(element, p.values[w.name], w.field, w.receptive)
                 except NoAction:
                     break
-                found.append(float(floor))
+            found.append(float(floor))
             if time.perf_counter() - start > PART_SECONDS:
                 yield curve(n - 1)
                 start = time.perf_counter()
-        if soft and len(found) == len(some):
-            lowest[w.name][soft] = np.maximum(np.interp(values[soft], values[some], found), p.float_floor[w.name])
+        if some and len(found) == len(some):
+            these = soft[w.name]
+            lowest[w.name][these] = np.maximum(np.interp(values[these], values[some], found), p.float_floor[w.name])
     yield curve(n)

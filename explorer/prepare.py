@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.capture import capture
-from explorer.card import Card, GraphInput, InputSpec, SequenceInput
+from explorer.card import Card, GraphInput, InputSpec, MeshInput, SequenceInput
 from explorer.equivariance.measure import stored_precision
 from explorer.fields import FieldType
 from explorer.inputs import Inputs, sequence_inputs
@@ -26,6 +26,8 @@ from explorer.spaces import space_of
 from explorer.trace import OUTPUT, Layer, LayerError, Trace, evaluating, trace
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
+SURFACE = ("position", "faces", "axes", "edge_index")  # of a mesh, what moves along with any network's arguments
+SLOW_SECONDS = 0.5  # of a forward pass: a network this slow is not run once more only to be timed
 QUICK_SECONDS = 0.05  # of a forward pass: a network this quick is run once more, in double precision
 
 
@@ -96,16 +98,23 @@ class Prepared:
 
 
 def inputs_from(
-    sample: Sample, spec: InputSpec | GraphInput | SequenceInput, device: torch.device, dtype: torch.dtype
+    sample: Sample,
+    spec: InputSpec | GraphInput | SequenceInput | MeshInput,
+    device: torch.device,
+    dtype: torch.dtype,
 ) -> Inputs:
     """Return what a network is called with: the signals that its card asks for; images get a batch axis.
 
     Raises:
         ValueError: NaN and infinities.
     """
-    names = spec.signals if isinstance(spec, GraphInput) else (next(iter(sample.signals)),)
+    names = spec.signals if isinstance(spec, GraphInput | MeshInput) else (next(iter(sample.signals)),)
+    beside: tuple[str, ...] = ()
+    if isinstance(spec, MeshInput):
+        poses = (n for n in sample.signals if n.startswith("pose:"))
+        beside = tuple(n for n in (*SURFACE, *poses) if n not in names)
     values = []
-    for name in names:
+    for name in names + beside:
         array = sample.signals[name].values
         if not np.isfinite(array).all():
             bad, title = int((~np.isfinite(array)).sum()), sample.title or sample.name
@@ -113,9 +122,30 @@ def inputs_from(
         value = torch.from_numpy(np.array(array)).to(device)
         value = value.to(dtype) if value.is_floating_point() else value
         values.append(value[None] if isinstance(spec, InputSpec) else value)
+    fields = tuple(sample.signals[name].field for name in names + beside)
     if isinstance(spec, SequenceInput) and spec.layout != "TC":
         return replace(sequence_inputs(values[0], spec.layout), names=names)
-    return Inputs(tuple(values), tuple(sample.signals[name].field for name in names), names)
+    remake = partial(_made_anew, sample, spec) if isinstance(spec, MeshInput) else None
+    return Inputs(tuple(values), fields, names + beside, len(beside), remake)
+
+
+def _made_anew(
+    sample: Sample,
+    spec: MeshInput,
+    before: Inputs,
+    position: Tensor,
+    faces: Tensor,
+    axes: Tensor | None,
+) -> Inputs:
+    """Return the inputs on a surface that was bent or remeshed, or whose frames were given other `axes`."""
+    from explorer.mesh_fit import derived, refitted
+
+    turned = None if axes is None else axes.double().cpu().numpy()
+    there = refitted(sample, spec, position.double().cpu().numpy(), faces.cpu().numpy(), turned)
+    made = inputs_from(there, spec, position.device, position.dtype)
+    # what does not follow from the surface stays as it is now: vertices may have been renumbered meanwhile
+    kept = {n: v for n, v in zip(before.names, before.values, strict=True) if not derived(n, spec)}
+    return replace(made, values=tuple(kept.get(n, v) for n, v in zip(made.names, made.values, strict=True)))
 
 
 def reseed(seed: int) -> None:
@@ -181,14 +211,17 @@ def prepare(
             raise ValueError(f"{error.args[0]}; {card.name} has: {known}") from None
         names = [layer.name for layer in traced.layers]
         reseed(seed)
+        start = time.perf_counter()
         values, fed = capture(model, x, names, clone=traced.clones, inputs=True)
+        seconds = time.perf_counter() - start
         index = x.get("edge_index")
         edgeless = index is not None and not index.numel()
         _check_output(card.name, values[traced.output], traced.output, x.unbatched, edgeless)
         for name in names:
             if not torch.isfinite(values[name]).all():
                 raise LayerError(name, f"layer {name} of {card.name} gave NaN or infinite values on this input")
-        seconds = _seconds(partial(model, *x.values), device)
+        if seconds < SLOW_SECONDS:
+            seconds = _seconds(partial(model, *x.arguments), device)
         reseed(seed)
         chance, _ = capture(model, space_of(x).another(x, seed), names, clone=traced.clones)
         watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)

@@ -40,7 +40,8 @@ from explorer.symmetries import find_symmetry
 from explorer.trace import LayerError, evaluating
 from explorer.transforms import chain_element, chain_text, transforms
 
-_USUAL = {"grid": "D4", "graph": "permutation", "set": "permutation", "time": "shift"}  # where no law is claimed
+# where no law is claimed
+_USUAL = {"grid": "D4", "graph": "permutation", "set": "permutation", "time": "shift", "mesh": "gauge"}
 SMALL_GRAPH = 256  # nodes of a graph or a set that a check takes besides the one that was asked for
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from explorer.card import ModelInfo
 from explorer.catalogue import Catalogue, same_kind
-from explorer.fields import parse_field
+from explorer.field_text import parse_field
 from explorer.frame import LayerInfo
 from explorer.params import Param
 from explorer.state import State
@@ -86,7 +86,7 @@ def _orbit(name: str, domain: str) -> str:
     if name in fit or not fit:
         return name
     # a group before what only leaves something out
-    return next((n for n in (State().orbit, "permute", "shift") if n in fit), fit[0])
+    return next((n for n in (State().orbit, "gauge", "permute", "shift") if n in fit), fit[0])
 
 
 def _is_field(text: str) -> bool:

@@ -22,6 +22,7 @@ from explorer.catalogue import Busy, Catalogue
 from explorer.failing import failure_of as failure_of
 from explorer.failing import sentence as sentence
 from explorer.frame import Failure, Frame, OrbitCurve
+from explorer.progress import listening
 from explorer.state import State
 from explorer.transforms import transforms
 
@@ -123,6 +124,7 @@ class Runner:
         self._orbit_over = True
         self._activity: tuple[str, float] | None = None
         self._announced = False
+        self._told = -math.inf  # when it was last said how far a request is
         # This belongs to the worker alone: what is still missing of the frame shown, the generator of the orbit
         # and the round it was made for.
         self._rest: Iterator[Frame] | None = None
@@ -271,8 +273,14 @@ class Runner:
             self.check_busy()
             return self._given_up(state)
 
+        def told(text: str, share: float) -> None:
+            if self._given_up(state):
+                raise Cancelled
+            self._tell(text, share)
+
         try:
-            frame = engine.answer(state, cancelled)
+            with listening(told):
+                frame = engine.answer(state, cancelled)
             answer = frame if frame.state == state else replace(frame, state=state)
             self._rest = engine.refine(answer)
         except Cancelled:
@@ -336,15 +344,25 @@ class Runner:
         """Compute the next part of the orbit, in its round `turn`."""
         answer: object = None
         over = True
+
+        def told(text: str, share: float) -> None:
+            with self._change:
+                if self._closing or self._pending is not None or turn != self._orbit_round:
+                    raise Cancelled
+
         try:
             if self._curves is None or self._curves[0] != turn:
                 self._drop_curves()
                 self._curves = (turn, iter(engine.orbit(state)))
-            curve = next(self._curves[1])
+            with listening(told):
+                curve = next(self._curves[1])
             answer = curve if curve.state == state else replace(curve, state=state)
             over = False
-        except (StopIteration, Cancelled):
+        except StopIteration:
             pass
+        except Cancelled:  # a request came meanwhile: the orbit begins again after it
+            over = False
+            self._drop_curves()
         except (Exception, SystemExit) as error:
             failure = failure_of(error, state)
             answer = failure if failure.where else replace(failure, where="orbit")
@@ -373,6 +391,14 @@ class Runner:
         with self._change:
             self._activity = (text, self._clock())
             self._announced = told
+
+    def _tell(self, text: str, share: float) -> None:
+        """Say how far the present request is, once it takes long, and not more often than can be read."""
+        with self._change:
+            now = self._clock()
+            if self._activity is not None and now - self._activity[1] >= BUSY_AFTER and now >= self._told + BUSY_AFTER:
+                self._announced, self._told = True, now
+                self._say(Busy(f"{text}…", share))
 
     def _leave(self) -> None:
         with self._change:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.card import GraphInput, InputSpec, SequenceInput
+from explorer.card import GraphInput, InputSpec, MeshInput, SequenceInput
 from explorer.fields import domain_word
 from explorer.samples import Sample, SampleSpec, Signal
 from explorer.samples.graph_text import graph_sample_text, is_graph_text
@@ -84,7 +84,7 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def fitted(sample: Sample, spec: InputSpec | GraphInput | SequenceInput) -> Sample:
+def fitted(sample: Sample, spec: InputSpec | GraphInput | SequenceInput | MeshInput) -> Sample:
     """Adapt a sample to what a network takes; raise ValueError where it lies on another kind of domain."""
     if isinstance(spec, GraphInput):
         from explorer.node_features import fit_graph
@@ -94,6 +94,10 @@ def fitted(sample: Sample, spec: InputSpec | GraphInput | SequenceInput) -> Samp
         from explorer.sequence_fit import fit_sequence
 
         return fit_sequence(sample, spec)
+    if isinstance(spec, MeshInput):
+        from explorer.mesh_fit import fit_mesh
+
+        return fit_mesh(sample, spec)
     return fit(sample, spec.shape)
 
 

@@ -16,7 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer.fields import FieldType, parse_field
+from explorer.field_text import parse_field
+from explorer.fields import FieldType
 from explorer.inputs import Given, Inputs, inputs_of
 from explorer.spaces import Known, space_of
 
@@ -156,7 +157,7 @@ def trace(
             handles.append(module.register_forward_hook(recorder.leave, with_kwargs=True))
         with torch.no_grad():
             try:
-                result = model(*inputs.values)
+                result = model(*inputs.arguments)
             except (_Unfit, torch.OutOfMemoryError):
                 raise
             except Exception as error:

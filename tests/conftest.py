@@ -71,6 +71,14 @@ def pytest_report_header() -> str:
     return f"GUI toolkits: {'cannot be imported' if toolkits_are_absent() else 'within reach'}"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the tests out of the user's cache of surfaces, and that out of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EQUISCOPE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def same_start() -> Iterator[None]:
     """Give each test the same random numbers, and take back what it set for all of torch."""

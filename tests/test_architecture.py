@@ -50,7 +50,7 @@ RULES = {
     "models": Rule(
         allowed=(
             *("explorer.alkane_data", "explorer.card", "explorer.digits", "explorer.equations"),
-            *("explorer.fields", "explorer.groups", "explorer.params", "explorer.samples"),
+            *("explorer.fields", "explorer.groups", "explorer.mesh_fit", "explorer.params", "explorer.samples"),
             *("models", "networkx", "numpy", "scipy", "sklearn", "torch", "torch_geometric"),
             *sys.stdlib_module_names,
         )

@@ -40,7 +40,9 @@ class Docks(QObject):
         self._window = window
         self._specs = sorted((spec for spec, _ in views), key=lambda s: (s.order, s.name))
         self.docks: dict[str, QDockWidget] = {}
+        self._domain = ""
         self._guests: list[QDockWidget] = []
+        self._away: set[str] = set()  # put away because they say nothing of the data at hand, not by the person
         options = QMainWindow.DockOption
         # grouped dragging is what lets a tab be pulled out of its group
         window.setDockOptions(
@@ -87,6 +89,8 @@ class Docks(QObject):
                 dock.show()
             for dock in docks[:1]:
                 dock.raise_()
+        self._away.clear()
+        self._put_away()
         self._share({area: docks[0] for area, docks in groups.items() if docks}, [c[0] for c in columns if c])
         self.mend_titles()
 
@@ -107,17 +111,52 @@ class Docks(QObject):
         return zlib.crc32(" ".join(sorted(self.docks)).encode()) & 0x7FFFFFFF
 
     def save(self) -> bytes:
-        return bytes(self._window.saveState(self.version).data())
+        """Return the layout; panels that are only put away for now count as open."""
+        self._window.setUpdatesEnabled(False)
+        away = sorted(self._away)
+        for name in away:
+            self.docks[name].show()
+        layout = bytes(self._window.saveState(self.version).data())
+        for name in away:
+            self.docks[name].hide()
+        self._window.setUpdatesEnabled(True)
+        return layout
 
     def restore(self, layout: bytes) -> bool:
         """Go back to a saved layout; return whether that worked."""
         done = bool(layout) and self._window.restoreState(QByteArray(layout), self.version)
+        self._put_away()
         self.mend_titles()
         return done
+
+    def follow(self, domain: str) -> None:
+        """Offer only the panels that have something to say of this kind of data; what was closed stays closed."""
+        self._domain = domain
+        on_top = [d for d in self.docks.values() if d.isVisible() and not d.visibleRegion().isEmpty()]
+        back = [n for n in sorted(self._away) if self._fits(n)]
+        for name in back:
+            self.docks[name].show()
+        self._away -= set(back)
+        self._put_away()
+        for dock in on_top:
+            if not dock.isHidden():
+                dock.raise_()
+        self._mend.start()
+
+    def _put_away(self) -> None:
+        for name, dock in self.docks.items():
+            if not dock.isHidden() and not self._fits(name):
+                self._away.add(name)
+                dock.hide()
+
+    def _fits(self, name: str) -> bool:
+        domains = next(spec.domains for spec in self._specs if spec.name == name)
+        return not domains or not self._domain or self._domain in domains
 
     def bring(self, name: str) -> None:
         """Show a panel, on top of those it shares its place with."""
         dock = self.docks[name]
+        self._away.discard(name)
         dock.show()
         dock.raise_()
 

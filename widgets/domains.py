@@ -13,7 +13,7 @@ TITLES = {
     "grid": "Images", "graph": "Graphs", "set": "Sets", "mesh": "Meshes", "time": "Sequences", "sphere": "Sphere",
     "volume": "Volumes",
 }  # fmt: skip
-ONE = {"grid": "an image", "graph": "a graph", "set": "a set", "time": "a sequence"}
+ONE = {"grid": "an image", "graph": "a graph", "set": "a set", "mesh": "a mesh", "time": "a sequence"}
 MOST = 24  # entries of a menu: as many fit on a screen of 800 pixels with room to spare
 # the rows of docs/systems.md that more models have than fit into one menu
 FAMILIES = {

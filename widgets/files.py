@@ -15,7 +15,7 @@ from explorer.session import Session, SessionError, load_session, save_session
 from widgets import theme
 from widgets.domains import lessons_of
 from widgets.menus import empty
-from widgets.recording import Recorder
+from widgets.recording import Recorder, Turntable
 
 if TYPE_CHECKING:
     from widgets.main_window import MainWindow
@@ -25,6 +25,8 @@ LESSONS = Path(__file__).parents[1] / "resources" / "lessons"
 MOST_RECENT = 10
 SESSIONS = "Equiscope session (*.json)"
 PICTURES = ("PNG picture (*.png)", "SVG drawing (*.svg)", "PDF page (*.pdf)")
+FILMS = "GIF animation (*.gif);;MP4 film (*.mp4)"
+PICTURES_OF_A_TURN = 72
 NUMBERS = ("Table (*.csv)", "NumPy arrays (*.npz)")
 
 
@@ -37,6 +39,7 @@ class Files(QObject):
         self._controller = window.controller
         self.session_path = ""
         self._recorder: Recorder | None = None
+        self._turntable: Turntable | None = None
 
     # asking; tests answer in place of the person ----------------------------------------------------------
     def ask_open(self, title: str, filters: str) -> str:
@@ -180,7 +183,9 @@ class Files(QObject):
     def export_captures(self) -> None:
         """Save what every layer answered, on the worker thread: the tensors never come here."""
         state = self._controller.state
-        path = self.ask_save("Export captures", f"{state.model}-captures.safetensors", "Safetensors (*.safetensors)")
+        mesh = ";;Mesh with the layer's values (*.ply)" if self._controller.domain == "mesh" else ""
+        name = f"{state.model}-captures.safetensors"
+        path = self.ask_save("Export captures", name, f"Safetensors (*.safetensors){mesh}")
         if not path:
             return
 
@@ -221,7 +226,27 @@ class Files(QObject):
             return
         state = self._controller.state
         name = f"{state.model}-{state.orbit}.gif"
-        if path := self.ask_save("Export orbit", name, "GIF animation (*.gif);;MP4 film (*.mp4)"):
+        if path := self.ask_save("Export orbit", name, FILMS):
             self._recorder = Recorder(self._controller, view, path)
             self._recorder.finished.connect(lambda: self._window.say("info", f"Saved {path}"))
             self._recorder.begin()
+
+    def export_turntable(self) -> None:
+        """Film one full turn of the mesh that is shown."""
+        view = self._window.active_view()
+        turn = view.turntable(PICTURES_OF_A_TURN) if view is not None else None
+        if turn is None:
+            self._window.say("warning", "There is nothing that turns here: choose the Surface view of a mesh.")
+            return
+        name = f"{self._controller.state.model}-turntable.gif"
+        if path := self.ask_save("Export turntable", name, FILMS):
+            self.stop_filming()
+            self._turntable = Turntable(self._controller, turn, PICTURES_OF_A_TURN, path)
+            self._turntable.finished.connect(lambda: self._window.say("info", f"Saved {path}"))
+            self._turntable.begin()
+
+    def stop_filming(self) -> None:
+        """Give up the film of a turn, if there is one."""
+        if self._turntable is not None:
+            self._turntable.stop()
+            self._turntable = None

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.fields import parse_field
+from explorer.field_text import parse_field
 from explorer.frame import Measure
 from widgets import theme
 from widgets.chart import scale_for

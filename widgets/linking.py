@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.fields import parse_field
+from explorer.field_text import parse_field
 from explorer.groups import group
 from explorer.transforms import Step, transforms
 from explorer.transforms.affine import Affine

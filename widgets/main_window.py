@@ -244,10 +244,15 @@ class MainWindow(QMainWindow):
         for spec, view in self.views:
             if spec.area == "center":
                 self.tabs.setTabVisible(self.tabs.indexOf(view), not spec.domains or domain in spec.domains)
+        self.docks.follow(domain)
+        if fresh or domain != "grid":
+            self.show_home(domain)
+
+    def show_home(self, domain: str) -> None:
+        """Bring the view in the middle to the front that was made for a kind of data."""
         first = next((view for spec, view in self.views if spec.area == "center" and domain in spec.domains[:1]), None)
-        at_home = self.stage_view() if domain == "grid" else first
-        if at_home is not None and (fresh or domain != "grid"):
-            self.tabs.setCurrentWidget(at_home)
+        if first is not None:
+            self.tabs.setCurrentWidget(first)
 
     def _show_orbit(self, curves: tuple[OrbitCurve, ...]) -> None:
         self._each(lambda view: view.set_orbit(curves))
@@ -297,6 +302,7 @@ class MainWindow(QMainWindow):
         if view is not None and name in self.docks.docks:
             self.docks.bring(name)
         elif view is not None:
+            self.tabs.setTabVisible(self.tabs.indexOf(view), True)  # asked for by name
             self.tabs.setCurrentWidget(view)
         if view is not None:
             view.setFocus()
@@ -352,6 +358,7 @@ class MainWindow(QMainWindow):
 
     def cancel(self) -> None:
         self.infobar.hide()
+        self.files.stop_filming()
         self.controller.cancel()
 
     def open_palette(self) -> None:

@@ -152,6 +152,10 @@ class Menus(QObject):
         self.add(menu, "export_captures", "Export ca&ptures…", files.export_captures, "Ctrl+Shift+E")
         self.add(menu, "export_data", "Export &data…", files.export_data)
         self.add(menu, "export_orbit", "Export orbit as &GIF/MP4…", files.export_orbit)
+        self.add(
+            menu, "export_turntable", "Export &turntable as GIF/MP4…", files.export_turntable,
+            tip="Film one full turn of the mesh in the Surface view",
+        )  # fmt: skip
         menu.addSeparator()
         quit_action = self.add(menu, "quit", "&Quit", self._window.close, "Ctrl+Q")
         quit_action.setMenuRole(QAction.MenuRole.QuitRole)

@@ -24,6 +24,7 @@ _SHOWCASE = {
     "graph": "permute:3",
     "set": "permute:3",
     "time": "shift:5",
+    "mesh": "random-gauge:3",
 }  # an element that shows something
 
 
@@ -45,6 +46,8 @@ def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
     first = State(steps=parse_chain(_SHOWCASE["grid"]))
     pair = replace(first, model="plain-cnn", compare="d4-cnn", sample="digit-3")
     graph = State(model="gat", sample="karate", node=0, steps=parse_chain(_SHOWCASE["graph"]))
+    time = State(model="lstm", sample="", node=60, steps=parse_chain(_SHOWCASE["time"]))
+    mesh = State(model="gem-cnn", sample="body", layer="act1", node=700, steps=parse_chain(_SHOWCASE["mesh"]))
     for theme in ("light", "dark"):
         for size, state, name in (
             ((1280, 800), replace(first, sample="digit-3"), "window"),
@@ -52,6 +55,9 @@ def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
             ((2560, 1440), pair, "large"),
             ((1280, 800), graph, "graph"),
             ((2560, 1440), replace(graph, model="graph-transformer", layer="", node=11), "attention"),
+            ((1280, 800), time, "timeline"),
+            ((1280, 800), mesh, "surface"),
+            ((2560, 1440), replace(mesh, model="monet-principal", compare="gem-cnn", layer="classify"), "gauges"),
         ):
             path = folder / f"{name}-{theme}.png"
             visit_window(start, state, [state], None, size=size, theme_name=theme, path=path)
@@ -103,8 +109,9 @@ def _save_views(window: MainWindow, folder: Path, worth: Callable[[View], bool] 
             raise NoPicture(str(error)) from error
         made.append(path)
     # the window as it is found: the first tab of each place
-    for name in ("gallery", "inspector", "errors", "stage"):
+    for name in ("gallery", "inspector", "errors"):
         window.show_view(name)
+    window.show_home(domain)
     return made
 
 

@@ -18,14 +18,15 @@ TESTS = Path(__file__).resolve().parents[1] / "tests" / "gui"
 
 
 def preview(make: Callable[[], View], fill: Callable[[Any, SimpleNamespace], None]) -> None:
-    """Show the view filled with made-up frames; `samples` has make_frame, make_orbit and make_catalogue."""
+    """Show the view filled with made-up frames; `samples` has make_frame, make_orbit, make_catalogue, make_looks."""
     words = sys.argv[1:]
     app = QApplication(sys.argv[:1])
     theme.use(next((w for w in words if w in ("light", "dark")), "system"))
     view = make()
     view.apply_theme()
     # run as files: the window's code imports no tests
-    samples = runpy.run_path(str(TESTS / "sample_frames.py")) | runpy.run_path(str(TESTS / "sample_catalogue.py"))
+    names = ("sample_frames", "sample_catalogue", "sample_meshes")
+    samples = {key: made for name in names for key, made in runpy.run_path(str(TESTS / f"{name}.py")).items()}
     fill(view, SimpleNamespace(**samples))
     size = next((w.split("x") for w in words if w.replace("x", "").isdigit()), ["960", "320"])
     view.resize(int(size[0]), int(size[1]))
@@ -33,6 +34,7 @@ def preview(make: Callable[[], View], fill: Callable[[Any, SimpleNamespace], Non
     view.show()
     if picture := next((w for w in words if w.endswith(".png")), None):
         app.processEvents()
+        view.settle()
         view.grab().save(picture)
         return
     app.exec()

@@ -1,7 +1,8 @@
-"""Film a view along the orbit: one picture for each element, once its frame is drawn."""
+"""Films: of a view along the orbit, one picture for each element once its frame is drawn, and of a mesh that turns."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -91,15 +92,8 @@ class Recorder(QObject):
         self._next()
 
     def _write(self) -> None:
-        from widgets import export
-
-        pictures, path = self._pictures, self._path
-
-        def work(engine: Any) -> None:
-            export.save_animation(pictures, path, FRAMES_PER_SECOND)
-
         self._end()
-        self._controller.do(work, "Writing the film…", lambda _: self.finished.emit())
+        write(self._controller, self._pictures, self._path, self.finished.emit)
 
     def _end(self) -> None:
         self._grab.stop()
@@ -109,6 +103,59 @@ class Recorder(QObject):
         if self._pictures:
             self._controller.grant(Wish(done=True))
             self._controller.set_steps(self._start.steps)
+
+
+class Turntable(QObject):
+    """Takes the pictures of a full turn, one in a turn of the event loop; they are written on the worker thread.
+
+    A frame of another state, or `stop`, ends the film: nothing is written.
+    """
+
+    finished = Signal()
+
+    def __init__(self, controller: Controller, pictures: Iterator[QImage], count: int, path: str) -> None:
+        super().__init__(controller)
+        self._controller, self._turn, self._count, self._path = controller, pictures, count, path
+        self._state = controller.state
+        self._pictures: list[NDArray[np.uint8]] = []
+        self._next = QTimer(self, interval=0)
+        self._next.timeout.connect(self._take_picture)
+
+    def begin(self) -> None:
+        self._controller.player.stop()
+        self._controller.frame_ready.connect(self._frame_came)
+        self._next.start()
+
+    def stop(self) -> None:
+        """End it; what is being written already is written."""
+        if self._next.isActive():
+            self._next.stop()
+            self._controller.frame_ready.disconnect(self._frame_came)
+            self._controller.busy.emit(Busy(""))
+
+    def _frame_came(self, frame: Frame) -> None:
+        if frame.state != self._state:  # not only measured more closely
+            self.stop()
+
+    def _take_picture(self) -> None:
+        picture = next(self._turn, None)
+        if picture is not None:
+            self._pictures.append(as_array(picture))
+            self._controller.busy.emit(Busy("Filming a full turn…", len(self._pictures) / self._count))
+            return
+        self.stop()
+        pictures, self._pictures = self._pictures, []
+        write(self._controller, pictures, self._path, self.finished.emit)
+
+
+def write(controller: Controller, pictures: Sequence[NDArray[np.uint8]], path: str, then: Callable[[], None]) -> None:
+    """Write a film on the worker thread."""
+    from widgets import export
+
+    def work(engine: Any) -> None:
+        export.save_animation(pictures, path, FRAMES_PER_SECOND)
+
+    controller.do(work, "Writing the film…", lambda _: then())
 
 
 def as_array(image: QImage) -> NDArray[np.uint8]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from numpy.typing import NDArray
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
 from explorer.catalogue import Catalogue
@@ -83,6 +84,10 @@ class View(QWidget):
         """Return what is shown as named arrays, for CSV and NPZ."""
         return {}
 
+    def turntable(self, count: int) -> Iterator[QImage] | None:
+        """Return `count` pictures of one full turn of what is shown, made one by one; None where nothing can turn."""
+        return None
+
     def caption(self) -> str:
         """Return one line that says what is shown with which parameters, for exported figures."""
         return ""
@@ -109,8 +114,8 @@ class View(QWidget):
 class ViewSpec:
     """How the window finds and places a view.
 
-    `area` is "center", "left", "right" or "bottom"; views of one area are tabbed in the order of `order`. A view in the
-    centre that can show some `domains` only has no tab while another is looked at.
+    `area` is "center", "left", "right" or "bottom"; views of one area are tabbed in the order of `order`. A view
+    that can show some `domains` only has no tab while another is looked at.
     """
 
     name: str

@@ -147,7 +147,7 @@ class Audit:
         """Measure every layer under one element."""
         self.elements.append((label, all(case.inputs.exact(element) for case in self.cases)))
         for case in self.cases:
-            self._add(case, label, element.on(case.inputs))
+            self._add(case, label, element)
         for name in self.names:
             if found := self.found[name].pop(label, None):
                 cumulative, local = found
@@ -155,8 +155,9 @@ class Audit:
                 self.table[name][label] = (float(torch.cat(cumulative).median()), here)
 
     def _add(self, case: _Case, label: str, element: Element) -> None:
+        others, _ = self.run(case.other.moved(element.on(case.other)))
+        element = element.on(case.inputs)
         answers, _ = self.run(case.inputs.moved(element))
-        others, _ = self.run(case.other.moved(element))
         for layer in self.trace.layers:
             value = case.values[layer.name]
             expected = measure.expected_after(element, layer, value)

@@ -58,6 +58,10 @@ class Space(ABC):
 
 def space_of(inputs: Inputs) -> Space:
     """Return the space that some inputs live in."""
+    if inputs.domain == "mesh":
+        from explorer.spaces.mesh import MeshSpace
+
+        return MeshSpace(inputs)
     if inputs.relational:
         from explorer.spaces.graph import GraphSpace
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.symmetries import Situation, Symmetry
 from explorer.transforms import Element
-from explorer.transforms.relabelling import Word, words
+from explorer.transforms.relabelling import NUMBERED, Word, words
 
 
 def _permutations(name: str, situation: Situation) -> list[tuple[str, Element]]:
@@ -18,5 +18,5 @@ def _permutations(name: str, situation: Situation) -> list[tuple[str, Element]]:
 
 
 SYMMETRY = Symmetry(
-    "permutation", "renumbering of nodes, reordering of edges", ("graph", "set"), r"permutation|S_?n", _permutations
+    "permutation", "renumbering of nodes, reordering of edges", NUMBERED, r"permutation|S_?n", _permutations
 )

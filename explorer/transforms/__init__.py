@@ -65,6 +65,10 @@ class Element(ABC):
     def known(self, values: Tensor, field: FieldType) -> Tensor | None:
         """Return where rho(g) values is determined by values, (y, x) in {0, 1}; None means everywhere."""
 
+    def moved(self, inputs: Inputs) -> Inputs:
+        """Return rho(g) of all arguments of a network."""
+        return inputs.map(self.act)
+
 
 @dataclass(frozen=True, slots=True)
 class Chain(Element):
@@ -96,6 +100,11 @@ class Chain(Element):
         for part in self.parts:
             values = part.act(values, field)
         return values
+
+    def moved(self, inputs: Inputs) -> Inputs:
+        for part in self.parts:
+            inputs = part.moved(inputs)
+        return inputs
 
     def known(self, values: Tensor, field: FieldType) -> Tensor | None:
         match field.domain:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.params import Param
 from explorer.transforms import Element, Transform
-from explorer.transforms.relabelling import DOMAINS, Word, words
+from explorer.transforms.relabelling import NUMBERED, Word, words
 
 
 def element(i: float, j: float) -> Element:
@@ -15,7 +15,7 @@ TRANSFORM = Transform(
     name="move",
     title="Move a node",
     summary="Node i becomes number j and those between step aside; drag a row of the matrix.",
-    domains=DOMAINS,
+    domains=NUMBERED,
     symbol="cycle ∈ Sₙ",
     params=(
         Param("i", "Node", 0.0, 0.0, 1e9, whole=True),

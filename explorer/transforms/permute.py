@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.params import Param
 from explorer.transforms import Element, Transform
-from explorer.transforms.relabelling import DOMAINS, Word, words
+from explorer.transforms.relabelling import NUMBERED, Word, words
 
 
 def element(seed: float, back: float = 0.0) -> Element:
@@ -15,7 +15,7 @@ TRANSFORM = Transform(
     name="permute",
     title="Permutation",
     summary="Shuffle the numbers of the nodes and the order of the listed edges; every seed is another one, 0 is none.",
-    domains=DOMAINS,
+    domains=NUMBERED,
     symbol="Sₙ",
     params=(
         Param("seed", "Shuffle", 0.0, 0.0, 9999.0, whole=True),

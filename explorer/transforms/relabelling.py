@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.fields import Edges, FieldType, NodeIndex, Nodes, Pairs, Scalar
+from explorer.fields import Edges, Faces, FieldType, NodeIndex, Nodes, Pairs, Patch, Scalar
 from explorer.transforms import Element, NoAction
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from explorer.inputs import Inputs
 
 Index = NDArray[np.int64]
-DOMAINS = ("graph", "set")
+DOMAINS = ("graph", "set")  # where edges and nodes may be missing
+NUMBERED = ("graph", "set", "mesh")  # where places are numbered, and any numbering is as good as another
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Relabelling(Element):
 
     @property
     def domains(self) -> tuple[str, ...]:  # type: ignore[override]
-        return DOMAINS
+        return NUMBERED
 
     def inverse(self) -> Relabelling:
         """Return the inverse word.
@@ -149,7 +150,7 @@ class GraphMap(Element):
 
     @property
     def domains(self) -> tuple[str, ...]:  # type: ignore[override]
-        return DOMAINS
+        return NUMBERED
 
     @property
     def before(self) -> tuple[int, int]:
@@ -194,8 +195,13 @@ class GraphMap(Element):
 
     def act(self, values: Tensor, field: FieldType) -> Tensor:
         nodes, edges, order = self._on(values)
+        if isinstance(field.domain, Faces):
+            # where a node of a face was left out the face goes with it
+            return order[values][(order[values] >= 0).all(1)] if isinstance(field.rep, NodeIndex) else values
         if isinstance(field.rep, NodeIndex):
             return order[values.index_select(1, edges)]
+        if isinstance(field.rep, Patch) and field.rep.holds == "corner":
+            return order[values.index_select(0, nodes)]
         match field.domain:
             case Nodes():
                 values = values.index_select(0, nodes)

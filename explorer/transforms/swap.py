@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.params import Param
 from explorer.transforms import Element, Transform
-from explorer.transforms.relabelling import DOMAINS, Word, words
+from explorer.transforms.relabelling import NUMBERED, Word, words
 
 
 def element(i: float, j: float) -> Element:
@@ -15,7 +15,7 @@ TRANSFORM = Transform(
     name="swap",
     title="Swap",
     summary="Two nodes exchange their numbers; drag one onto the other in the graph.",
-    domains=DOMAINS,
+    domains=NUMBERED,
     symbol="(i j) ∈ Sₙ",
     params=(
         Param("i", "Node", 0.0, 0.0, 1e9, whole=True),

@@ -84,7 +84,7 @@ def test_the_texts_people_see(text: str, written: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("turn:30", r"unknown transform 'turn'; known are brightness, dilate, .*translate, warp$"),
+        ("turn:30", r"unknown transform 'turn'; known are bend, brightness, dilate, .*translate3d, warp$"),
         ("rotat:30", r"unknown transform 'rotat'; known are .*; did you mean 'rotate'\?$"),
         (":30", r"unknown transform ''"),
         ("rotate:abc", r"transform 'rotate:abc': angle must be a number, not 'abc'$"),
@@ -100,7 +100,7 @@ def test_the_texts_people_see(text: str, written: str) -> None:
         ("translate:1,2,wrap", r"boundary must be one of circular, zero, not 'wrap'$"),
         ("dilate:0", r"factor must lie between 0.25 and 4, not 0$"),
         ("brightness:1e400", r"gain must be a finite number"),
-        ("rotate:30+bend:2", r"unknown transform 'bend'"),
+        ("rotate:30+fold:2", r"unknown transform 'fold'"),
         ("rotate:30+warp:2", r"transform 'warp:2': early must lie between -0.25 and 0.25, not 2$"),
         ("reverse:complement", r"kind must be one of backwards, reverse complement, not 'complement'"),
         ("shift:1,wrap", r"boundary must be one of zero, circular, edge, not 'wrap'$"),

@@ -9,25 +9,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from explorer.field_text import parse_field
 from explorer.fields import (
+    EDGE_DIRECTION,
     EDGE_INDEX,
+    EDGE_METRIC,
+    EDGE_TRANSPORTER,
+    FACES,
     INVARIANT,
     STEP,
     STEP_INPUT,
+    Ambient,
     Edges,
     FieldType,
+    Frame,
     Graphs,
     Grid,
+    Metric,
     NodeIndex,
     Nodes,
     Pairs,
+    Patch,
     Point,
     Regular,
     Scalar,
     Steps,
     Strands,
+    Tangent,
+    Vertices,
     grid,
-    parse_field,
     regular,
 )
 from explorer.groups import group
@@ -41,12 +51,19 @@ spacings = st.one_of(
     st.sampled_from([1 / 3, 0.5, 1.5, 1e-5, 1e7]),
 )
 flats = st.one_of(st.none(), st.tuples(st.integers(1, 4096), st.integers(1, 4096)))
+tangents = st.builds(lambda orders: Tangent(tuple(orders)), st.lists(st.integers(0, 12), min_size=1, max_size=5))
+ON_VERTICES = st.sampled_from(
+    [Ambient("position"), Ambient("vector"), Patch("corner"), Patch("weight"), Frame(), Metric()]
+)
 unbatched = st.sampled_from([Nodes(), Edges(), Pairs(), Graphs(), Steps()])
 field_types = st.one_of(
     st.builds(FieldType, st.builds(Grid, spacings, flats), reps),
     st.builds(FieldType, st.just(Point()), reps),
     st.builds(FieldType, unbatched, st.one_of(st.builds(Scalar, st.booleans()), st.just(Strands()))),
     st.just(EDGE_INDEX),
+    st.builds(FieldType, st.builds(Steps, st.integers(1, 9))),
+    st.builds(FieldType, st.just(Vertices()), st.one_of(tangents, st.builds(Regular, groups), ON_VERTICES)),
+    st.sampled_from([FACES, EDGE_DIRECTION, EDGE_TRANSPORTER, EDGE_METRIC]),
 )
 
 
@@ -77,7 +94,7 @@ def test_the_texts_people_see() -> None:
         "", "grid", "scalar", "grid  scalar", "grid scalar/2", "grid scalar /", "grid scalar /x", "grid scalar /-2",
         "grid scalar /nan", "grid scalar flat 2", "grid scalar flat 0x3", "grid scalar flat 2x", "grid regular()",
         "point scalar /2", "point scalar flat 2x2", "invariant /2", "volume scalar", "grid regular(C4", "Grid scalar",
-        "grid scalar\ngrid scalar", "grid scalar guessed", "step", "steps scalar", "step regular(C4)", "step scalar /2",
+        "grid scalar\ngrid scalar", "grid scalar guessed", "step", "steps scalar", "step scalar /2",
         "strands", "grid strands", "point strands", "step  strands",
     ],
 )  # fmt: skip
@@ -105,6 +122,14 @@ def test_only_edges_are_given_by_indices(domain: str) -> None:
     with pytest.raises(ValueError, match="only edges are given by indices of nodes"):
         parse_field(f"{domain} index")
     assert parse_field("edge index").rep == NodeIndex()
+
+
+@pytest.mark.parametrize(
+    "text", ["node tangent(1)", "step regular(C4)", "edge position", "node frame", "vertex direction", "face metric"]
+)
+def test_a_representation_without_a_home_there_says_where_it_has_one(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is for values at each (vertex|edge)"):
+        parse_field(text)
 
 
 @given(st.text(max_size=30))
@@ -140,6 +165,14 @@ def test_spacing_and_guesses_are_changed_in_a_copy() -> None:
 def test_a_field_is_a_value(field: FieldType) -> None:
     assert pickle.loads(pickle.dumps(field)) == field
     assert len({field, pickle.loads(pickle.dumps(field))}) == 1
-    assert field.rep.size == (
-        field.rep.group.order if isinstance(field.rep, Regular) else 2 if isinstance(field.rep, Strands) else 1
-    )
+    match field.rep:
+        case Regular(group=found):
+            assert field.rep.size == found.order
+        case Tangent(orders=orders):
+            assert field.rep.size == 2 * len(orders) - orders.count(0)
+        case Strands():
+            assert field.rep.size == 2
+        case Ambient() | Frame():
+            assert field.rep.size in (3, 6)
+        case _:
+            assert field.rep.size == 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import io
+import json
 import os
 import pickle
 import struct
@@ -215,6 +217,47 @@ SEQUENCES: dict[str, tuple[str, bytes, str, int]] = {
     "fasta": (".fasta", b">one\nACGT\n", "time", 5),
     "jsonl": (".jsonl", b'{"a": 1}\n{"a": 2}\n', "time", 3),
 }
+
+
+def gltf_file() -> bytes:
+    data = np.eye(3, dtype="<f4").tobytes()
+    whole = {
+        "asset": {"version": "2.0"},
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+        "bufferViews": [{"buffer": 0, "byteLength": 36}],
+        "buffers": [{"byteLength": 36, "uri": "data:;base64," + base64.b64encode(data).decode()}],
+    }
+    return json.dumps(whole).encode()
+
+
+def vtp_file() -> bytes:
+    def array(kind: str, name: str, text: str) -> str:
+        return f'<DataArray type="{kind}" Name="{name}" format="ascii">{text}</DataArray>'
+
+    cells = array("Int64", "connectivity", "0 1 2") + array("Int64", "offsets", "3")
+    piece = f"<Points>{array('Float32', 'Points', '0 0 0 1 0 0 0 1 0')}</Points><Polys>{cells}</Polys>"
+    piece = f'<PolyData><Piece NumberOfPoints="3" NumberOfPolys="1">{piece}</Piece></PolyData>'
+    return f'<?xml version="1.0"?>\n<VTKFile type="PolyData">{piece}</VTKFile>'.encode()
+
+
+# {reader: (extension, content, domain, how much of it is cut off at the end)}; more in test_mesh_readers.py
+MESHES: dict[str, tuple[str, bytes, str, int]] = {
+    "obj": (".obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "mesh", 9),
+    "off": (".off", b"OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", "mesh", 9),
+    "ply": (
+        ".ply", b"ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
+        b"element face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n",
+        "mesh", 9,
+    ),
+    "stl": (".stl", b"\0" * 80 + struct.pack("<I12fH", 1, *[0.0] * 6, 1.0, 0, 0, 0, 1, 0, 0), "mesh", 5),
+    "gltf": (".gltf", gltf_file(), "mesh", 5),
+    "vtk": (
+        ".vtk", b"# vtk DataFile Version 3.0\nt\nASCII\nDATASET POLYDATA\nPOINTS 3 float\n0 0 0 1 0 0 0 1 0\n"
+        b"POLYGONS 1 4\n3 0 1 2\n", "mesh", 9,
+    ),
+    "vtk-xml": (".vtp", vtp_file(), "mesh", 9),
+}  # fmt: skip
 EXAMPLES = sorted(examples())
 # formats that say where they end: not one byte may be missing
 COMPLETE = [name for name in EXAMPLES if name.startswith(("png", "jpeg", "webp", "bmp", "npy", "npz"))]
@@ -264,8 +307,8 @@ def outcome(path: Path, read: Callable[[Path], Sample] = read_file) -> Array | N
 
 def example_of(name: str) -> tuple[str, bytes, str, int]:
     """Return (extension, content, domain of the sample, bytes to cut off) of a file that the reader is for."""
-    if name in GRAPHS | SEQUENCES:
-        return (GRAPHS | SEQUENCES)[name]
+    if name in GRAPHS | SEQUENCES | MESHES:
+        return (GRAPHS | SEQUENCES | MESHES)[name]
     extension, content = next((e[1], e[2]) for e in examples().values() if e[0] == name)
     return extension, content, "grid", len(content) // 2
 
@@ -280,7 +323,7 @@ def opened(path: Path, name: str) -> Sample:
 @pytest.mark.parametrize("name", sorted(readers()))
 def test_every_reader_is_declared_whole_and_has_an_example(name: str) -> None:
     reader = readers()[name]
-    assert reader.title and reader.domain in ("grid", "graph", "set", "time")
+    assert reader.title and reader.domain in ("grid", "graph", "set", "time", "mesh")
     assert reader.extensions and all(e.startswith(".") and e == e.lower() for e in reader.extensions)
     # where several readers share an ending, all but one of them look into the file
     others = [e for r in readers().values() if r is not reader and r.fits is None for e in r.extensions]
@@ -288,6 +331,7 @@ def test_every_reader_is_declared_whole_and_has_an_example(name: str) -> None:
     assert any(example[0] == name for example in examples().values()) == (reader.domain == "grid")
     assert (name in GRAPHS) == (reader.domain in ("graph", "set"))
     assert (name in SEQUENCES) == (reader.domain == "time")
+    assert (name in MESHES) == (reader.domain == "mesh")
     for garbage in (b"", b"\0" * 64, b"hello world", b"PK", b"II", b"BM and more text follows here"):
         assert not reader.sniff(garbage)
 

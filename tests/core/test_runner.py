@@ -13,6 +13,7 @@ import pytest
 
 from explorer.catalogue import Busy, Catalogue
 from explorer.frame import Failure, Frame, OrbitCurve
+from explorer.progress import step
 from explorer.runner import Cancelled, Engine, NoEngine, Runner, TaskDone, orbit_key, sentence
 from explorer.state import State
 from explorer.transforms import parse_chain
@@ -760,3 +761,81 @@ def test_many_submissions_from_another_thread_end_in_the_last(bench: Bench) -> N
         while bench.next(Frame).state != last:
             pass
         bench.rest()
+
+
+# Progress that the work itself tells.
+
+
+@dataclass
+class SteppingEngine(FakeEngine):
+    """Tells of its steps while its gate is closed, in answers and in the orbit."""
+
+    def answer(self, state: State, cancelled: Callable[[], bool]) -> Frame:
+        self.entered.put(state)
+        share = 0.0
+        while not self.gate.wait(0.001):
+            share = min(1.0, share + 0.01)
+            step("Eigenvectors", share)
+        return Frame(state, (), 1.0, 1.0, "cpu")
+
+    def orbit(self, state: State) -> Iterator[OrbitCurve]:
+        self.orbits.append(state)
+        while self.orbit_gate is not None and not self.orbit_gate.acquire(timeout=0.001):
+            step("Eigenvectors", 0.5)
+        yield curve(state, 1)
+
+
+@pytest.fixture
+def stepping() -> Iterator[Bench]:
+    it = Bench(SteppingEngine())
+    it.runner.begin()
+    assert it.next() is CATALOGUE
+    yield it
+    it.engine.gate.set()
+    if it.engine.orbit_gate is not None:
+        it.engine.orbit_gate.release(1000)
+    assert it.runner.close(WAIT)
+
+
+def test_a_long_answer_says_how_far_it_is(stepping: Bench) -> None:
+    it = stepping
+    it.engine.gate.clear()
+    it.runner.submit(START)
+    assert it.engine.entered.get(timeout=WAIT) == START
+    it.now = 1.0
+    while (busy := it.next(Busy)).fraction is None:
+        pass
+    assert busy.text == "Eigenvectors…" and 0 < busy.fraction <= 1
+    it.engine.gate.set()
+    assert it.next(Frame).state == START
+    assert it.next(Busy).text == ""
+
+
+def test_a_step_ends_what_nobody_waits_for(stepping: Bench) -> None:
+    it = stepping
+    it.engine.gate.clear()
+    it.runner.submit(START)
+    it.engine.entered.get(timeout=WAIT)
+    other = State(sample="b")
+    it.runner.submit(other)
+    assert it.engine.entered.get(timeout=WAIT) == other  # the first one has given way
+    it.engine.gate.set()
+    assert it.next(Frame).state == other
+    it.engine.gate.clear()
+    it.runner.submit(START)
+    it.engine.entered.get(timeout=WAIT)
+    assert it.runner.close(WAIT)  # and so does the last one when the window closes
+
+
+def test_an_orbit_gives_way_in_the_middle_of_a_part_and_begins_again(stepping: Bench) -> None:
+    it = stepping
+    it.engine.orbit_gate = threading.Semaphore(0)
+    it.runner.submit(START)
+    it.runner.want_orbit(START)
+    it.next(Frame)
+    while not it.engine.orbits:
+        pass
+    it.runner.submit(turned(3))
+    assert it.next(Frame).state == turned(3)
+    it.engine.orbit_gate.release()
+    assert it.next(OrbitCurve).done == 1 and len(it.engine.orbits) >= 2

@@ -29,6 +29,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(samples())
+DOMAINS = {"grid", "graph", "set", "time", "mesh"}
 IMAGES = [name for name in NAMES if samples()[name].domain == "grid"]
 SEQUENCES = [name for name in NAMES if samples()[name].domain == "time"]
 HEAVY = ("torch", "torch_geometric", "networkx", "igraph", "rdkit", "sklearn", "scipy", "PySide6")
@@ -55,11 +56,11 @@ def outside_disc(values: Array) -> float:
 
 
 def test_every_sample_is_declared_whole() -> None:
-    """Graphs and sets are held to their word in test_graph_samples.py, images and sequences below."""
+    """Graphs and sets are held to their word in test_graph_samples.py, meshes in test_mesh_samples.py."""
     for name, spec in samples().items():
-        assert spec.name == name and spec.title and spec.summary and spec.domain in ("grid", "graph", "set", "time")
+        assert spec.name == name and spec.title and spec.summary and spec.domain in DOMAINS
         assert name == name.lower() and " " not in name and ":" not in name and "/" not in name
-    assert {s.domain for s in samples().values()} == {"grid", "graph", "set", "time"}
+    assert {s.domain for s in samples().values()} == DOMAINS
     assert len(IMAGES) >= 38 and len(SEQUENCES) >= 31
 
 

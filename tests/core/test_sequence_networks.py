@@ -17,7 +17,8 @@ from torch import Tensor, nn
 from explorer.card import SequenceInput
 from explorer.engine import LocalEngine
 from explorer.equivariance import check_equivariance, measure
-from explorer.fields import STEP, FieldType, Steps, Strands, parse_field
+from explorer.field_text import parse_field
+from explorer.fields import STEP, FieldType, Steps, Strands
 from explorer.inputs import LAYOUTS, Inputs, as_given, places_first, sequence_inputs
 from explorer.loading import ModelError, file_card
 from explorer.orbits import orbit

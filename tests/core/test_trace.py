@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.fields import INVARIANT, FieldType, Grid, Regular, Scalar, grid, parse_field, regular
+from explorer.field_text import parse_field
+from explorer.fields import INVARIANT, FieldType, Grid, Regular, Scalar, grid, regular
 from explorer.groups import group
 from explorer.trace import FORWARD, OUTPUT, LayerError, Trace, evaluating, first_tensor, trace
 

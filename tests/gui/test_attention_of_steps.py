@@ -111,7 +111,7 @@ def test_without_a_matrix_the_view_says_where_to_look(qtbot: QtBot) -> None:
     def sentence() -> str:
         return " ".join(label.text() for label in view.findChildren(QLabel) if label.isVisible())
 
-    assert "Click a step in the timeline" in sentence()
+    assert "click a step in the timeline" in sentence().lower()
     info = LayerInfo("attn", "Softmax", (2, 9, 9), 0, "pair scalar", False)
     square = replace(frame.squares[0], layers=(*frame.squares[0].layers, info))
     view.set_frame(replace(frame, squares=(square,)))

@@ -63,6 +63,19 @@ def test_handles_without_a_control_stay_when_another_is_moved(view):
     assert view.sections["warp"].summary.text() == "0.1, …"
 
 
+def test_long_values_do_not_push_the_boxes_out_of_the_panel(qtbot):
+    view = InspectorView()
+    qtbot.addWidget(view)
+    view.resize(284, 500)
+    view.show()
+    section = view.sections["rotate3d"]
+    view.set_state(State(model="gem-cnn", steps=parse_chain("rotate3d:0,0,10")))
+    least = section.minimumSizeHint().width()
+    view.set_state(State(model="gem-cnn", steps=parse_chain("rotate3d:-105.55,129.25,-113.45")))
+    assert section.minimumSizeHint().width() == least
+    assert section.summary.text().endswith("…") and section.summary.toolTip() == "−105.55°, 129.25°, −113.45°"
+
+
 def test_dragging_a_slider_wishes_until_it_is_released(view):
     wishes = gather(view)
     slider = control(view, "rotate", "angle").slider

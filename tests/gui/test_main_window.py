@@ -34,6 +34,7 @@ from explorer.session import load_session, save_session
 from explorer.state import State
 from explorer.transforms import chain_text, parse_chain
 from tests.gui.fake_engine import FakeEngine
+from tests.gui.mesh_frames import mesh_frame
 from tests.gui.sample_catalogue import make_info
 from widgets import theme
 from widgets.main_window import MainWindow
@@ -938,3 +939,23 @@ def test_nothing_is_left_of_a_closed_window(bench: Bench) -> None:
     bench.close()
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     assert destroyed == [1]
+
+
+def test_a_mesh_is_met_on_its_surface_and_the_stage_is_there_when_asked_for(bench: Bench) -> None:
+    domains = ("grid", "graph", "set", "time")
+    surface = ViewSpec("surface", "Surface", Probe, "center", 1, domains=("mesh",))
+    window = bench.window((replace(SPECS[0], domains=domains), surface, *SPECS[2:]))
+    stage, mesh = view(window, "stage"), view(window, "surface")
+
+    def offered() -> list[bool]:
+        return [window.tabs.isTabVisible(window.tabs.indexOf(one)) for one in (stage, mesh)]
+
+    assert offered() == [True, False]
+    frame = window.controller.frame
+    assert frame is not None
+    window._show_frame(mesh_frame())
+    assert offered() == [False, True] and window.tabs.currentWidget() is mesh
+    window.show_view("stage")
+    assert offered() == [True, True] and window.tabs.currentWidget() is stage
+    window._show_frame(frame)
+    assert offered() == [True, False] and window.tabs.currentWidget() is stage

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 import models
-from explorer.card import Card, GraphInput, InputSpec, SequenceInput
+from explorer.card import Card, GraphInput, InputSpec, MeshInput, SequenceInput
 from explorer.fields import Representation, Scalar
 from explorer.groups import group
 from explorer.params import Param
@@ -35,6 +35,7 @@ LAWS = {
     "graph": r"permutation",
     "set": r"permutation",
     "time": r"shift|reversal|reverse-complement",
+    "mesh": r"gauge(-C[1-9][0-9]?)?|permutation|S?E3",
 }
 ANY_SIZE = 29
 SLOW = 64  # images larger than this (ResNet-18) get one sample
@@ -102,6 +103,8 @@ def test_a_card_is_complete_and_legible(name: str) -> None:
             assert card.domain == "grid" and field.axes == ("batch", "channel", "y", "x")
         case GraphInput(signals=signals):
             assert card.domain in ("graph", "set") and signals[0] == "x"
+        case MeshInput(signals=signals, gauge=gauge):
+            assert card.domain == "mesh" and signals[0] == "x" and gauge in ("edge", "principal", "gradient")
         case SequenceInput(channels=channels, kind=kind, most=most):
             assert card.domain == "time" and kind in ("values", "tokens", "dna")
             assert channels is None or channels > 0

@@ -32,6 +32,7 @@ EACH = {
     "graph": ("permute:3", "permutation"),
     "set": ("permute:3", "permutation"),
     "time": ("shift:5", "shift"),
+    "mesh": ("random-gauge:3", "gauge"),
 }
 DIGITS = ("plain-cnn", "c4-cnn", "d4-cnn")
 
@@ -63,6 +64,8 @@ def complete(engine: LocalEngine, wanted: State) -> Frame:
 def test_every_model_answers_and_is_measured_completely(name: str) -> None:
     engine, card = LocalEngine(CARDS), CARDS[name]
     chain, law = EACH[card.domain]
+    if steps := next((claim for claim in card.groups if claim.startswith("gauge-C")), ""):
+        chain, law = f"{chain},{steps.removeprefix('gauge-C')}", steps  # directions that the frames may be turned to
     frame = complete(engine, State(name, steps=parse_chain(chain), device="cpu"))
     (square,) = frame.squares
     assert square.model == name and {i.name for i in square.layers} == set(square.measures)

@@ -22,6 +22,7 @@ import explorer.reading
 import explorer.sampling
 import explorer.symmetries
 import explorer.transforms
+from explorer.card import MeshInput
 from explorer.engine import LocalEngine
 from explorer.equivariance import check_equivariance
 from explorer.fields import Scalar, grid
@@ -230,3 +231,25 @@ def test_the_graph_can_be_asked_for_by_name(install: Install) -> None:
     made = nx.Graph(sample.signals["edge_index"].values.T.tolist())
     assert nx.is_isomorphic(made, nx.petersen_graph()) and sample.signals["edge_index"].values.shape == (2, 30)
     assert sample.signals["position"].values.shape == (10, 2)
+
+
+def test_the_network_on_meshes_holds_in_every_gauge(tmp_path: Path) -> None:
+    from explorer.loading import find_card, load_model
+    from explorer.prepare import inputs_from
+    from explorer.sampling import find_sample, fitted
+
+    path = tmp_path / "my_mesh_network.py"
+    path.write_text(RECIPES[path.name], encoding="utf-8")
+    card = find_card(f"{path}:Network", {}, trust=True)
+    assert isinstance(card.input, MeshInput)
+    assert (card.domain, card.input.channels, card.input.gauge) == ("mesh", 6, "edge")
+    inputs = inputs_from(
+        fitted(find_sample("mesh-sphere-small"), card.input), card.input, torch.device("cpu"), torch.float64
+    )
+    network = load_model(card).double()
+    assert check_equivariance(network, [inputs], "gauge", dtype=torch.float64).holds
+    assert check_equivariance(network, [inputs], "permutation", dtype=torch.float64).holds
+    # one coordinate of the slope alone is another thing in every frame
+    path.write_text(RECIPES[path.name].replace("along**2 + across**2", "along**2"), encoding="utf-8")
+    other = load_model(find_card(f"{path}:Network", {}, trust=True)).double()
+    assert check_equivariance(other, [inputs], "gauge", dtype=torch.float64).verdict == "broken"

@@ -147,6 +147,7 @@ VIEW = ViewSpec(
     "bottom",
     5,
     "Over-smoothing, over-squashing, and graphs that message passing cannot tell apart.",
+    domains=("graph", "set"),
 )
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from explorer.fields import parse_field
+from explorer.field_text import parse_field
 from explorer.frame import Frame, Measure, Square
 from widgets.chart import CENTRE, LEFT, Adaptive, Chart, draw_mark, faded, scale_for
 from widgets.layer_names import shortened

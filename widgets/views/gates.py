@@ -199,7 +199,8 @@ class GatesView(View):
 
 
 VIEW = ViewSpec(
-    "gates", "Gates", GatesView, "bottom", 6, "Histograms of gates, and how long each unit remembers."
+    "gates", "Gates", GatesView, "bottom", 6, "Histograms of gates, and how long each unit remembers.",
+    domains=("time",),
 )  # fmt: skip
 
 if __name__ == "__main__":

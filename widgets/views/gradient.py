@@ -158,7 +158,9 @@ class GradientView(View):
 
 
 VIEW = ViewSpec(
-    "gradient", "Gradient", GradientView, "bottom", 8, "How far back in time the gradient reaches, and where it is cut."
+    "gradient", "Gradient", GradientView, "bottom", 8,
+    "How far back in time the gradient reaches, and where it is cut.",
+    domains=("time",),
 )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
@@ -54,6 +55,7 @@ class Section(QWidget):
         self._addable = addable  # its default does something: a button puts it in the chain
         self.used = False
         self._opened = False  # by coming into use
+        self._said = symbol
         self._followed: object = None  # the values shown, and whether they are in use
         self.head, self.summary, self.clear = QToolButton(self), QLabel(self), QToolButton(self)
         self.head.setCheckable(True)
@@ -62,6 +64,7 @@ class Section(QWidget):
         self.head.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.head.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.head.toggled.connect(self._fold)
+        self.summary.setMinimumWidth(1)  # long values do not push the boxes below out of the panel
         self.clear.setAutoRaise(True)
         self.clear.clicked.connect(self._button_clicked)
         policy = self.clear.sizePolicy()
@@ -128,9 +131,21 @@ class Section(QWidget):
             texts.pop()
         hidden = [(p, v) for p, v in zip(self._params, values) if p.name not in self.controls]
         texts += ["…"] if any(v != p.default for p, v in hidden) else []
-        self.summary.setText(", ".join(texts) if used else self._symbol)
+        self._said = ", ".join(texts) if used else self._symbol
+        self._elide()
         if changed:
             self.apply_theme()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._elide()
+
+    def _elide(self) -> None:
+        """Say as much of the values as there is room for beside the title: they stand in the boxes below as well."""
+        room = self.width() - self.head.sizeHint().width() - self.clear.sizeHint().width() - 12
+        said = self.summary.fontMetrics().elidedText(self._said, Qt.TextElideMode.ElideRight, max(room, 24))
+        self.summary.setText(said)
+        self.summary.setToolTip(self._said if said != self._said else "")
 
     def apply_theme(self) -> None:
         t = theme.current()

@@ -431,6 +431,7 @@ VIEW = ViewSpec(
     "bottom",
     5,
     "Attention, adjacency and every field on pairs, as matrices.",
+    domains=("graph", "set", "time"),
 )
 
 

@@ -220,7 +220,10 @@ def _fill(box: QComboBox, items: list[tuple[Any, str]], wanted: Any) -> None:
         box.setCurrentIndex(values.index(kept) if kept in values else values.index(wanted))
 
 
-VIEW = ViewSpec("phase", "Phase", PhaseView, "bottom", 7, "The path of a state through two units or principal axes.")
+VIEW = ViewSpec(
+    "phase", "Phase", PhaseView, "bottom", 7, "The path of a state through two units or principal axes.",
+    domains=("time",),
+)  # fmt: skip
 
 if __name__ == "__main__":
     from widgets.preview import preview

@@ -145,6 +145,7 @@ VIEW = ViewSpec(
     "bottom",
     4,
     "The graph's frequencies: what the input has of each, what the layer keeps, how an eigenvector looks.",
+    domains=("graph", "set"),
 )
 
 if __name__ == "__main__":

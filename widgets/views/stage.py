@@ -427,6 +427,7 @@ def row_alike(squares: tuple[Square, ...]) -> bool:
 
 VIEW = ViewSpec(
     "stage", "Stage", Stage, "center", 0, "The commuting square: pictures, maps, and whether they agree.",
+    domains=("grid", "graph", "set", "time"),  # vertices in rows are no picture of a surface
 )  # fmt: skip
 
 
