@@ -328,6 +328,12 @@ def time_parts(frame: Frame | None, most: int = 2) -> list[tuple[Square, TimePar
     return [(s, s.time) for s in squares if s.time is not None]
 
 
+def parts_of_one_time(frame: Frame | None) -> list[tuple[Square, TimePart]]:
+    """Return the squares that live on the first one's sequence, which has steps."""
+    found = time_parts(frame)
+    return [(s, t) for s, t in found if t.steps == found[0][1].steps and t.steps]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class OrbitCurve:
     """Error of every layer along a one-parameter family of elements; partial while `done` < len(values).

@@ -162,7 +162,7 @@ def rigid(motion: Motion, n: int) -> SurfaceMap:
                 drawn = np.floor(drawn / (2 * math.pi) * parts) * (2 * math.pi / parts)
             found = replace(plain, turn=drawn)
         case "rotate3d":
-            found = replace(plain, linear=_rotation(np.asarray(motion.values)))
+            found = replace(plain, linear=rotation_by(np.asarray(motion.values)))
         case "translate3d":
             found = replace(plain, shift=np.asarray(motion.values, np.float64))
         case "mirror3d":
@@ -172,7 +172,7 @@ def rigid(motion: Motion, n: int) -> SurfaceMap:
     return found.inverse() if motion.inverse else found
 
 
-def _rotation(turn: Floats) -> Floats:
+def rotation_by(turn: Floats) -> Floats:
     """Return the rotation by |turn| degrees about `turn`, exact at quarter turns about x, y and z (Rodrigues)."""
     from explorer.groups import rotation_matrix
 
@@ -237,7 +237,7 @@ def _drift(before: Inputs, after: Inputs, edges: Index) -> tuple[Floats, float]:
     The old frame is laid into the changed tangent plane so that the edges which both surfaces share point as nearly
     the same way as they can, in the mean over the vertex's ring (least squares on the circle).
     """
-    from explorer.mesh_fit import surface_of
+    from explorer.mesh_fit import angle_between, surface_of
 
     n = len(before.x)
     (places, corners), (there, after_corners) = (
@@ -248,10 +248,7 @@ def _drift(before: Inputs, after: Inputs, edges: Index) -> tuple[Floats, float]:
     source, target = after.values[after.names.index("edge_index")].cpu().numpy()
     kept = edges >= 0
     if np.array_equal(places, there) and not np.array_equal(corners, after_corners):
-        normal = np.cross(new_axes[:, 0], new_axes[:, 1])
-        flat = old_axes[:, 0] - (old_axes[:, 0] * normal).sum(1, keepdims=True) * normal
-        turned = np.arctan2((flat * new_axes[:, 1]).sum(1), (flat * new_axes[:, 0]).sum(1))
-        return -turned, 0.0
+        return -angle_between(new_axes, old_axes, np.cross(new_axes[:, 0], new_axes[:, 1])), 0.0
     s, t = source[kept], target[kept]
     old, new = surface_of(places, corners), surface_of(there, after_corners)
     # angles are counted from the frames in use, which may be others than the surface's own
@@ -269,12 +266,12 @@ def _seen(
     listed: Index, angle: Floats, own: Floats, axes: Floats, source: Index, target: Index, n: int
 ) -> Floats:  # fmt: skip
     """Return at what angle the frames `axes` see each edge (source, target), given how the surface's `own` do."""
+    from explorer.mesh_fit import angle_between
+
     key = listed[1] * n + listed[0]
     order = np.argsort(key)
     at = order[np.searchsorted(key[order], target * n + source)]
-    normal = np.cross(own[:, 0], own[:, 1])
-    flat = axes[:, 0] - (axes[:, 0] * normal).sum(1, keepdims=True) * normal
-    turned = np.arctan2((flat * own[:, 1]).sum(1), (flat * own[:, 0]).sum(1))
+    turned = angle_between(own, axes, np.cross(own[:, 0], own[:, 1]))
     found: Floats = angle[at] - turned[target]
     return found
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
 
-from explorer.frame import Frame, Square, TimePart, time_parts
+from explorer.frame import Frame, Square, TimePart, parts_of_one_time
 from explorer.state import State
 from widgets import theme
 from widgets.gradient_chart import GradientChart, Slope, cut_at, rate_of, rate_text
@@ -73,8 +73,7 @@ class GradientView(View):
 
     def parts(self) -> list[tuple[Square, TimePart]]:
         """Return the squares that live on the first one's sequence."""
-        found = time_parts(self._frame)
-        return [(s, t) for s, t in found if t.steps == found[0][1].steps and t.steps]
+        return parts_of_one_time(self._frame)
 
     def _message(self, parts: list[tuple[Square, TimePart]]) -> str:
         if self._frame is None or not self._frame.squares:

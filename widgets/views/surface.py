@@ -17,8 +17,8 @@ from explorer.frame import Frame, Square
 from explorer.mesh_values import MeshPart
 from explorer.state import State
 from explorer.transforms import transforms
+from explorer.transforms.surface_word import rotation_by
 from widgets import theme
-from widgets.mesh_camera import rotation
 from widgets.mesh_canvas import MeshCanvas
 from widgets.mesh_look import MeshLook, Slice
 from widgets.slice_control import SliceControl
@@ -317,7 +317,7 @@ class SurfaceView(View):
     def _turn_mesh(self, further: NDArray[Any]) -> None:
         """Turn the mesh by a small rotation after those that it has been turned by."""
         step = self.state.step("rotate3d")
-        before = _matrix(np.radians(step.values if step is not None else np.zeros(3)))
+        before = rotation_by(np.asarray(step.values if step is not None else np.zeros(3)))
         turned = np.degrees(_vector(np.asarray(further) @ before))
         params = transforms()["rotate3d"].params
         values = tuple(p.clamp(round(float(v), 2)) for p, v in zip(params, turned, strict=True))
@@ -357,14 +357,6 @@ class SurfaceView(View):
         words = [f"{subject(self.frame)}, surface at {parts[0][0].layer.name}"]
         words += [w for w in (transport_words(parts[0][1]),) if w and self.state.node is not None]
         return "; ".join(words)
-
-
-def _matrix(turn: NDArray[Any]) -> NDArray[Any]:
-    """Return the rotation about `turn` by |turn| radians."""
-    angle = float(np.linalg.norm(turn))
-    if angle == 0.0:
-        return np.eye(3)
-    return rotation(turn / angle, angle)
 
 
 def _vector(matrix: NDArray[Any]) -> NDArray[Any]:

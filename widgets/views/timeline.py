@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
-from explorer.frame import Frame, Square, TimePart, time_parts
+from explorer.frame import Frame, Square, TimePart, parts_of_one_time
 from explorer.state import State
 from widgets import theme
 from widgets.time_building import Building
@@ -128,8 +128,7 @@ class TimelineView(View):
 
     def parts(self) -> list[tuple[Square, TimePart]]:
         """Return the squares that live on the first one's sequence."""
-        found = time_parts(self.frame)
-        return [(s, t) for s, t in found if t.steps == found[0][1].steps and t.steps]
+        return parts_of_one_time(self.frame)
 
     def sides(self) -> list[str]:
         """Return the sides that are shown: without a transform there is only one."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from explorer.frame import Frame, Square, TimePart, time_parts
+from explorer.frame import Frame, Square, TimePart, parts_of_one_time
 from explorer.state import State
 from explorer.transforms import Step
 from widgets import theme
@@ -85,8 +85,7 @@ class WarpView(View):
 
     def parts(self) -> list[tuple[Square, TimePart]]:
         """Return the squares that live on the first one's sequence."""
-        found = time_parts(self._frame)
-        return [(s, t) for s, t in found if t.steps == found[0][1].steps and t.steps]
+        return parts_of_one_time(self._frame)
 
     def _show(self) -> None:
         parts = self.parts()
