@@ -3,7 +3,8 @@
 Connected parts are laid out alone and packed side by side. The multilevel engine coarsens as FM3 does (suns with their
 planets), lets neighbours attract by w d and all nodes repel by m m'/d (Noack's model, as in ForceAtlas2), and sums the
 repulsion on a grid by one convolution (particle-mesh), so that an iteration takes O(N + E + G log G) and few calls of
-numpy. Everything follows from the seed: iterations are counted, never timed.
+numpy. Everything follows from the seed: iterations are counted, never timed, and places are rounded as they move, so
+that what one processor rounds otherwise than another does not grow into another picture.
 
 References: Kamada & Kawai, Inform. Process. Lett. 31 (1989) 7; Hachul & Jünger, GD 2004 (FM3); Noack, J. Graph
 Algorithms Appl. 11 (2007) 453; Jacomy et al., PLoS ONE 9 (2014) e98679.
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.graph_axes import axes_of_spread, upright
 from explorer.graph_packing import boxed, disc, packed, rows
 
 Places = NDArray[Any]
@@ -29,6 +31,7 @@ CHAINED = 2.5  # listed edges for a node up to which a level counts as trees and
 CLOSE = 20_000  # nodes up to which the nearest neighbours repel exactly, not only by way of the grid
 SOLID = 0.01  # least spread of a cloud in space divided by its largest, from which it is not flat
 ASIDE = np.array([[0.878, 0.209], [-0.479, 0.382], [0.0, 0.9]])  # as small pictures of samples have it
+FINE = 12  # binary digits that places keep of the room of a node
 COARSEST = 60  # nodes at which coarsening ends
 FEWEST = 6  # nodes that a coarser level must have
 MEAN_COST = 2e-7, 2.5e-8, 1.1e-7  # seconds of an iteration for a node, a listed edge, a cell: a slow core's, rounded
@@ -186,10 +189,10 @@ def _parts(edges: NDArray[np.integer], nodes: int) -> tuple[NDArray[np.int64], l
 def _part_steps(matrix: Any, rng: np.random.Generator, seconds: float) -> Iterator[Places]:
     n = matrix.shape[0]
     if n <= SMALL:
-        yield _upright(_springs(*(one.astype(np.int32).tobytes() for one in (matrix.indptr, matrix.indices))))
+        yield upright(_springs(*(one.astype(np.int32).tobytes() for one in (matrix.indptr, matrix.indices))))
         return
     for places in _multilevel(matrix, rng, seconds):
-        yield _upright(places)
+        yield upright(places)
 
 
 @lru_cache(maxsize=256)  # a set of many molecules has few different ones
@@ -203,7 +206,16 @@ def _springs(indptr: bytes, indices: bytes) -> Places:
 
     rows = np.repeat(np.arange(n), np.diff(starts))
     graph = igraph.Graph(n=n, edges=np.stack([rows, columns], 1)[rows < columns])
-    return np.asarray(graph.layout_kamada_kawai(maxiter=max(50 * n, 1000)).coords, float)
+    angle = 2 * np.pi * np.arange(n) / n
+    # igraph's own circle, rounded: the springs may settle elsewhere for another last digit of a cosine
+    circle = _rounded(0.36 * math.sqrt(n) * np.stack([np.cos(angle), np.sin(angle)], 1), 1e-6)
+    return np.asarray(graph.layout_kamada_kawai(maxiter=max(50 * n, 1000), seed=circle.tolist()).coords, float)
+
+
+def _rounded(places: Places, room: float) -> Places:
+    """Return places on a grid with some thousand steps to the room, a power of two: rounding that differs is gone."""
+    step = 2.0 ** (math.floor(math.log2(room)) - FINE)
+    return np.asarray(np.round(places / step) * step)
 
 
 def _multilevel(matrix: Any, rng: np.random.Generator, seconds: float) -> Iterator[Places]:
@@ -257,7 +269,8 @@ def _suns(matrix: Any, rng: np.random.Generator) -> NDArray[np.int64]:
     n, starts = matrix.shape[0], matrix.indptr[:-1]
     neighbour = matrix.indices
     # hubs become suns more easily: their many leaves then go in one step
-    rank = np.argsort(np.argsort(np.diff(matrix.indptr) * (0.4 + rng.random(n)))) + 1.0
+    weight = np.diff(matrix.indptr) * (0.4 + rng.random(n))
+    rank = np.argsort(np.argsort(weight, kind="stable"), kind="stable") + 1.0
     state = np.zeros(n, np.int8)  # 1 a sun, 2 a planet
     while (open_ := state == 0).any():
         live = np.where(open_, rank, 0.0)
@@ -318,7 +331,7 @@ def _settle(matrix: Any, mass: Places, places: Places, rounds: int, hot: float) 
         limit = spread * (0.05 + 6 * hot * (1 - k / rounds) ** 2)
         length = np.hypot(*speed.T)[:, None]
         speed *= np.minimum(1.0, limit / np.maximum(length, 1e-12))
-        places = places + speed
+        places = _rounded(places + speed, spread)
         yield places
 
 
@@ -346,6 +359,14 @@ def _kernel(side: int) -> NDArray[np.complex64]:
     return np.asarray(fft2(field), np.complex64)
 
 
+def _product(one: NDArray[np.complex64], other: NDArray[np.complex64]) -> NDArray[np.complex64]:
+    """Return one * other by parts: a product of complex numbers is rounded once or twice, as the processor can."""
+    found = np.empty_like(one)
+    found.real = one.real * other.real - one.imag * other.imag
+    found.imag = one.real * other.imag + one.imag * other.real
+    return found
+
+
 def _mesh(places: Places, mass: Places) -> Places:
     """Return about the same as `_pairs`, the masses being spread to a grid first (cloud in cell)."""
     from scipy.fft import fft2, ifft2
@@ -363,7 +384,7 @@ def _mesh(places: Places, mass: Places) -> Places:
     density = np.zeros(4 * side * side)
     for weight, offset in zip(weights, offsets, strict=True):
         density += np.bincount(first + offset, weight * mass, 4 * side * side)
-    field = ifft2(fft2(density.reshape(2 * side, 2 * side).astype(np.float32)) * _kernel(side)).ravel()
+    field = ifft2(_product(fft2(density.reshape(2 * side, 2 * side).astype(np.float32)), _kernel(side))).ravel()
     felt = np.zeros(len(places), np.complex64)
     for weight, offset in zip(weights, offsets, strict=True):
         felt += weight * field[first + offset]
@@ -384,14 +405,6 @@ def _close(places: Places, mass: Places) -> Places:
 
 
 # the whole --------------------------------------------------------------------------------------------------------
-def _upright(places: Places) -> Places:
-    """Turn places so that they spread most from left to right, and say which end is which."""
-    centred = places - places.mean(axis=0)
-    _, axes = np.linalg.eigh(centred.T @ centred)
-    turned = centred @ axes[:, ::-1]
-    return np.asarray(turned * np.where(np.sum(turned**3, axis=0) < 0, -1.0, 1.0))
-
-
 def _projected(positions: Places, edges: NDArray[np.integer]) -> Places | None:
     """Return the data's own places in the plane; None where they say nothing."""
     known: NDArray[np.bool_] = np.asarray(np.isfinite(positions).all(axis=1), bool)
@@ -399,11 +412,11 @@ def _projected(positions: Places, edges: NDArray[np.integer]) -> Places | None:
         return None
     places: Places = np.asarray(positions, float) - np.asarray(positions, float)[known].mean(axis=0)
     if places.shape[1] == 3:
-        spread, axes = np.linalg.eigh(places[known].T @ places[known])
-        if not edges.shape[1] and spread[0] > SOLID * spread[2]:
+        axes = axes_of_spread(places[known])
+        spread = ((places[known] @ axes) ** 2).sum(axis=0)
+        if not edges.shape[1] and spread[2] > SOLID * spread[0]:
             places = places @ ASIDE
         else:
-            axes = axes[:, ::-1] * np.where(axes[:, ::-1].sum(axis=0) < 0, -1.0, 1.0)
             places = places @ axes[:, :2]
     if not np.ptp(places[known], axis=0).any() and known.sum() > 1:
         return None

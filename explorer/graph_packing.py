@@ -50,7 +50,7 @@ def packed(boxes: list[Box], nodes: int, ordered: bool = False) -> NDArray[np.fl
     """Return all parts side by side in rows, the largest first, or in the order in which they come."""
     if not boxes:
         return np.zeros((nodes, 2), np.float32)
-    boxes = boxes if ordered else sorted(boxes, key=lambda box: (-box[3], -len(box[0])))
+    boxes = boxes if ordered else sorted(boxes, key=lambda box: (-round(box[3], 6), -len(box[0])))
     area = sum(across * up for _, _, across, up in boxes)
     widest = max(math.sqrt(area * WIDE), max(across for _, _, across, _ in boxes))
     if ordered and len(boxes) < 4:  # what is to be compared stands in one row

@@ -228,15 +228,14 @@ def _influence(p: Prepared, layer: Layer, node: int) -> Array | None:
 
 def _spectrum(p: Prepared, part: GraphPart) -> Spectrum | None:
     """Return the graph Fourier transform; its vectors belong to the epoch, another layer costs one product."""
-    from explorer.graph_analysis.eigensolver import DENSE
-    from explorer.graph_analysis.spectrum import MOST, eigenpairs, make_spectrum
+    from explorer.graph_analysis.spectrum import MOST, low_pairs, make_spectrum
 
     n, edges, weights = part.structure.nodes, part.structure.edges, part.structure.weights
     if n > SPECTRUM_NODES:
         return None
     if "eigenpairs" not in p.kept:
         try:
-            p.kept["eigenpairs"] = eigenpairs(edges, n, n if n <= DENSE else MOST, weights)
+            p.kept["eigenpairs"] = low_pairs(edges, n, MOST, weights)
         except (ValueError, ArithmeticError, np.linalg.LinAlgError):
             p.kept["eigenpairs"] = None
     if p.kept["eigenpairs"] is None:

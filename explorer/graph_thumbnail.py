@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.atoms import element_of, one_hot
+from explorer.eigenspaces import signed
 from explorer.samples import Sample
 
 Floats = NDArray[np.float64]
@@ -64,7 +65,7 @@ def layout(index: NDArray[np.integer], nodes: int) -> Floats:
     laplacian = np.diag(joined.sum(1)) - joined
     # a weak spring to the mean keeps parts together, and a distinct weight on each node settles ties
     _, vectors = np.linalg.eigh(laplacian + 1e-3 * np.diag(np.linspace(0, 1, nodes)))
-    places = vectors[:, 1:3] / np.abs(vectors[:, 1:3]).max(0)
+    places = signed(vectors[:, 1:3] / np.abs(vectors[:, 1:3]).max(0))
     angle = 2 * np.pi * np.arange(nodes) / nodes
     places = places + 0.05 * np.stack([np.cos(angle), np.sin(angle)], 1)
     ideal = 1.5 / np.sqrt(nodes)

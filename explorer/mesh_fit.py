@@ -129,7 +129,7 @@ def _signal(name: str, surface: Surface, sample: Sample, wanted: MeshInput) -> d
 
 def _hks(surface: Surface, sample: Sample) -> Floats:
     """Heat kernel signatures, logarithmic, each time with mean 0 and deviation 1 over the surface."""
-    found = np.log(np.maximum(surface.heat_kernel_signature(HKS_TIMES, min(100, len(surface.vertices) - 2)), 1e-12))
+    found = np.log(np.maximum(surface.heat_kernel_signature(HKS_TIMES), 1e-12))
     return _standard(found, surface.mass)
 
 

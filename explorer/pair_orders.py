@@ -7,6 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.eigenspaces import by_rule, ranks
 from explorer.frame import Structure
 
 ORDERS = {
@@ -16,6 +17,7 @@ ORDERS = {
     "spectral": "spectral",
     "name": "by name",
 }
+ALIKE = 1e-7  # entries of a vector of length 1 that differ by less are one
 SPECTRAL_MOST = 1024  # nodes; the eigenvectors of a dense Laplacian take a quarter of a second there
 
 
@@ -62,7 +64,8 @@ def fiedler_order(n: int, edges: NDArray[np.int64], weights: NDArray[np.floating
     """Order nodes by the eigenvector of the second-smallest eigenvalue of L = D - A, component by component.
 
     A is symmetrised and of magnitudes; the largest component comes first; in each, the node of the largest component of
-    the vector is at the end (Fiedler, "A property of eigenvectors of nonnegative symmetric matrices", 1975).
+    the vector is at the end (Fiedler, "A property of eigenvectors of nonnegative symmetric matrices", 1975). Where that
+    eigenvalue repeats, the vector is the first of its eigenspace by the rule of `explorer.eigenspaces`.
     """
     a = np.zeros((n, n))
     size = np.ones(edges.shape[1]) if weights is None else np.abs(weights).reshape(edges.shape[1], -1).mean(1)
@@ -73,10 +76,10 @@ def fiedler_order(n: int, edges: NDArray[np.int64], weights: NDArray[np.floating
     for part in _components(a):
         if len(part) > 2:
             inner = a[np.ix_(part, part)]
-            vector = np.linalg.eigh(np.diag(inner.sum(1)) - inner)[1][:, 1]
-            vector *= 1 if vector[np.abs(vector).argmax()] > 0 else -1
+            values, vectors = np.linalg.eigh(np.diag(inner.sum(1)) - inner)
+            vector = by_rule(values, vectors, values[-1])[:, 1]
             # entries that differ by rounding alone stand as given
-            part = part[np.argsort(np.round(vector, 9), kind="stable")]
+            part = part[np.argsort(ranks(vector, ALIKE), kind="stable")]
         parts.append(part)
     return np.concatenate(parts) if parts else np.arange(n)
 

@@ -82,6 +82,23 @@ def ranked(score: Tensor, batch: Tensor) -> tuple[Tensor, Tensor]:
     return order, sizes.cumsum(0) - sizes
 
 
+def standing(x: Tensor, batch: Tensor) -> Tensor:
+    """Return (N,) whole numbers that compare the rows of each graph by their last channel, ties by the one before, ...
+
+    Values tie that rounding alone tells apart; rows that tie in every channel have the same number.
+    """
+    graph = batch.argsort(stable=True)
+    place = torch.zeros_like(batch)
+    for channel in x.detach().T:  # the last one has the last word
+        order = channel.argsort(stable=True)
+        order = order[batch[order].argsort(stable=True)]
+        apart = (channel[order].diff() > TIE) | (batch[graph].diff() != 0)
+        level = torch.zeros_like(batch)
+        level[order[1:]] = apart.cumsum(0)
+        place = (level * len(batch) + place).unique(return_inverse=True)[1]
+    return place
+
+
 class Highest(nn.Module):
     """Mark the nodes of the highest scores in each graph: (N, 1), (N,), alive (N, 1) -> (N, 1) of 0 and 1.
 

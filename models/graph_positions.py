@@ -13,7 +13,9 @@ An eigenvector is determined up to its sign, and where an eigenvalue repeats up 
 sign is fixed here by a rule that does not look at the order of the nodes, so the law holds for every eigenvector with
 an eigenvalue of its own, unless a symmetry of the graph turns it into its negative: then no rule can exist, since both
 signs are the same vector with the nodes renumbered. In such columns, and in repeated eigenvalues, the law is broken by
-the mathematics and not by this file; `determined` says which columns are free of both.
+the mathematics and not by this file; `determined` says which columns are free of both. There the numbers of the nodes
+choose the sign and the basis (`explorer.eigenspaces`), and never the solver: columns differ where nodes are numbered
+otherwise, and are the same on every processor. Vectors of an eigenspace too large to be found whole are left zero.
 """
 
 from __future__ import annotations
@@ -27,14 +29,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from explorer.eigenspaces import Factors, levels, lowest, signed
 from explorer.fields import NODE
 
 Array = NDArray[Any]
 
 WIDTH = 8
-DENSE = 200  # up to so many nodes the whole spectrum is cheaper than a sparse solver
+SHIFT = 0.01  # L + SHIFT is positive definite
 ODD = 1e-6  # a moment smaller than this, relative to its terms, is taken for zero
-APART = 1e-8  # eigenvalues closer than this are one
 
 
 def remembered(function: Callable[..., Array]) -> Callable[..., Array]:
@@ -130,18 +132,15 @@ def normalised_laplacian(edges: Array, nodes: int) -> Any:
 
 
 def eigenvectors(edges: Array, nodes: int, count: int) -> tuple[Array, Array]:
-    """Return the smallest eigenvalues, ascending, and their eigenvectors, (count,) and (N, count), of any sign."""
-    laplacian = normalised_laplacian(edges, nodes)
-    if nodes <= DENSE or count >= nodes - 1:
-        from scipy.linalg import eigh
+    """Return the smallest eigenvalues, ascending, and their eigenvectors, (count,) and (N, count), at most N.
 
-        return eigh(laplacian.toarray(), subset_by_index=(0, min(count, nodes) - 1))
-    from scipy.sparse.linalg import eigsh
-
-    start = np.random.default_rng(0).standard_normal(nodes)
-    values, vectors = eigsh(laplacian.tocsc(), k=count, sigma=-0.01, which="LM", v0=start)
-    order = values.argsort()
-    return values[order], vectors[:, order]
+    Vectors of an eigenspace that was not found whole are zero.
+    """
+    count = min(count, nodes)
+    found = lowest(normalised_laplacian(edges, nodes), count, SHIFT, Factors)
+    vectors = found.vectors[:, :count].copy()
+    vectors[:, found.whole :] = 0.0
+    return found.values[:count], vectors
 
 
 def odd_moments(edges: Array, nodes: int, vectors: Array) -> Array:
@@ -169,11 +168,11 @@ def with_fixed_signs(edges: Array, nodes: int, vectors: Array) -> Array:
 
     Where all are zero the entry largest in size is made positive, at the first node that has it: a choice by number.
     """
+    vectors = signed(vectors)
     moments = odd_moments(edges, nodes, vectors)
     first = (np.abs(moments) > ODD).argmax(axis=0)
     moment = moments[first, np.arange(vectors.shape[1])]
-    largest = vectors[np.abs(vectors).round(9).argmax(axis=0), np.arange(vectors.shape[1])]
-    return vectors * np.where(np.where(np.abs(moment) > ODD, moment, largest) < 0, -1.0, 1.0)
+    return vectors * np.where(moment < -ODD, -1.0, 1.0)
 
 
 @remembered
@@ -195,10 +194,10 @@ def determined(edges: Array, nodes: int, count: int) -> Array:
     fixed = np.ones(count, bool)
     if nodes > 1:
         values, vectors = eigenvectors(edges, nodes, min(count + 2, nodes))
-        above = np.append(values[1:], np.inf) - values > APART  # nothing follows the last of all
-        alone = above[1 : count + 1] & above[: min(count, nodes - 1)]
-        signed = (np.abs(odd_moments(edges, nodes, vectors[:, 1 : count + 1])) > ODD).any(axis=0)
-        fixed[: len(alone)] = alone & signed
+        level = levels(values, 2.0)
+        alone = (np.bincount(level)[level] == 1)[1 : count + 1]
+        told = (np.abs(odd_moments(edges, nodes, vectors[:, 1 : count + 1])) > ODD).any(axis=0)
+        fixed[: len(alone)] = alone & told
     return fixed
 
 

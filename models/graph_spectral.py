@@ -8,7 +8,8 @@ With L = I - D^-1/2 A D^-1/2 = U diag(lambda) U^T, a filter g multiplies the Fou
     "Convolutional Neural Networks on Graphs with Fast Localized Spectral Filtering", 2016, eq. (4) and (5)
 
 All commute with permutations, since P L^k P^T = (P L P^T)^k. A free number for every eigenvector does not: where an
-eigenvalue is repeated, its eigenvectors are any basis of a plane, and another order of the nodes finds another basis.
+eigenvalue is repeated, its eigenvectors are any basis of a plane. A rule that goes by the numbers of the nodes chooses
+one (`explorer.eigenspaces`), the same on every processor, and another order of the nodes has another basis.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.card import Card, GraphInput
+from explorer.eigenspaces import by_rule
 from explorer.fields import INVARIANT, NODE
 from explorer.params import Param
 from models.graph_training import RECIPES, measured, train
@@ -111,6 +113,7 @@ class ChebyshevLayer(nn.Module):
 def spectrum(edge_index: Tensor, nodes: int, edge_weight: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Return the eigenvalues (N,), ascending, and eigenvectors (N, N) of L in float64; kept with the graph.
 
+    Signs and the bases of eigenspaces are by the rule of `explorer.eigenspaces`.
     Both directions of an edge count as one: A is replaced by (A + A^T) / 2. Self-loops are ignored.
 
     Raises:
@@ -129,7 +132,8 @@ def spectrum(edge_index: Tensor, nodes: int, edge_weight: Tensor | None = None) 
         degree = a.sum(1)
         root = torch.where(degree > 0, degree, torch.inf).rsqrt()
         values, vectors = torch.linalg.eigh(torch.eye(nodes, dtype=a.dtype, device=a.device) - root[:, None] * a * root)
-        return values, vectors
+        chosen = by_rule(values.cpu().numpy(), vectors.cpu().numpy(), 2.0)
+        return values, torch.from_numpy(chosen).to(vectors)
 
     return _spectra.get((edge_index,) if edge_weight is None else (edge_index, edge_weight), nodes, make)
 

@@ -3,6 +3,8 @@
 Zhang, Cui, Neumann, Chen, "An End-to-End Deep Learning Architecture for Graph Classification", 2018, section 3.2:
 
     Z = [Z¹, ..., Z^h],   rows sorted by the last channel, descending, cut or padded with zeros to k rows
+
+Rows whose last channels are equal are compared by the channel before, and so on, as the paper says.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from torch import Tensor, nn
 from explorer.card import Card, GraphInput
 from explorer.fields import INVARIANT, NODE
 from explorer.params import Param
-from models.graph_pooling import GraphConv, Highest, ranked
+from models.graph_pooling import GraphConv, Highest, ranked, standing
 from models.motif_training import LABELS, Recipe, measured, train
 from models.taps import Tap
 
@@ -23,7 +25,8 @@ from models.taps import Tap
 class SortPool(nn.Module):
     """Sort the nodes of each graph by their last channel, descending, and keep k: (N, C), (N,) -> (G, k, C).
 
-    Graphs with fewer nodes are filled up with zeros. Equals torch_geometric.nn.SortAggregation.
+    Graphs with fewer nodes are filled up with zeros. Equals torch_geometric.nn.SortAggregation where nothing ties;
+    that one leaves ties in the order of the nodes, and so breaks the law.
     """
 
     def __init__(self, k: int) -> None:
@@ -32,7 +35,7 @@ class SortPool(nn.Module):
         self.out_field = INVARIANT
 
     def forward(self, x: Tensor, batch: Tensor) -> Tensor:
-        order, first = ranked(x[:, -1], batch)
+        order, first = ranked(standing(x, batch), batch)
         graph = batch[order]
         place = torch.arange(len(order), device=x.device) - first[graph]
         kept = place < self.k
@@ -114,8 +117,8 @@ CARD = Card(
     source=(SortPool, SortPoolNet),
     notes=(
         *measured(2021, RECIPE, FOUND),
-        "nodes of equal colour stay in the order in which they are listed; where the network cannot tell them apart "
-        "at all their rows are equal and nothing depends on it",
+        "nodes of equal colour are compared by the channel before, and so on; where the network cannot tell them apart "
+        "at all their rows are equal, and nothing depends on which comes first",
         "`survivors` marks all nodes that tie for the last place, so there may be more than k",
     ),
 )

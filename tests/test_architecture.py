@@ -49,8 +49,9 @@ RULES = {
     "explorer": Rule(forbidden=("widgets", "models", "main", "tests", *TOOLKITS)),
     "models": Rule(
         allowed=(
-            *("explorer.alkane_data", "explorer.card", "explorer.digits", "explorer.equations"),
-            *("explorer.fields", "explorer.groups", "explorer.mesh_fit", "explorer.params", "explorer.samples"),
+            *("explorer.alkane_data", "explorer.card", "explorer.digits", "explorer.eigenspaces"),
+            *("explorer.equations", "explorer.fields", "explorer.groups", "explorer.mesh_fit"),
+            *("explorer.params", "explorer.samples"),
             *("models", "networkx", "numpy", "scipy", "sklearn", "torch", "torch_geometric"),
             *sys.stdlib_module_names,
         )

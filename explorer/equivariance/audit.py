@@ -25,6 +25,7 @@ from explorer.trace import Layer, LayerError, Trace
 from explorer.transforms import Element
 
 MOST_ROUNDING = 1e-12  # relative, in float64; float32 differs by half a per mille there
+TIED = 1e-6  # share by which an error must be worse than another to be the worst one
 
 
 @dataclass
@@ -177,7 +178,8 @@ class Audit:
             (figures.cumulative if exact else figures.soft_cumulative).append(d.relative)
             if local is not None and alone is not None:
                 (figures.local if exact else figures.soft_local).append(local)
-                if exact and (figures.worst is None or float(local.max()) > figures.worst[0]):
+                # the first of those that are equally bad but for rounding
+                if exact and (figures.worst is None or float(local.max()) > (1 + TIED) * figures.worst[0]):
                     figures.worst = (float(local.max()), measure.masked(alone - expected, where, f))
                     self.worst_on[layer.name] = (case, element)
             if others[layer.name].shape == expected.shape:

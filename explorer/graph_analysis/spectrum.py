@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.eigenspaces import by_rule, levels
 from explorer.frame import Spectrum
 from explorer.graph_analysis.eigensolver import DENSE, dense_pairs, sparse_pairs
 from explorer.graph_analysis.fourier import fourier
@@ -19,6 +20,9 @@ from explorer.graph_analysis.laplacian import normalised_adjacency
 
 Array = NDArray[np.float64]
 
+_Pair = tuple[float, NDArray[np.int64], Array]  # an eigenvalue, the nodes of a part, a vector on them
+
+SIZE = 2.0  # no eigenvalue is larger
 MOST = 64  # eigenpairs of a graph that is too large for all of them
 
 
@@ -33,7 +37,8 @@ def eigenpairs(
 
     All n (k None) or any k of a graph of at most 1500 nodes come from one dense decomposition. Of a larger one, each
     connected part is solved alone, since their eigenvalues interleave (a part has 0 once, with D^1/2 constant on it).
-    An eigenvector's largest entry is positive.
+    Signs and bases of eigenspaces are by the rule of `explorer.eigenspaces`; only where k cuts an eigenspace of a part
+    of more than 1500 nodes, what is there of it is the solver's choice (`low_pairs` leaves it out).
 
     Raises:
         ValueError: as `laplacian.symmetric_weights`; more than a quarter of the spectrum of a part beyond 1500 nodes.
@@ -42,10 +47,28 @@ def eigenpairs(
     k = n if k is None else max(0, min(k, n))
     if n <= DENSE:
         values, vectors = dense_pairs(h) if n else (np.zeros(0), np.zeros((0, 0)))
-        values, vectors = values[:k], vectors[:, :k]
+        values, vectors = values[:k], by_rule(values, vectors, SIZE)[:, :k]
     else:
         values, vectors = _by_parts(h, k, seed)
-    return np.clip(values, 0.0, 2.0), _signed(vectors)
+    return np.clip(values, 0.0, 2.0), vectors
+
+
+def low_pairs(
+    edge_index: NDArray[np.integer], n: int, most: int, weights: NDArray[Any] | None = None
+) -> tuple[Array, Array]:
+    """Return all eigenpairs of a graph of at most 1500 nodes, else as many whole eigenspaces as hold `most` or fewer.
+
+    Where the first of them holds more, a graph of as many parts, the first parts are there.
+
+    Raises:
+        ValueError: as `eigenpairs`.
+    """
+    if n <= DENSE:
+        return eigenpairs(edge_index, n, n, weights)
+    values, vectors = eigenpairs(edge_index, n, most + 1, weights)
+    level = levels(values, SIZE)
+    kept = int((level < level[-1]).sum()) or most
+    return values[:kept], vectors[:, :kept]
 
 
 def _by_parts(h: Any, k: int, seed: int) -> tuple[Array, Array]:
@@ -56,7 +79,7 @@ def _by_parts(h: Any, k: int, seed: int) -> tuple[Array, Array]:
     order = np.argsort(label, kind="stable")
     ends = np.searchsorted(label[order], np.arange(parts + 1))
     spare = max(1, k - parts + 1)  # every part has the eigenvalue 0: no part has more than this many among the k
-    found: list[tuple[float, NDArray[np.int64], Array]] = []
+    found: list[_Pair] = []
     for a, b in pairwise(ends[: k + 1]):
         nodes = order[a:b]
         if len(nodes) == 1:
@@ -70,22 +93,21 @@ def _by_parts(h: Any, k: int, seed: int) -> tuple[Array, Array]:
             raise ValueError(f"{wanted} eigenvectors of a connected graph of {len(nodes)} nodes are too many")
         else:
             values, vectors = sparse_pairs(inner, wanted, seed)
+        vectors = by_rule(values, vectors, SIZE)
         found += [(float(values[m]), nodes, vectors[:, m]) for m in range(wanted)]
         if len(found) > 4 * k:  # keep no more than can be wanted
-            found = sorted(found, key=lambda one: one[0])[:k]
-    found = sorted(found, key=lambda one: one[0])[:k]
+            found = _smallest(found, k)
+    found = _smallest(found, k)
     vectors = np.zeros((n, len(found)))
     for m, (_, nodes, vector) in enumerate(found):
         vectors[nodes, m] = vector
-    return np.array([value for value, _, _ in found]), vectors
+    return np.sort([value for value, _, _ in found]), vectors
 
 
-def _signed(vectors: Array) -> Array:
-    """Return the eigenvectors with the sign that makes the largest entry positive, so that pictures stand still."""
-    if not vectors.size:
-        return vectors
-    largest = vectors[np.abs(vectors).argmax(0), np.arange(vectors.shape[1])]
-    return vectors * np.where(largest < 0, -1.0, 1.0)
+def _smallest(found: list[_Pair], k: int) -> list[_Pair]:
+    """Return the k of smallest eigenvalues, ascending; equal ones in the order of their parts."""
+    level = levels(np.array([value for value, _, _ in found]), SIZE)
+    return [found[m] for m in np.argsort(level, kind="stable")[:k]]
 
 
 def make_spectrum(
@@ -100,12 +122,12 @@ def make_spectrum(
     """Return the graph Fourier transform of the input x (N, ...) and of a layer's node field (N, ...), or None.
 
     All of the spectrum up to 1500 nodes, else the `most` lowest frequencies: then it is `partial`. `pairs` are what
-    `eigenpairs` gave for this graph before, so that another layer costs one product.
+    `low_pairs` gave for this graph before, so that another layer costs one product.
 
     Raises:
         ValueError: as `eigenpairs`.
     """
-    values, vectors = pairs if pairs is not None else eigenpairs(edges, n, n if n <= DENSE else most, weights)
+    values, vectors = pairs if pairs is not None else low_pairs(edges, n, most, weights)
     layer = None if layer_values is None else _read_only(fourier(vectors, layer_values))
     return Spectrum(
         eigenvalues=_read_only(values),

@@ -214,7 +214,7 @@ def _found(data: bytes) -> Found:
         np.concatenate([piece.faces + first for piece, first in zip(pieces, start)]),
         notes=[f"{len(pieces)} pieces taken together", *(note for piece in pieces for note in piece.notes)],
     )
-    for name in set.intersection(*(set(piece.values) for piece in pieces)):
+    for name in sorted(set.intersection(*(set(piece.values) for piece in pieces))):
         if len({piece.values[name].shape[1:] for piece in pieces}) == 1:
             found.values[name] = np.concatenate([piece.values[name] for piece in pieces])
     return found

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.eigenspaces import ranks
 from explorer.samples import Sample, SampleSpec, graph_sample
 from explorer.samples.graph_edges import both_ways
 from explorer.samples.graph_text import block_model, random_graph
@@ -92,7 +93,7 @@ def bottleneck(size: int = 10, bridge: int = 3) -> Sample:
     label = np.where(np.arange(count) < size + (bridge + 1) // 2, 0, 1)
     # the ends of the path face each other
     left = np.roll(circle(size, 0.5), size // 4, 0)
-    order = np.argsort(left[:, 0])
+    order = np.argsort(ranks(left[:, 0], 1e-9), kind="stable")  # two by two they lie equally far to the left
     left = left[order] + (-1.2, 0)
     right = -left[::-1]
     middle = np.stack([np.linspace(left[-1, 0], right[0, 0], bridge + 2)[1:-1], np.zeros(bridge)], 1)

@@ -14,6 +14,7 @@ from explorer.samples.graph_edges import both_ways
 Floats = NDArray[np.float64]
 NO_EDGES = np.zeros((2, 0), np.int64)
 COUNT = 256
+TIED = 1e-9  # share by which squared distances may differ and be the same
 
 
 def cloud(
@@ -105,11 +106,17 @@ def _letter(letter: str) -> Sample:
 def nearest(points: Floats, count: int) -> NDArray[np.int64]:
     """Return undirected edge_index of the graph that joins every point with its `count` nearest others.
 
-    Two points are joined when either is among the nearest of the other; ties go to the lower number.
+    Two points are joined when either is among the nearest of the other; ties go to the lower number. Distances tie that
+    rounding alone tells apart, of which a regular cloud has many.
     """
     squared = ((points[:, None] - points[None]) ** 2).sum(-1)
     np.fill_diagonal(squared, np.inf)
-    chosen = np.argsort(squared, 1, kind="stable")[:, :count]
+    order = np.argsort(squared, 1, kind="stable")
+    ascending = np.take_along_axis(squared, order, 1)
+    rank = np.zeros(squared.shape, np.int64)
+    farther = ascending[:, 1:] > (1 + TIED) * ascending[:, :-1]
+    np.put_along_axis(rank, order[:, 1:], np.cumsum(farther, 1), 1)
+    chosen = np.argsort(rank, 1, kind="stable")[:, :count]
     pairs = np.stack([np.repeat(np.arange(len(points)), count), chosen.ravel()], 1)
     return both_ways(np.unique(np.sort(pairs, 1), axis=0))[0]
 

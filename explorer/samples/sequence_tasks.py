@@ -71,7 +71,7 @@ def dates(chance: np.random.Generator, count: int, steps: int = 17) -> tuple[Tok
 def numbers(chance: np.random.Generator, count: int, size: int = 5) -> tuple[Values, Tokens]:
     """Draw sets of numbers from [0, 1] with the order that sorts them; (count, N, 1), (count, N)."""
     x = chance.random((count, size, 1)).astype(np.float32)
-    return x, np.argsort(x[..., 0], axis=1)
+    return x, np.argsort(x[..., 0], axis=1, kind="stable")
 
 
 def hull_order(points: NDArray[np.floating]) -> list[int]:

@@ -158,7 +158,8 @@ def _tones() -> Sample:
 def _sorting() -> Sample:
     x = np.random.default_rng(1).random(5)
     return sequence_sample(
-        "sorting-set", x, title="Five numbers to sort", label=np.argsort(x), names=tuple(f"{v:.2f}" for v in x),
+        "sorting-set", x, title="Five numbers to sort", label=np.argsort(x, kind="stable"),
+        names=tuple(f"{v:.2f}" for v in x),
         source="seed 1", notes=("label: which number comes first, second, ... in ascending order",),
     )  # fmt: skip
 

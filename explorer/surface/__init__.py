@@ -177,14 +177,18 @@ class Surface:
         return self._shape.rule_singularities(self._gauge)
 
     def spectrum(self, k: int) -> tuple[Array, Array]:
-        """Return the k smallest λ of L u = λ M u, (k,), and u with uᵀ M u = 1, (V, k)."""
+        """Return the k smallest λ of L u = λ M u, (k,), and u with uᵀ M u = 1, (V, k).
+
+        Where λ repeats, the vectors are those that a rule chooses of the eigenspace (`explorer.eigenspaces`).
+        """
         return self._shape.spectrum(k)
 
     def heat_kernel_signature(self, times: ArrayLike, k: int = 100) -> Array:
         """Return Σ_l exp(−λ_l t) u_l(v)² A, (V, T), the same for a mesh of any scale.
 
         Times are in units of area / 4π (A / 4π is the square of the radius of a sphere of that area), and A, the area,
-        takes the unit from u². Of the smallest `k` eigenpairs. Sun, Ovsjanikov, Guibas, 2009.
+        takes the unit from u². Of the smallest `k` eigenpairs; those next to the first one left out count less, and not
+        at all where it has the same λ, so that no choice of eigenvectors enters. Sun, Ovsjanikov, Guibas, 2009.
         """
         return self._shape.heat_kernel_signature(np.asarray(times, float), k)
 

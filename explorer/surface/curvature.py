@@ -3,6 +3,9 @@
 "principal": the direction of the largest principal curvature, by quadrics fitted to five rings (Panozzo, Puppo, Rocca,
 "Efficient multi-scale curvature and crease estimation", 2010; libigl). "gradient": up the gradient of u with
 (M + t L) u = the angle defect, the diffused Gaussian curvature, which bending does not change.
+
+Where a symmetry of the surface leaves a direction open, what is computed is rounding, another on another processor.
+There the frame follows from the gauge "edge" alone.
 """
 
 from __future__ import annotations
@@ -13,15 +16,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.eigenspaces import Factors
 from explorer.surface.connection import Connection, wrapped
-from explorer.surface.laplacian import Factors
 from explorer.surface.topology import Halfedges
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 TIME = 1e-3  # of the diffusion of the curvature, in units of the area: over some 3 % of the surface's width
-FLAT = 1e-9  # curvature times the surface's width, or change of it across the surface, below which it is rounding
+FLAT = 1e-6  # curvature times the surface's width, or change of it across the surface, below which it says nothing
+HALF = 1e-9  # radians from half a turn, which two arrows on either side of a ridge make
+OPEN = 1e-6  # what a direction must be determined by, in [0, 1], to be told from rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,11 @@ def principal_curvatures(vertices: Array, halfedges: Halfedges) -> tuple[Array, 
 
 
 def principal_field(vertices: Array, halfedges: Halfedges, connection: Connection, area: float) -> Field:
-    """Return the lines of largest curvature, each as the arrow along which the mean curvature grows."""
+    """Return the lines of largest curvature, each as the arrow along which the mean curvature grows.
+
+    Where it does not grow along the line, the arrow is the one within [-1, π - 1) of the gauge "edge"; where there is
+    no line, it is the gauge "edge" itself.
+    """
     one, k1, k2 = principal_curvatures(vertices, halfedges)
     along = np.einsum("vkx,vx->kv", connection.frames, one)
     line = np.arctan2(along[1], along[0])
@@ -69,8 +78,12 @@ def principal_field(vertices: Array, halfedges: Halfedges, connection: Connectio
     sizes = np.where(known, sizes, 1.0)
     # which of the two arrows along the line is told by growth alone: small against the curvature over the whole width
     told = np.abs(growth) / (np.abs(growth) + sizes / np.sqrt(area))
-    determined = np.where(known, np.minimum(np.abs(k1 - k2) / sizes, told), 0.0)
-    return Field(wrapped(np.where(growth >= 0, line, line + np.pi)), np.clip(1 - determined, 0.0, 1.0), 2)
+    split = np.abs(k1 - k2) / sizes
+    determined = np.where(known, np.minimum(split, told), 0.0)
+    # at right angles to an edge, which regular surfaces have, no choice must hang on rounding: hence a radian
+    arrow = np.where(told > OPEN, np.where(growth >= 0, line, line + np.pi), (line + 1) % np.pi - 1)
+    turn = np.where(known & (split > OPEN), wrapped(arrow), 0.0)
+    return Field(turn, np.clip(1 - determined, 0.0, 1.0), 2)
 
 
 def gradient_field(halfedges: Halfedges, connection: Connection, laplacian: Any, mass: Array, order: Index) -> Field:
@@ -83,10 +96,11 @@ def gradient_field(halfedges: Halfedges, connection: Connection, laplacian: Any,
     u = Factors(sp.diags(mass) + TIME * area * laplacian, order).solve(defect)
     slope = vertex_gradient(halfedges, connection, u)
     size = np.hypot(*slope)
-    known = size > FLAT * area**-1.5
+    # u times the area is 4π on a sphere; where it is large, so is its rounding
+    known = size > FLAT * area**-1.5 * max(1.0, area * float(np.abs(u).max()))
     middle = float(np.median(size[known])) if known.any() else 1.0
     ambiguity = np.where(known, middle / (size + middle), 1.0)
-    return Field(np.arctan2(slope[1], slope[0]), ambiguity, 1)
+    return Field(np.where(known, np.arctan2(slope[1], slope[0]), 0.0), ambiguity, 1)
 
 
 def vertex_gradient(halfedges: Halfedges, connection: Connection, u: Array) -> Array:
@@ -115,7 +129,10 @@ def singularities(halfedges: Halfedges, connection: Connection, field: Field) ->
         return []
     # column of the halfedge tail → head: seen from the head, the tail is its source
     step = connection.transport[halfedges.reverse[halfedges.column]]
-    change = wrapped(n * (field.turn[halfedges.head] - field.turn[halfedges.tail] - step)) / n
+    change = wrapped(n * (field.turn[halfedges.head] - field.turn[halfedges.tail] - step))
+    # half a turn one way is half a turn the other way, and both triangles at an edge must see the same one
+    half = np.abs(change) > np.pi - HALF
+    change = np.where(half, np.where(halfedges.tail < halfedges.head, np.pi, -np.pi), change) / n
     index = (change.reshape(-1, 3).sum(1) + connection.curvature) / (2 * np.pi)
     rounded = np.round(n * index) / n
     return [(int(f), float(rounded[f])) for f in np.flatnonzero(rounded)]

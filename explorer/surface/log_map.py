@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.eigenspaces import Factors
 from explorer.surface.connection import Connection
-from explorer.surface.laplacian import Factors
 from explorer.surface.topology import Halfedges
 
 Array = NDArray[np.float64]

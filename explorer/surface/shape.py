@@ -28,7 +28,8 @@ class Shape:
         self.vertices = vertices
         self.halfedges = halfedges
         self._fields: dict[str, Field] = {}
-        self._pairs: tuple[Array, Array] | None = None
+        self._pairs: tuple[Array, Array] = np.zeros(0), np.zeros((len(vertices), 0))
+        self._asked = 0  # of the pairs; a few more may be there
         # of patches (radii, directions, radius): the turn of the frames, halfedges and weights, as traced last
         self.traced: dict[tuple[int, int, float], tuple[Array, NDArray[np.int32], Array]] = {}
 
@@ -105,21 +106,24 @@ class Shape:
         """Return the k smallest eigenpairs; kept, here and on disk, for as many and for fewer."""
         if k < 1:
             raise SurfaceError(f"a spectrum has one eigenvector or more, not {k}")
-        if self._pairs is None or len(self._pairs[0]) < k:
-            key = cache.content_key(self.key, "spectrum", k)
+        if self._asked < k:
+            key = cache.content_key(self.key, "spectrum by rule", k)
             found = cache.load(key)
             values, vectors = found.get("values"), found.get("vectors")
-            if values is None or vectors is None or vectors.shape != (self.halfedges.count, k):
+            if values is None or vectors is None or vectors.shape != (self.halfedges.count, max(k, len(values))):
                 start = time.perf_counter()
                 values, vectors = laplacian.eigenpairs(self.laplacian, self.mass, k, self.elimination)
                 cache.store(key, {"values": values, "vectors": vectors}, time.perf_counter() - start)
-            self._pairs = _fixed(values), _fixed(vectors)
+            self._pairs, self._asked = (_fixed(values), _fixed(vectors)), k
         return self._pairs[0][:k], self._pairs[1][:, :k]
 
     def heat_kernel_signature(self, times: Array, k: int) -> Array:
         """Return the signature at given times, (V, T)."""
-        values, vectors = self.spectrum(min(k, self.halfedges.count))
-        return laplacian.heat_kernel_signature(values, vectors, float(self.mass.sum()), times)
+        k = min(k, self.halfedges.count)
+        values, vectors = self.spectrum(k)
+        left_out = self._pairs[0][k : k + 1]
+        beyond = float(left_out[0]) if len(left_out) else np.inf
+        return laplacian.heat_kernel_signature(values, vectors, float(self.mass.sum()), times, beyond)
 
     # Solvers, each made when it is first asked for.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.eigenspaces import ranks
 from explorer.transforms import NoAction
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
+
+ALIKE = 1e-6  # share of its length by which a side must be longer than another
 
 
 def bent(position: Floats, degrees: float) -> Floats:
@@ -25,7 +28,8 @@ def bent(position: Floats, degrees: float) -> Floats:
     """
     angle = math.radians(degrees)
     low, high = position.min(0), position.max(0)
-    long, _, thin = np.argsort(-(high - low), kind="stable")
+    # sides of one length but for rounding are taken in their order
+    long, _, thin = np.argsort(ranks(low - high, ALIKE * float((high - low).max())), kind="stable")
     length = float(high[long] - low[long])
     if angle == 0.0 or length == 0.0:
         return position.copy()

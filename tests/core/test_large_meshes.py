@@ -13,6 +13,7 @@ import torch
 from scipy.sparse.linalg import splu, spsolve
 
 from explorer import progress
+from explorer.eigenspaces import Factors
 from explorer.engine import LocalEngine
 from explorer.equivariance.measure import unmoved
 from explorer.fields import FACES, VERTEX_POSITION
@@ -24,7 +25,6 @@ from explorer.samples import Sample, Signal
 from explorer.state import State
 from explorer.surface import Surface
 from explorer.surface.dissection import nested_dissection
-from explorer.surface.laplacian import Factors
 from explorer.surface.trace import trace
 from explorer.transforms import chain_element, parse_chain, transforms
 from explorer.transforms.surface_word import SurfaceWord

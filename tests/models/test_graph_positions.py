@@ -11,8 +11,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from explorer.eigenspaces import DENSE
 from models.graph_positions import (
-    DENSE,
     ENCODINGS,
     LaplacianPositions,
     NoPositions,
@@ -29,6 +29,7 @@ from models.graph_positions import (
     with_fixed_signs,
 )
 from tests.models.relabelling import Signals, relabelled
+from tests.other_processor import pretend
 
 K = 8
 
@@ -235,3 +236,31 @@ def test_results_are_remembered_and_cannot_be_spoilt() -> None:
     assert random_walk(edges, 12, 3) is not random_walk(edges, 13, 3)
     with pytest.raises(ValueError, match="read-only"):
         random_walk(edges, 12, 3)[0, 0] = 1.0
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [nx.cycle_graph(10), nx.karate_club_graph(), nx.balanced_tree(3, 3), nx.grid_2d_graph(5, 5), nx.path_graph(7)],
+)
+def test_encodings_are_the_same_on_every_processor(graph: nx.Graph) -> None:
+    edges, n = edges_of(nx.convert_node_labels_to_integers(graph)), len(graph)
+    made = laplacian_vectors.__wrapped__  # not remembered
+    expected, free = made(edges, n, K), determined(edges, n, K)
+    for seed in range(1, 5):
+        with pytest.MonkeyPatch.context() as patch:
+            pretend(patch, seed)
+            np.testing.assert_allclose(made(edges, n, K), expected, rtol=0, atol=1e-10)
+            np.testing.assert_array_equal(determined.__wrapped__(edges, n, K), free)
+
+
+def test_an_eigenspace_that_is_cut_is_made_whole_first() -> None:
+    edges, n = edges_of(nx.convert_node_labels_to_integers(nx.hypercube_graph(9))), 512
+    few, many = laplacian_vectors(edges, n, 4), laplacian_vectors(edges, n, 9)  # the second eigenvalue is there 9 times
+    np.testing.assert_allclose(few, many[:, :4], rtol=0, atol=1e-9)
+    assert not determined(edges, n, 4).any()
+
+
+def test_an_eigenspace_too_large_to_be_found_is_left_zero() -> None:
+    pairs = np.arange(3000).reshape(-1, 2).T
+    edges = np.concatenate([pairs, pairs[::-1]], axis=1)  # 1500 parts, and so 0 as many times
+    assert not laplacian_vectors(edges, 3000, 4).any() and not determined(edges, 3000, 4).any()

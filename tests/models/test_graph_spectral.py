@@ -12,6 +12,7 @@ from models.graph_spectral import (
     COEFFICIENTS,
     LAPLACIANS,
     MOST,
+    MULTIPLIERS,
     ChebyshevLayer,
     PolynomialFilter,
     SpectralLayer,
@@ -21,6 +22,7 @@ from models.graph_spectral import (
     spectrum,
 )
 from tests.models.test_gcn import TOLERANCE, error, graph
+from tests.other_processor import pretend
 
 CARDS = {card.name: card for card in CARD}
 
@@ -183,3 +185,15 @@ def test_what_inference_mode_made_is_good_for_gradients(name: str) -> None:
     model(torch.randn(34, 6), edge_index).sum().backward()
     used = [p.grad for key, p in model.named_parameters() if p.grad is not None]
     assert len(used) == len(list(model.parameters()))
+
+
+@pytest.mark.parametrize("multipliers", MULTIPLIERS)
+def test_filters_are_the_same_on_every_processor(multipliers: str) -> None:
+    layer, x = SpectralLayer(6, 5, multipliers).double(), doubles(34, 6)
+    found = []
+    for seed in range(4):
+        with pytest.MonkeyPatch.context() as patch, torch.no_grad():
+            pretend(patch, seed)
+            found.append(layer(x, karate()))
+    for other in found[1:]:
+        torch.testing.assert_close(other, found[0], rtol=0, atol=1e-9)

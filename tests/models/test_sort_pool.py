@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import SortAggregation
 
+from models.graph_pooling import standing
 from models.sort_pool import CARD, SortPool, build
 from tests.models.relabelling import Shuffle, law_errors, simple_graph
 
@@ -61,3 +62,28 @@ def test_graphs_of_a_batch_are_treated_alone() -> None:
     both = net(torch.cat([x, x]), torch.cat([edge_index, edge_index + 9], 1), torch.arange(18) // 9)
     torch.testing.assert_close(both, alone.expand(2, -1), rtol=0, atol=1e-12)
     assert CARD.groups == ("permutation",)
+
+
+def test_ties_of_the_last_channel_are_compared_by_the_one_before() -> None:
+    # the last channels tie but for rounding; rows 1 and 4 are alike in all of them
+    x = torch.tensor([[3.0, 1.0, 0.5], [2.0, 2.0, 0.5], [9.0, 9.0, 0.1], [5.0, 1.0, 0.5], [2.0, 2.0, 0.5]])
+    x[:, 2] += torch.tensor([0.0, 1e-7, 0.0, -1e-7, 2e-7])
+    batch = torch.zeros(5, dtype=torch.int64)
+    for seed in range(5):
+        order = torch.randperm(5, generator=torch.Generator().manual_seed(seed))
+        rows = SortPool(4)(x[order], batch)[0]
+        torch.testing.assert_close(rows[:, :2], torch.tensor([[2.0, 2.0], [2.0, 2.0], [5.0, 1.0], [3.0, 1.0]]))
+    assert standing(x, torch.tensor([0, 0, 0, 1, 1])).tolist() == [1, 2, 0, 3, 4]
+
+
+def test_the_law_holds_where_colours_tie() -> None:
+    ring = torch.arange(6)
+    edge_index = torch.stack([torch.cat([ring, (ring + 1) % 6]), torch.cat([(ring + 1) % 6, ring])])
+    x = torch.zeros(6, 8, dtype=torch.float64)
+    x[[0, 1, 3]] = 1.0
+    net = build(3).double().eval()
+    with torch.no_grad():  # every colour the same, and rows that differ
+        net.conv3.lin_rel.weight.zero_()
+        net.conv3.lin_root.weight.zero_()
+    errors = law_errors(net, (x, edge_index, torch.zeros(6, dtype=torch.int64)), Shuffle.drawn(6, 12, 1))
+    assert max(errors.values()) < 1e-9, errors

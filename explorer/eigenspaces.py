@@ -1,0 +1,294 @@
+"""Eigenvectors by a rule, and none left out: the same ones whatever processor, library or number of threads.
+
+An eigenvector is determined up to its sign and, where an eigenvalue repeats, up to a rotation of the eigenspace. Which
+one a solver returns is decided by rounding, and so by the processor. Here values that differ by rounding alone are one
+eigenvalue, and what follows is made of the projection onto the whole eigenspace, which no choice enters:
+
+- the places are weighed, the earlier ones a little more; the place that the space reaches farthest comes first. Its
+  projection is the first vector, what the next such place has beside that the second one, and so on (QR with pivoting);
+- the first of the entries that are largest in size is positive.
+
+The rule looks at the order of the places: where a graph or a surface has symmetries, no rule can do without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+Sparse = Any
+
+SAME = 1e-8  # share of an eigenvalue: those that are closer are one; what rounding parts is nearer than 1e-12
+NOISE = 1e-12  # of the size of the matrix, for eigenvalues near 0
+TIED = 1e-6  # entries of a vector that differ by less of their size are equally large
+SPARE = 4  # eigenpairs beyond those asked for, so that the last eigenspace is whole: few have more than five vectors
+MOST_SPARE = 64
+DENSE = 400  # places up to which the whole spectrum is computed
+BLOCK = 8  # vectors of a block
+SETTLED = 1e-13  # residual of an eigenvector of the inverse, as a share of its eigenvalue
+GONE = 1e-13  # of what a column was: if less is left beside the basis, it is rounding
+LOST = 1e-2  # of what a column was: if less is left, the rounding in it counts once it is made as long
+ROUNDS = 1000  # blocks after which what was found has to do
+EPS = float(np.finfo(np.float64).eps)
+
+
+def ranks(values: Array, absolute: float, relative: float = 0.0) -> Index:
+    """Return how many clusters of values lie below that of each, (n,): neighbours within the tolerances share one."""
+    order = np.argsort(values, kind="stable")
+    ascending, found = values[order], np.zeros(len(values), np.int64)
+    found[order[1:]] = np.cumsum(np.diff(ascending) > absolute + relative * np.abs(ascending[1:]))
+    return found
+
+
+def levels(values: Array, size: float) -> Index:
+    """Return the number of its eigenspace for each of some eigenvalues, (k,), of a matrix of that size (largest λ)."""
+    return ranks(values, NOISE * size, SAME)
+
+
+def first_largest(values: Array) -> Index:
+    """Return the place of the entry largest in size of each column, (k,): the first of those that tie."""
+    size = np.abs(values)
+    return np.asarray((size >= (1 - TIED) * size.max(0, initial=0.0)).argmax(0))
+
+
+def signed(vectors: Array) -> Array:
+    """Return the columns of (n, k) with the first of their largest entries positive."""
+    if not vectors.size:
+        return vectors
+    peak = vectors[first_largest(vectors), np.arange(vectors.shape[1])]
+    return vectors * np.where(peak < 0, -1.0, 1.0)
+
+
+def basis_by_rule(vectors: Array) -> Array:
+    """Return the basis that the rule chooses of the space of orthonormal columns (n, m); any basis of it gives it."""
+    from scipy.linalg import qr
+
+    n = len(vectors)
+    # of weights that fall by e no two places have a ratio that a symmetric space could have by itself
+    weighed = vectors * np.exp(-np.arange(n) / n)[:, None]
+    turn = qr(weighed.T, mode="economic", pivoting=True)[0]
+    return np.asarray(vectors @ turn)
+
+
+def by_rule(values: Array, vectors: Array, size: float) -> Array:
+    """Return the vectors (n, k) of ascending eigenvalues (k,), a basis by the rule in each eigenspace.
+
+    An eigenspace of which a part alone is given has a basis of that part.
+
+    Args:
+        size: about the largest eigenvalue that the matrix has.
+    """
+    found = vectors.copy()
+    ends = np.flatnonzero(np.diff(levels(values, size), prepend=-1, append=-1))
+    for first, end in pairwise(ends.tolist()):
+        if end - first > 1:
+            found[:, first:end] = basis_by_rule(vectors[:, first:end])
+    return signed(found)
+
+
+class Factors:
+    """The factors of a sparse symmetric matrix, (n, n), that needs no pivoting, as positive definite ones do.
+
+    Args:
+        order: which unknown is eliminated at each step; None leaves it to SuperLU (minimum degree).
+    """
+
+    def __init__(self, matrix: Sparse, order: Index | None = None) -> None:
+        from scipy.sparse.linalg import splu
+
+        self.order = order
+        ordered = matrix.tocsc() if order is None else matrix.tocsr()[order].tocsc()[:, order]
+        how = "MMD_AT_PLUS_A" if order is None else "NATURAL"
+        # positive definite: no pivoting
+        options = {"SymmetricMode": True}
+        self._lu: Any = splu(ordered, permc_spec=how, diag_pivot_thresh=0.0, options=options)
+
+    def solve(self, right: NDArray[Any]) -> NDArray[Any]:
+        """Return x with A x = right, (n,) or (n, k)."""
+        if self.order is None:
+            return np.asarray(self._lu.solve(right))
+        found = np.empty_like(right)
+        found[self.order] = self._lu.solve(right[self.order])
+        return found
+
+    def negative(self) -> int | None:
+        """Return how many eigenvalues are below 0, as many as pivots (Sylvester's law of inertia).
+
+        None where a row had to be exchanged after all.
+        """
+        if not np.array_equal(self._lu.perm_r, self._lu.perm_c):
+            return None
+        return int((self._lu.U.diagonal() < 0).sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Lowest:
+    """The smallest eigenvalues, ascending, (k,), and orthonormal vectors by the rule, (n, k).
+
+    Attributes:
+        whole: how many of them, from the first on, belong to eigenspaces of which no vector is missing.
+    """
+
+    values: Array
+    vectors: Array
+    whole: int
+
+
+def lowest(
+    matrix: Sparse,
+    k: int,
+    shift: float,
+    factor: Callable[[Sparse], Factors],
+    told: Callable[[int], None] = lambda solves: None,
+    seed: int = 0,
+) -> Lowest:
+    """Return k or a few more of the smallest eigenpairs of a sparse positive semidefinite matrix, (n, n).
+
+    So many more that the last of the k lies in a whole eigenspace, unless that has more than MOST_SPARE vectors beyond.
+
+    Args:
+        shift: what is added to the diagonal so that the matrix can be factorised, small against what is sought.
+        told: called before each solve with the number of those before.
+    """
+    n, spare, seen = matrix.shape[0], SPARE, _Lanczos(matrix, shift, factor, told, seed)
+    while True:
+        wanted = min(n, k + spare)
+        if n <= DENSE or wanted > n // 3:
+            values, vectors = np.linalg.eigh(matrix.toarray())
+            return Lowest(values, by_rule(values, vectors, seen.size), n)
+        values, vectors = seen.lowest(wanted)
+        whole = seen.before_last(values)
+        if whole >= k or spare > MOST_SPARE:
+            return Lowest(values, by_rule(values, vectors, seen.size), whole)
+        spare *= 4
+
+
+class _Lanczos:
+    """Block Lanczos on the inverse of matrix + shift, restarted with the Ritz vectors that are wanted.
+
+    A block of random vectors holds as many vectors of each eigenspace as there are in the block. Of larger ones some
+    may be missed, or come in by rounding alone, on one processor and not on another: so they are counted, and what is
+    missing is searched for from another random block. Golub, Underwood, "The block Lanczos method for computing
+    eigenvalues", 1977; Wu, Simon, "Thick-restart Lanczos method for large symmetric eigenvalue problems", 2000.
+    """
+
+    def __init__(
+        self, matrix: Sparse, shift: float, factor: Callable[[Sparse], Factors], told: Callable[[int], None], seed: int
+    ) -> None:
+        self._matrix, self._shift, self._factor, self._told = matrix, shift, factor, told
+        self._factors: Factors | None = None
+        self._rng = np.random.default_rng(seed)
+        self._solves = 0
+        self._found = np.zeros((matrix.shape[0], 0))  # eigenvectors
+        self._inverses = np.zeros(0)  # and eigenvalues of the inverse, the largest first
+        self.size = float(abs(matrix).sum(axis=0).max())  # no eigenvalue is larger (Gershgorin)
+
+    def lowest(self, k: int) -> tuple[Array, Array]:
+        """Return the k smallest eigenvalues ascending, (k,), and orthonormal vectors, (n, k)."""
+        self._search(k)
+        while self._missing(before := self._values()):
+            self._search(k)
+            if (before - self._values() <= NOISE * self.size + SAME * before).all():
+                break  # nothing better is there, whatever the count says
+        return self._values(), self._found
+
+    def before_last(self, values: Array) -> int:
+        """Return how many of the eigenvalues are below the last level."""
+        level = levels(values, self.size)
+        return int((level < level[-1]).sum())
+
+    def _values(self) -> Array:
+        return 1 / self._inverses - self._shift
+
+    def _shifted(self, shift: float) -> Sparse:
+        from scipy.sparse import identity
+
+        return (self._matrix + shift * identity(self._matrix.shape[0])).tocsc()
+
+    def _inverse(self, block: Array) -> Array:
+        if self._factors is None:
+            self._factors = self._factor(self._shifted(self._shift))
+        self._told(self._solves)
+        self._solves += block.shape[1]
+        return self._factors.solve(block)
+
+    def _search(self, k: int) -> None:
+        """Find k eigenvectors of the inverse's largest eigenvalues, beginning with those that are there already."""
+        n, most = len(self._found), max(2 * k, k + 6 * BLOCK) + BLOCK
+        basis, projected = np.empty((n, most + BLOCK), order="F"), np.zeros((most + BLOCK, most + BLOCK))
+        used = self._found.shape[1]
+        # with one more than was known before, none that is sought can hide beside what was known
+        settled = max(k, used + 1) if used else k
+        basis[:, :used], projected[:used, :used] = self._found, np.diag(self._inverses)
+        block, _ = self._independent(np.zeros((n, BLOCK)), basis[:, :used], 1.0)
+        for left_over in reversed(range(ROUNDS)):
+            mine = slice(used, used + BLOCK)
+            basis[:, mine] = block
+            used += BLOCK
+            image = self._inverse(block)
+            size = float(np.linalg.norm(image, axis=0).max())
+            along = _without(image, basis[:, :used])
+            projected[:used, mine], projected[mine, :used] = along, along.T
+            block, left = self._independent(image, basis[:, :used], size)
+            if used >= settled + BLOCK:
+                ritz, turn = (part[..., ::-1] for part in np.linalg.eigh(projected[:used, :used]))
+                residual = np.linalg.norm(left @ turn[mine, :settled], axis=0)
+                done = bool((residual <= SETTLED * ritz[:settled] + 10 * EPS * ritz[0]).all()) or not left_over
+                if done:
+                    kept = k
+                elif used + BLOCK > most:
+                    kept = (k + most) // 2 // BLOCK * BLOCK
+                else:
+                    continue
+                self._found, self._inverses = basis[:, :used] @ turn[:, :kept], ritz[:kept].copy()
+                if done:
+                    return
+                used = kept
+                basis[:, :used], projected[:used, :used] = self._found, np.diag(self._inverses)
+
+    def _independent(self, vectors: Array, basis: Array, size: float) -> tuple[Array, Array]:
+        """Return orthonormal columns (n, b) beside the basis and r (b, b), vectors = columns @ r up to what is nothing.
+
+        Columns that are nothing but rounding are replaced by random ones.
+
+        Args:
+            vectors: (n, b), without what lies along the basis (n, m).
+            size: the largest norm of the vectors before that was taken away: rounding is a share of it.
+        """
+        columns, r = np.linalg.qr(vectors)
+        left = np.abs(np.diag(r))
+        gone = left <= GONE * size
+        if left.min() > LOST * size:
+            return columns, r
+        # a column of which little was left is not beside the basis any more, now that it is as long as the others
+        columns[:, gone], r[gone] = self._rng.standard_normal((len(columns), int(gone.sum()))), 0.0
+        _without(columns, basis)
+        again, turn = np.linalg.qr(columns)
+        return again, turn @ r
+
+    def _missing(self, values: Array) -> bool:
+        """Return whether an eigenvalue below the last level was not found."""
+        last = self.before_last(values)
+        if not last:
+            return False
+        # as near to it as the factors tell apart
+        below = values[last] - min(1e-6 * values[last], (values[last] - values[last - 1]) / 2)
+        self._factors = None  # two at a time are too many for a large matrix, and these are seldom wanted again
+        counted = self._factor(self._shifted(-below)).negative()
+        return counted is not None and counted > last
+
+
+def _without(vectors: Array, basis: Array) -> Array:
+    """Take from the vectors (n, b), in place, what lies along an orthonormal basis (n, m), and return it, (m, b)."""
+    along = basis.T @ vectors
+    vectors -= basis @ along
+    more = basis.T @ vectors  # once leaves rounding of the whole in what is left
+    vectors -= basis @ more
+    return np.asarray(along + more)
