@@ -19,15 +19,16 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 
 ARGS ?=
+# Processes that run the tests; each GUI test process has a virtual display of its own.
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PIP_ARGS ?=
+# Processes that run the tests; each GUI test process has a virtual display of its own.
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PYTEST_ARGS ?=
+# Processes that run the tests; each GUI test process has a virtual display of its own.
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 BIN := .venv/bin
 STAMP := .venv/.installed
-
-# -noreset keeps the server alive between windows, GLX is what VTK draws with, and the screen is larger than any
-# window so that no layout is squeezed. Mesa by name: a vendor's GLX cannot draw on a virtual display.
-XVFB := env __GLX_VENDOR_LIBRARY_NAME=mesa QT_QPA_PLATFORM=xcb \
-	xvfb-run -a -s "-screen 0 2560x1440x24 -noreset +extension GLX"
 
 .PHONY: setup system run test lint format check-style check-types test-core test-gui bench gallery clean distclean
 
@@ -76,16 +77,11 @@ check-types: setup
 
 # These two conftests make Qt impossible to import, hence the process of their own.
 test-core: setup
-	$(BIN)/python -m pytest tests/test_architecture.py tests/core tests/models $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) tests/test_architecture.py tests/explorer tests/models $(PYTEST_ARGS)
 
 # A timeout by signal waits for Python code to run, which a modal dialog or a hang in C++ never lets happen.
 test-gui: setup
-ifeq ($(shell uname -s),Linux)
-	@command -v xvfb-run >/dev/null || { echo "The GUI tests need xvfb-run (Debian: xvfb and xauth)." >&2; exit 1; }
-	$(XVFB) $(BIN)/python -m pytest --timeout-method=thread tests/gui $(PYTEST_ARGS)
-else
-	$(BIN)/python -m pytest --timeout-method=thread tests/gui $(PYTEST_ARGS)
-endif
+	$(BIN)/python -m pytest -n $(JOBS) --timeout-method=thread tests/widgets $(PYTEST_ARGS)
 
 bench: setup
 	$(BIN)/python main.py bench $(ARGS)

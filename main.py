@@ -14,21 +14,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer import cli
-from explorer.state import State
-from explorer.transforms import parse_chain
+from explorer.app import cli
+from explorer.declare.elements import parse_chain
+from explorer.state.state import State
 
 if TYPE_CHECKING:
-    from explorer.card import Card
-    from explorer.engine import LocalEngine
-    from widgets.main_window import MainWindow
+    from explorer.app.engine import LocalEngine
+    from explorer.declare.card import Card
+    from widgets.window.main_window import MainWindow
 
 OUT = Path("out")
 
 
 def cards() -> dict[str, Card]:
     import models
-    from explorer.registry import scan
+    from explorer.declare.registry import scan
 
     return scan(models, "CARD")
 
@@ -62,13 +62,13 @@ def window(start: Callable[[], LocalEngine], state: State, args: argparse.Namesp
 
     if args.screenshot or no_display():
         off_screen()
-        from widgets.offscreen import grab_window
+        from widgets.figures.offscreen import grab_window
 
         path = Path(args.screenshot or OUT / "window.png")
         size = (int(width), int(height))
         grab_window(start, state, size, args.theme or "light", path, prepare=opened)
         if not args.screenshot:
-            from explorer.report import capture_report, write_report
+            from explorer.app.report import capture_report, write_report
 
             engine = start()
             write_report(OUT / "report", *capture_report(engine, state))
@@ -77,10 +77,10 @@ def window(start: Callable[[], LocalEngine], state: State, args: argparse.Namesp
         else:
             print(path)
         return 0
-    from widgets.app import run_window
+    from widgets.window.app import run_window
 
     def start_beside_window() -> LocalEngine:
-        from explorer.threads import leave_a_core
+        from explorer.work.threads import leave_a_core
 
         leave_a_core()
         return start()
@@ -90,24 +90,24 @@ def window(start: Callable[[], LocalEngine], state: State, args: argparse.Namesp
 
 def pictures(start: Callable[[], LocalEngine], state: State, folder: Path) -> list[Path]:
     off_screen()
-    from widgets.pictures import view_pictures
+    from widgets.figures.pictures import view_pictures
 
     return view_pictures(start, state, folder)
 
 
 def gallery(start: Callable[[], LocalEngine], folder: Path) -> list[Path]:
     off_screen()
-    from widgets.pictures import gallery_pictures
+    from widgets.figures.pictures import gallery_pictures
 
     return gallery_pictures(start, folder)
 
 
 def views() -> list[tuple[str, str]]:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    import widgets.views
-    from explorer.registry import scan
+    import widgets
+    from explorer.declare.registry import scan
 
-    return [(spec.name, spec.title) for spec in scan(widgets.views, "VIEW").values()]
+    return [(spec.name, spec.title) for spec in scan(widgets, "VIEW", "views").values()]
 
 
 def benchmarks() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:

@@ -10,10 +10,10 @@ def run(rounds: int = 30) -> list[dict[str, Any]]:
     import torch
 
     from benchmarks.timing import interleaved, row
-    from explorer.capture import capture, thumbnails
-    from explorer.fields import grid
-    from explorer.trace import trace
-    from models.resnet import build_resnet18
+    from explorer.declare.fields import grid
+    from explorer.network.capture import capture, thumbnails
+    from explorer.network.trace import trace
+    from models.images.resnet import build_resnet18
 
     torch.manual_seed(0)
     model = build_resnet18().eval()

@@ -40,12 +40,12 @@ def drag(network: str, seconds: float) -> dict[str, Any]:
     from PySide6.QtCore import QSettings, Qt, QTimer
 
     import main
-    from explorer.engine import LocalEngine
-    from explorer.state import State
-    from explorer.threads import leave_a_core
-    from widgets.app import Collector, application
-    from widgets.main_window import MainWindow
-    from widgets.view import Wish
+    from explorer.app.engine import LocalEngine
+    from explorer.state.state import State
+    from explorer.work.threads import leave_a_core
+    from widgets.base.view import Wish
+    from widgets.window.app import Collector, application
+    from widgets.window.main_window import MainWindow
 
     app = application(())
     collector = Collector()

@@ -46,8 +46,8 @@ def frame_of(edges: Any, nodes: int) -> Any:
     """Return a frame of a layer with 8 channels on that graph, nodes reversed."""
     import numpy as np
 
-    from explorer.frame import Frame, GraphPart, LayerInfo, Square, Structure
-    from explorer.state import State
+    from explorer.square.frame import Frame, GraphPart, LayerInfo, Square, Structure
+    from explorer.state.state import State
 
     rng = np.random.default_rng(0)
     order = np.arange(nodes)[::-1].copy()
@@ -68,8 +68,8 @@ def frame_of(edges: Any, nodes: int) -> Any:
 
 def opened(nodes: int, edges: int) -> tuple[Any, Any, float, float]:
     """Open a view; return the program, the view, seconds to the first picture and to the final places."""
-    from widgets.app import application
-    from widgets.views.graph import GraphView
+    from widgets.graph.views.graph import GraphView
+    from widgets.window.app import application
 
     app = application(())
     frame = frame_of(made(nodes, edges), nodes)
@@ -147,7 +147,7 @@ def layouts(nodes: int = 10_000, edges: int = 50_000) -> dict[str, Any]:
     """Lay the same graph out here and by networkx.spring_layout with its own settings, once: it takes minutes."""
     import networkx as nx
 
-    from explorer.graph_layout import layout
+    from explorer.spaces.graph.layout.springs import layout
 
     index = made(nodes, edges)
     layout(made(1000, 5000), 1000)  # imports

@@ -38,9 +38,9 @@ def run(repeats: int = 10, nodes: int = NODES, edges: int = EDGES) -> list[dict[
     import torch
     from torch_geometric.nn import GATConv, GCNConv
 
-    from models.gat import GATLayer
-    from models.gcn import GCNLayer
-    from models.propagation import operator
+    from models.graphs.message_passing.gat import GATLayer
+    from models.graphs.message_passing.gcn import GCNLayer
+    from models.layers.propagation import operator
 
     chance = torch.Generator().manual_seed(0)
     edge_index = torch.randint(nodes, (2, edges), generator=chance)

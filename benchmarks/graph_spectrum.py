@@ -41,7 +41,7 @@ else:
     data = AddLaplacianEigenvectorPE(k - 1, is_undirected=True)(data)
     seconds = time.perf_counter() - start
     vectors = data.laplacian_eigenvector_pe.double().numpy()
-from explorer.graph_analysis.laplacian import laplacian as definition
+from explorer.spaces.graph.analysis.laplacian import laplacian as definition
 mapped = definition(edges, n) @ vectors
 print(seconds, np.linalg.norm(mapped - vectors * (vectors * mapped).sum(0), axis=0).max())
 """
@@ -89,8 +89,8 @@ def run(nodes: int = NODES, k: int = VECTORS, limit: float = 60.0) -> list[dict[
     """Return a row per graph and peer: seconds, largest |L u - lambda u|, the peer's seconds and the ratio."""
     import tempfile
 
-    from explorer.graph_analysis.laplacian import laplacian
-    from explorer.graph_analysis.spectrum import eigenpairs
+    from explorer.spaces.graph.analysis.laplacian import laplacian
+    from explorer.spaces.graph.analysis.spectrum import eigenpairs
 
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -116,8 +116,8 @@ def run(nodes: int = NODES, k: int = VECTORS, limit: float = 60.0) -> list[dict[
 def energy_rows(nodes: int = NODES, channels: int = 16, rounds: int = 9) -> list[dict[str, Any]]:
     """Return the row of one layer's Dirichlet energy beside the same by a sparse product, x^T (L x)."""
     from benchmarks.timing import interleaved, ratio
-    from explorer.graph_analysis.energy import bonds, relative_energy
-    from explorer.graph_analysis.laplacian import laplacian
+    from explorer.spaces.graph.analysis.energy import bonds, relative_energy
+    from explorer.spaces.graph.analysis.laplacian import laplacian
 
     edges = random_graph(nodes)
     x = np.random.default_rng(0).standard_normal((nodes, channels)).astype(np.float32)

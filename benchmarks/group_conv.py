@@ -28,8 +28,8 @@ def run(repeats: int = 60) -> list[dict[str, Any]]:
     import torch
     from torch import nn
 
-    from explorer.groups import group
-    from models.group_cnn import GroupConv2d
+    from explorer.declare.groups import group
+    from models.images.group_cnn import GroupConv2d
 
     rows: list[dict[str, Any]] = []
     for name, widths in CHANNELS.items():

@@ -40,8 +40,8 @@ def run(
     import torch
     from torch import nn
 
-    from models.recurrent import Recurrence
-    from models.stacked_recurrent import copied
+    from models.sequences.recurrent import Recurrence
+    from models.sequences.stacked_recurrent import copied
 
     rows: list[dict[str, Any]] = []
     for inputs in (1, units):

@@ -18,11 +18,11 @@ def run(steps: int = 10_000) -> list[dict[str, Any]]:
     import gc
 
     import models
-    from explorer.engine import LocalEngine
-    from explorer.registry import scan
-    from explorer.state import State
-    from explorer.threads import leave_a_core
-    from explorer.transforms import Step
+    from explorer.app.engine import LocalEngine
+    from explorer.declare.elements import Step
+    from explorer.declare.registry import scan
+    from explorer.state.state import State
+    from explorer.work.threads import leave_a_core
 
     leave_a_core()  # as the window does
     engine = LocalEngine(scan(models, "CARD"))

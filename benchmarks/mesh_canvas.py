@@ -48,7 +48,7 @@ def frames_of(vertices: Any, faces: Any, most: int) -> tuple[Any, ...]:
     """Return the glyphs of frames at so many vertices."""
     import numpy as np
 
-    from widgets.mesh_glyphs import frame_glyphs, vertex_normals
+    from widgets.mesh.drawing.glyphs import frame_glyphs, vertex_normals
 
     normals = vertex_normals(vertices, faces)
     x = np.cross(np.array([0.0, 1.0, 0.1]), normals)
@@ -58,8 +58,8 @@ def frames_of(vertices: Any, faces: Any, most: int) -> tuple[Any, ...]:
 
 def opened(looks: list[Any]) -> tuple[Any, Any, float]:
     """Show the looks; return the program, the canvas and the seconds to the first picture, VTK's import included."""
-    from widgets.app import application
-    from widgets.mesh_canvas import MeshCanvas
+    from widgets.mesh.drawing.canvas import MeshCanvas
+    from widgets.window.app import application
 
     app = application(())
     canvas = MeshCanvas()
@@ -105,7 +105,7 @@ def rate(what: str, times: list[float], target: float) -> dict[str, Any]:
 
 def small() -> list[dict[str, Any]]:
     """Orbit two panels of about 10,242 vertices with a frame at each."""
-    from widgets.mesh_look import MeshLook
+    from widgets.mesh.drawing.look import MeshLook
 
     vertices, faces = torus(161, 64)
     look = MeshLook(vertices, faces, scalars=vertices[:, 0], glyphs=frames_of(vertices, faces, len(vertices)))
@@ -117,8 +117,8 @@ def small() -> list[dict[str, Any]]:
 
 def large() -> list[dict[str, Any]]:
     """A million triangles with scalars and 100,000 frames: the first picture, sharp ones, those while it moves."""
-    from widgets.mesh_look import MeshLook
-    from widgets.mesh_pictures import DETAILS
+    from widgets.mesh.drawing.look import MeshLook
+    from widgets.mesh.drawing.pictures import DETAILS
 
     vertices, faces = torus(1000, 500)
     start = time.perf_counter()
@@ -142,7 +142,7 @@ def large() -> list[dict[str, Any]]:
 
 def scalars() -> list[dict[str, Any]]:
     """Other scalars on the same mesh: the upload alone, and with the picture."""
-    from widgets.mesh_look import MeshLook
+    from widgets.mesh.drawing.look import MeshLook
 
     rows = []
     for around, across, target in ((161, 64, 5.0), (500, 200, 20.0)):

@@ -46,9 +46,9 @@ def run(sizes: tuple[int, ...] = SIZES) -> list[dict[str, Any]]:
 def write_ply(path: Path, count: int) -> None:
     """Write a closed surface without symmetry."""
     from benchmarks.surface import bumpy_sphere
-    from explorer.fields import FACES, VERTEX_POSITION
-    from explorer.samples import Sample, Signal
-    from explorer.writers import write_file
+    from explorer.data.samples import Sample, Signal
+    from explorer.data.writers import write_file
+    from explorer.declare.fields import FACES, VERTEX_POSITION
 
     vertices, faces = bumpy_sphere(count)
     shape = {"position": Signal(vertices, VERTEX_POSITION), "faces": Signal(faces, FACES)}
@@ -68,10 +68,10 @@ def _alone(path: Path, model: str, cache: str) -> dict[str, float]:
 def measured(path: str, model: str) -> dict[str, float]:
     """Return seconds to open a file and of frames, and the peak of memory in MiB."""
     import models
-    from explorer.engine import LocalEngine
-    from explorer.registry import scan
-    from explorer.state import State
-    from explorer.transforms import parse_chain
+    from explorer.app.engine import LocalEngine
+    from explorer.declare.elements import parse_chain
+    from explorer.declare.registry import scan
+    from explorer.state.state import State
 
     engine = LocalEngine(scan(models, "CARD"))
 

@@ -14,15 +14,15 @@ def run(rounds: int = 15) -> list[dict[str, Any]]:
 
     import models
     from benchmarks.timing import interleaved, row
-    from explorer.loading import load_model
-    from explorer.orbits import orbit_elements
-    from explorer.prepare import prepare
-    from explorer.registry import scan
-    from explorer.sampling import find_sample, fit
-    from explorer.state import State
-    from explorer.sweep import survey, sweep
-    from explorer.threads import leave_a_core
-    from explorer.transforms import transforms
+    from explorer.data.finding import find_sample, fit
+    from explorer.declare.elements import transforms
+    from explorer.declare.registry import scan
+    from explorer.network.loading import load_model
+    from explorer.square.orbits import orbit_elements
+    from explorer.square.prepare import prepare
+    from explorer.square.sweep import survey, sweep
+    from explorer.state.state import State
+    from explorer.work.threads import leave_a_core
 
     leave_a_core()  # as the window does
     cards = scan(models, "CARD")

@@ -38,7 +38,7 @@ def run() -> list[dict[str, Any]]:
 
 def make(kind: str) -> Any:
     """Return a matrix of that kind."""
-    from explorer.pair_matrix import DensePairs, EdgePattern, SparsePairs
+    from explorer.spaces.graph.pairs.matrix import DensePairs, EdgePattern, SparsePairs
 
     rng = np.random.default_rng(0)
     if kind == "sparse":
@@ -55,10 +55,10 @@ def measure(kind: str) -> dict[str, Any]:
     """Draw both ways at 1280 x 800 and return frames a second."""
     from PySide6.QtWidgets import QApplication
 
-    from widgets import theme
-    from widgets.pair_canvas import PairCanvas
-    from widgets.pair_fields import Ordered
-    from widgets.pair_panel import Panel
+    from widgets.base import theme
+    from widgets.pairs.canvas import PairCanvas
+    from widgets.pairs.fields import Ordered
+    from widgets.pairs.panel import Panel
 
     app = QApplication([])
     theme.use("light")

@@ -38,11 +38,11 @@ def run(
     import torch
     from torch import nn
 
-    from explorer.samples import sequence_tasks as tasks
-    from models.chrono import chrono_, standard_
-    from models.lstm import LSTM
-    from models.sequence_task_training import judged_by
-    from models.training import one_thread
+    from explorer.spaces.sequence.samples import tasks
+    from models.sequences.chrono import chrono_, standard_
+    from models.sequences.lstm import LSTM
+    from models.training.digits import one_thread
+    from models.training.sequences import judged_by
 
     def batch(chance: np.random.Generator, count: int) -> tuple[torch.Tensor, torch.Tensor]:
         x, total = tasks.adding(chance, count, steps)

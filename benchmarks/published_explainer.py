@@ -25,8 +25,8 @@ def run(epochs: int = 200, seed: int = 0) -> list[dict[str, Any]]:
     from sklearn.metrics import roc_auc_score
     from torch_geometric.utils import k_hop_subgraph
 
-    from explorer.samples import ba_shapes
-    from models import gnn_explainer
+    from explorer.spaces.graph.samples import ba_shapes
+    from models.graphs.structure import gnn_explainer
 
     rows: list[dict[str, Any]] = []
     for random in (ba_shapes.RANDOM, 0.0):
@@ -59,7 +59,7 @@ def run(epochs: int = 200, seed: int = 0) -> list[dict[str, Any]]:
 
 
 def _ours(network: Any, x: Any, edge_index: Any, epochs: int) -> dict[int, Any]:
-    from models.gnn_explainer import explain
+    from models.graphs.structure.gnn_explainer import explain
 
     return {node: explain(network, (x, edge_index), node, epochs)[0] for node in NODES}
 

@@ -52,9 +52,9 @@ def _trained(name: str, most: int, even: bool, iterations: int, steps: int, unit
     import numpy as np
     import torch
 
-    from models import time_warp_task as task
-    from models.sequence_task_training import judged_by
-    from models.training import one_thread
+    from models.training import time_warp_task as task
+    from models.training.digits import one_thread
+    from models.training.sequences import judged_by
 
     draw = partial(task.drawn, most=most, even=even, steps=steps)
     network = task.build(name, units, longest=most, start=0)

@@ -12,11 +12,11 @@ def run(rounds: int = 40) -> list[dict[str, Any]]:
 
     import models
     from benchmarks.timing import interleaved
-    from explorer.engine import LocalEngine
-    from explorer.registry import scan
-    from explorer.state import State
-    from explorer.threads import leave_a_core
-    from explorer.transforms import Step
+    from explorer.app.engine import LocalEngine
+    from explorer.declare.elements import Step
+    from explorer.declare.registry import scan
+    from explorer.state.state import State
+    from explorer.work.threads import leave_a_core
 
     leave_a_core()  # as the window does
     engine = LocalEngine(scan(models, "CARD"))

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 _WINDOW = """
 import sys
 import main
-import widgets.app as app
+import widgets.window.app as app
 real = app.run_window
 def timed(*args, **kwargs):
     def ready(window):

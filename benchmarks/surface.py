@@ -74,7 +74,8 @@ def measured(v: np.ndarray, f: np.ndarray) -> list[dict[str, Any]]:
     import potpourri3d
 
     from benchmarks.timing import interleaved
-    from explorer.surface import Surface, cache
+    from explorer.spaces.mesh.surface import Surface
+    from explorer.work import disk_cache as cache
 
     n = len(v)
     large = n > 30_000

@@ -48,9 +48,9 @@ def frame_of(steps: int, units: int, gates: int) -> Any:
     """Return a frame of a state of `units` units and `gates` gates, shifted by one step when there are gates."""
     import numpy as np
 
-    from explorer.frame import Frame, LayerInfo, Square, TimePart
-    from explorer.state import State
-    from explorer.transforms import Step
+    from explorer.declare.elements import Step
+    from explorer.square.frame import Frame, LayerInfo, Square, TimePart
+    from explorer.state.state import State
 
     x = recording(steps, 1, 9)
     state = recording(steps, units)
@@ -78,8 +78,8 @@ def measured(units: int, gates: int, steps: int = 1_000_000, moves: int = 240) -
     from PySide6.QtGui import QMouseEvent, QWheelEvent
     from PySide6.QtWidgets import QApplication
 
-    from widgets.app import application
-    from widgets.views.timeline import TimelineView
+    from widgets.sequence.views.timeline import TimelineView
+    from widgets.window.app import application
 
     app = application(())
     frame = frame_of(steps, units, gates)

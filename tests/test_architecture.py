@@ -49,9 +49,7 @@ RULES = {
     "explorer": Rule(forbidden=("widgets", "models", "main", "tests", *TOOLKITS)),
     "models": Rule(
         allowed=(
-            *("explorer.alkane_data", "explorer.card", "explorer.digits", "explorer.eigenspaces"),
-            *("explorer.equations", "explorer.fields", "explorer.groups", "explorer.mesh_fit"),
-            *("explorer.params", "explorer.samples"),
+            *("explorer.declare", "explorer.data.samples", "explorer.spaces", "explorer.work"),
             *("models", "networkx", "numpy", "scipy", "sklearn", "torch", "torch_geometric"),
             *sys.stdlib_module_names,
         )
@@ -59,7 +57,7 @@ RULES = {
     # torch lives in the worker thread; a widget sees numpy arrays.
     "widgets": Rule(forbidden=("models", "main", "tests", "torch", "torch_geometric", "sklearn", "safetensors")),
     "resources": Rule(allowed=()),
-    "tests/core": Rule(forbidden=("widgets", *TOOLKITS)),
+    "tests/explorer": Rule(forbidden=("widgets", *TOOLKITS)),
     "tests/models": Rule(forbidden=("widgets", *TOOLKITS)),
 }
 
@@ -81,7 +79,7 @@ def imports(source: str, path: str) -> Iterator[Import]:
             case ast.ImportFrom(module=module, names=names, level=level):
                 start = package[: len(package) - level + 1] if level else []
                 base = [*start, *(module.split(".") if module else [])]
-                # `from explorer import fields` imports the module explorer.fields.
+                # `from explorer import state` imports the module explorer.state.
                 whole = len(base) <= 1 or not module
                 yield from (Import(".".join([*base, alias.name] if whole else base), node.lineno) for alias in names)
             case ast.Call(func=function, args=[ast.Constant(value=str(name)), *_]):
@@ -124,7 +122,7 @@ def test_there_is_a_tree_to_check() -> None:
 @pytest.mark.parametrize(
     ("path", "source", "complaint"),
     [
-        ("explorer/a.py", "import widgets.main_window", "explorer/a.py:1 imports widgets.main_window"),
+        ("explorer/a.py", "import widgets.window.main_window", "explorer/a.py:1 imports widgets.window.main_window"),
         ("explorer/a.py", "from models import gcnn", "imports models.gcnn"),
         ("explorer/a.py", "def f():\n    from PySide6.QtCore import Qt", ":2 imports PySide6.QtCore"),
         ("explorer/deep/a.py", "from ... import widgets", "imports widgets"),
@@ -143,7 +141,7 @@ def test_there_is_a_tree_to_check() -> None:
         ),
         ("widgets/a.py", "__import__('models.gcnn')", "imports models.gcnn"),
         ("resources/a.py", "import os", "imports os"),
-        ("tests/core/test_a.py", "from widgets import icons", "imports widgets.icons"),
+        ("tests/explorer/test_a.py", "from widgets import icons", "imports widgets.icons"),
         ("benchmarks/a.py", "import explorer, models, widgets", "only main.py may"),
         ("models/a.py", "\n" * (LONGEST + 1), f"has {LONGEST + 1} lines"),
     ],
@@ -158,7 +156,7 @@ def test_the_checker_sees_what_is_wrong(path: str, source: str, complaint: str) 
         ("explorer/a.py", "import os, torch, numpy as np\nfrom . import fields\nfrom .modelsets import x"),
         (
             "models/a.py",
-            "from __future__ import annotations\nfrom explorer.card import Card\nfrom explorer import groups",
+            "from __future__ import annotations\nfrom explorer.declare.card import Card\nfrom explorer import groups",
         ),
         (
             "models/a.py",
@@ -166,7 +164,7 @@ def test_the_checker_sees_what_is_wrong(path: str, source: str, complaint: str) 
         ),
         (
             "widgets/a.py",
-            "import pyqtgraph as pg\nfrom explorer.state import State\nfrom ..widgets import icons",
+            "import pyqtgraph as pg\nfrom explorer.state.state import State\nfrom ..widgets import icons",
         ),
         ("resources/__init__.py", ""),
         ("main.py", "import explorer, models, widgets"),
@@ -188,7 +186,7 @@ def test_the_toolkits_can_be_taken_away() -> None:
 HEAVY = ("torch", "torch_geometric", "igraph", "networkx", "rdkit", "scipy.sparse", "sklearn", "pyvista", "vtkmodules")
 
 
-@pytest.mark.parametrize("module", ["explorer.state", "widgets.main_window"])
+@pytest.mark.parametrize("module", ["explorer.state.state", "widgets.window.main_window"])
 def test_the_window_opens_before_anything_heavy_is_imported(module: str) -> None:
     """These take seconds to import: the window comes first, they come after."""
     if not (ROOT / f"{module.replace('.', '/')}.py").exists():

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from explorer.capture import capture, differentiable, gradients_to_inputs
-from explorer.inputs import Given, Inputs
-from explorer.trace import Trace
+from explorer.network.capture import capture, differentiable, gradients_to_inputs
+from explorer.network.inputs import Given, Inputs
+from explorer.network.trace import Trace
 
 
 def attributed(

@@ -12,17 +12,17 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.capture import capture
+from explorer.declare.elements import Element
+from explorer.declare.space import space_of
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import attributed
 from explorer.equivariance.hints import hints
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
 from explorer.equivariance.presets import preset_figures
 from explorer.equivariance.stimulus import another
-from explorer.inputs import Inputs
-from explorer.spaces import space_of
-from explorer.trace import Layer, LayerError, Trace
-from explorer.transforms import Element
+from explorer.network.capture import capture
+from explorer.network.inputs import Inputs
+from explorer.network.trace import Layer, LayerError, Trace
 
 MOST_ROUNDING = 1e-12  # relative, in float64; float32 differs by half a per mille there
 TIED = 1e-6  # share by which an error must be worse than another to be the worst one

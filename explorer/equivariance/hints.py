@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from explorer.fields import Grid, Scalar, Steps
-from explorer.trace import Layer, Trace
+from explorer.declare.fields import Grid, Scalar, Steps
+from explorer.network.trace import Layer, Trace
 
 NORMS_AND_DROPOUT = (nn.modules.batchnorm._BatchNorm, nn.modules.dropout._DropoutNd)
 

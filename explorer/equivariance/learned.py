@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from explorer.declare.elements import Element
+from explorer.declare.fields import FieldType, Grid, Scalar
 from explorer.equivariance import measure
-from explorer.fields import FieldType, Grid, Scalar
-from explorer.trace import Layer
-from explorer.transforms import Element
+from explorer.network.trace import Layer
 
 
 @dataclass(frozen=True, slots=True)

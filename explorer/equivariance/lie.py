@@ -15,9 +15,9 @@ import torch
 import torch.autograd.forward_ad as fwd
 from torch import Tensor, nn
 
-from explorer.capture import capture
-from explorer.fields import FieldType, Grid, Regular
-from explorer.trace import Layer, Trace, evaluating
+from explorer.declare.fields import FieldType, Grid, Regular
+from explorer.network.capture import capture
+from explorer.network.trace import Layer, Trace, evaluating
 
 GENERATORS = ("right", "down", "rotation")
 

@@ -14,11 +14,11 @@ from functools import lru_cache
 import torch
 from torch import Tensor, nn
 
-from explorer.capture import feed
-from explorer.fields import STEP, FieldType, Grid, Pairs, Steps
-from explorer.inputs import Inputs, places_first
-from explorer.trace import Layer, Trace
-from explorer.transforms import SMEARED, Element, NoAction
+from explorer.declare.elements import SMEARED, Element, NoAction
+from explorer.declare.fields import STEP, FieldType, Grid, Pairs, Steps
+from explorer.network.capture import feed
+from explorer.network.inputs import Inputs, places_first
+from explorer.network.trace import Layer, Trace
 
 K = 64.0  # tolerance = K eps sqrt(weighted layers): rounding of well-conditioned layers stays a factor 10 below
 _LARGEST_KEPT = 64 * 64  # places of a mask that is kept for the next layer of the same size

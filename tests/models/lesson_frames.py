@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import models
-from explorer.catalogue import Catalogue
-from explorer.engine import LocalEngine
-from explorer.frame import Frame, Measure, Square
-from explorer.registry import scan
-from explorer.session import load_session
-from explorer.state import State
-from explorer.transforms import parse_chain
+from explorer.app.engine import LocalEngine
+from explorer.declare.elements import parse_chain
+from explorer.declare.registry import scan
+from explorer.square.frame import Frame, Measure, Square
+from explorer.state.catalogue import Catalogue
+from explorer.state.session import load_session
+from explorer.state.state import State
 
 FOLDER = Path(__file__).resolve().parents[2] / "resources" / "lessons"
 LESSONS = {path.stem[:2]: path for path in sorted(FOLDER.glob("*.json"))}

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.card import Card, GraphInput
-from explorer.fields import Edges, FieldType, Nodes, Pairs
+from explorer.declare.card import Card, GraphInput
+from explorer.declare.fields import Edges, FieldType, Nodes, Pairs
 
 Signals = dict[str, Tensor]
 

@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from explorer.card import Card
+from explorer.declare.card import Card
 
 WEIGHTS = Path(__file__).resolve().parents[2] / "resources" / "weights"
 

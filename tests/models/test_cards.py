@@ -17,11 +17,11 @@ import torch
 from torch import Tensor, nn
 
 import models
-from explorer.card import Card, GraphInput, InputSpec, MeshInput, SequenceInput
-from explorer.fields import Representation, Scalar
-from explorer.groups import group
-from explorer.params import Param
-from explorer.registry import scan
+from explorer.declare.card import Card, GraphInput, InputSpec, MeshInput, SequenceInput
+from explorer.declare.fields import Representation, Scalar
+from explorer.declare.groups import group
+from explorer.declare.params import Param
+from explorer.declare.registry import scan
 
 ROOT = Path(__file__).resolve().parents[2]
 WEIGHTS = ROOT / "resources" / "weights"

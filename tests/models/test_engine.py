@@ -13,18 +13,18 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-import explorer.engine
+import explorer.app.engine
 import models
-from explorer.card import Card
-from explorer.engine import LocalEngine, device_of, thumbnail
-from explorer.frame import Frame, OrbitCurve
-from explorer.loading import ModelError
-from explorer.registry import scan
-from explorer.runner import Cancelled
-from explorer.samples import image_sample
-from explorer.state import State
-from explorer.trace import LayerError
-from explorer.transforms import parse_chain
+from explorer.app.engine import LocalEngine, device_of, thumbnail
+from explorer.app.runner import Cancelled
+from explorer.data.samples import image_sample
+from explorer.declare.card import Card
+from explorer.declare.elements import parse_chain
+from explorer.declare.registry import scan
+from explorer.network.loading import ModelError
+from explorer.network.trace import LayerError
+from explorer.square.frame import Frame, OrbitCurve
+from explorer.state.state import State
 
 CARDS: dict[str, Card] = scan(models, "CARD")
 EACH = {
@@ -113,7 +113,7 @@ def test_no_more_than_a_few_epochs_are_kept(engine: LocalEngine, monkeypatch: py
         engine.answer(state("plain-cnn", sample=f"digit-{k}"), never)
         engine.answer(state("plain-cnn", sample=f"random:1x1x29x{20 + k}"), never)
     assert len(engine._prepared) == 4 and len(engine._samples) == 8 and len(engine._models) == 1
-    monkeypatch.setattr(explorer.engine, "_KEEP_BYTES", 0)
+    monkeypatch.setattr(explorer.app.engine, "_KEEP_BYTES", 0)
     engine.answer(state("plain-cnn", compare="d4-cnn"), never)
     assert len(engine._prepared) == 2, "what is in use is kept whatever it takes"
     engine.answer(state("c4-cnn"), never)

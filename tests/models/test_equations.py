@@ -13,16 +13,16 @@ from functools import cache
 import numpy as np
 import pytest
 
-from explorer.equations import Call, Equation, Number, Term, Value, values_of
-from explorer.frame import TimePart
-from explorer.prepare import Prepared
-from explorer.state import State
-from explorer.trace import LayerError
-from explorer.transforms import parse_chain
-from explorer.worked import BARRED, Working, in_numbers, written
-from explorer.working import find_blocks
-from models.recurrent import Recurrence
-from tests.models.test_sequence_cards import CARDS, defaults, engine
+from explorer.declare.elements import parse_chain
+from explorer.declare.equations import Call, Equation, Number, Term, Value, values_of
+from explorer.network.trace import LayerError
+from explorer.square.equation_finder import find_blocks
+from explorer.square.equation_values import BARRED, Working, in_numbers, written
+from explorer.square.frame import TimePart
+from explorer.square.prepare import Prepared
+from explorer.state.state import State
+from models.sequences.recurrent import Recurrence
+from tests.models.sequences.test_cards import CARDS, defaults, engine
 
 TOLERANCE = 1e-5
 STEPS = 6  # of each block and side, chosen at random, the ends besides

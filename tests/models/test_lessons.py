@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from explorer.frame import OrbitCurve, Square
-from explorer.groups import group
-from explorer.orbits import orbit as curves
-from explorer.resolve import resolve
-from explorer.session import load_session
-from explorer.transforms import transforms
-from models.dense_to_conv import parameter_counts
+from explorer.declare.elements import transforms
+from explorer.declare.groups import group
+from explorer.square.frame import OrbitCurve, Square
+from explorer.square.orbits import orbit as curves
+from explorer.state.resolve import resolve
+from explorer.state.session import load_session
+from models.images.dense_to_conv import parameter_counts
 from tests.models.lesson_frames import (
     BROKEN,
     EXACT,

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import models
-from explorer import cli
-from explorer.registry import scan
-from explorer.transforms import parse_chain
+from explorer.app import cli
+from explorer.declare.elements import parse_chain
+from explorer.declare.registry import scan
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -18,19 +18,19 @@ import numpy as np
 import pytest
 import torch
 
-import explorer.reading
-import explorer.sampling
-import explorer.symmetries
-import explorer.transforms
-from explorer.card import MeshInput
-from explorer.engine import LocalEngine
+import explorer.data.finding
+import explorer.data.opening
+import explorer.declare.elements
+import explorer.declare.symmetries
+from explorer.app.engine import LocalEngine
+from explorer.app.report import audit
+from explorer.data.readers import ReadError
+from explorer.declare.card import MeshInput
+from explorer.declare.elements import chain_element, inverse_steps, parse_chain, transforms
+from explorer.declare.fields import Scalar, grid
+from explorer.declare.registry import scan
 from explorer.equivariance import check_equivariance
-from explorer.fields import Scalar, grid
-from explorer.readers import ReadError
-from explorer.registry import scan
-from explorer.report import audit
-from explorer.state import State
-from explorer.transforms import chain_element, inverse_steps, parse_chain, transforms
+from explorer.state.state import State
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "recipes.md"
@@ -53,10 +53,10 @@ each_recipe = pytest.mark.parametrize("path", RECIPES)
 
 Install = Callable[[str], ModuleType]
 CACHES: tuple[Any, ...] = (
-    explorer.transforms.transforms,
-    explorer.symmetries.symmetries,
-    explorer.sampling.samples,
-    explorer.reading.readers,
+    explorer.declare.elements.transforms,
+    explorer.declare.symmetries.symmetries,
+    explorer.data.finding.samples,
+    explorer.data.opening.readers,
 )
 
 
@@ -90,8 +90,8 @@ def install(tmp_path: Path) -> Iterator[Install]:
 
 
 def test_there_is_a_recipe_for_everything_that_is_scanned() -> None:
-    wanted = ("models", "explorer/transforms", "explorer/samples", "explorer/readers", "explorer/symmetries")
-    assert {path.rpartition("/")[0] for path in RECIPES} == {"", *wanted, "widgets/views"}
+    rooms = ("models", "transforms", "samples", "readers", "symmetries", "views")
+    assert {Path(path).parent.name for path in RECIPES} == {"", *rooms}
     assert PAGE.read_text(encoding="utf-8").count("```python") == len(RECIPES)
 
 
@@ -132,7 +132,7 @@ def test_the_model_is_found_runs_and_keeps_its_word(install: Install) -> None:
 
 
 def test_the_transform_is_a_group_element_with_an_exact_inverse(install: Install) -> None:
-    install("explorer/transforms/glide.py")
+    install("explorer/spaces/grid/transforms/glide.py")
     steps = parse_chain("glide:3")
     x = torch.rand(1, 1, 9, 9, dtype=torch.float64)
     element, field = chain_element(steps), grid(Scalar())
@@ -145,8 +145,8 @@ def test_the_transform_is_a_group_element_with_an_exact_inverse(install: Install
 
 
 def test_the_sample_can_be_asked_for_by_name(install: Install) -> None:
-    install("explorer/samples/spiral.py")
-    values = explorer.sampling.find_sample("spiral", 0).x.values
+    install("explorer/spaces/grid/samples/spiral.py")
+    values = explorer.data.finding.find_sample("spiral", 0).x.values
     assert values.shape == (1, 29, 29) and values.dtype == np.float32
     assert 0 <= values.min() < values.max() <= 1
     moved = [np.rot90(image, k) for image in (values[0], values[0][:, ::-1]) for k in range(4)]
@@ -154,8 +154,8 @@ def test_the_sample_can_be_asked_for_by_name(install: Install) -> None:
 
 
 def test_the_reader_reads_and_refuses_in_one_sentence(install: Install, tmp_path: Path) -> None:
-    install("explorer/readers/table.py")
-    known = explorer.reading.readers().values()
+    install("explorer/spaces/grid/readers/table.py")
+    known = explorer.data.opening.readers().values()
     for extension in {e for reader in known for e in reader.extensions}:
         blind = [reader.name for reader in known if extension in reader.extensions and reader.fits is None]
         assert len(blind) <= 1, f"{extension}: all readers but one look into the file"
@@ -163,17 +163,17 @@ def test_the_reader_reads_and_refuses_in_one_sentence(install: Install, tmp_path
     good, bad = tmp_path / "good.table", tmp_path / "bad.table"
     good.write_text("0,1,2\n3,4,5\n")
     bad.write_text("0,1\n2\n")
-    sample = explorer.reading.read_file(good)
+    sample = explorer.data.opening.read_file(good)
     assert sample.x.values.tolist() == [[[0, 1, 2], [3, 4, 5]]]
     with pytest.raises(ReadError, match=r"cannot read bad\.table: .+\.$"):
-        explorer.reading.read_file(bad)
+        explorer.data.opening.read_file(bad)
     (tmp_path / "nan.table").write_text("0,nan\n")
     with pytest.raises(ReadError, match="NaN"):
-        explorer.reading.read_file(tmp_path / "nan.table")
+        explorer.data.opening.read_file(tmp_path / "nan.table")
 
 
 def test_the_symmetry_gives_a_verdict(install: Install) -> None:
-    install("explorer/symmetries/horizontal.py")
+    install("explorer/spaces/grid/symmetries/horizontal.py")
     holds = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3, padding=1, padding_mode="circular"))
     report = check_equivariance(holds, (2, 1, 12, 12), "horizontal")
     assert report.holds and all(report.exact) and len(report.elements) == 6
@@ -226,17 +226,17 @@ def test_the_network_on_graphs_keeps_the_law_that_it_claims(install: Install) ->
 
 
 def test_the_graph_can_be_asked_for_by_name(install: Install) -> None:
-    install("explorer/samples/petersen.py")
-    sample = explorer.sampling.find_sample("petersen", 0)
+    install("explorer/spaces/graph/samples/petersen.py")
+    sample = explorer.data.finding.find_sample("petersen", 0)
     made = nx.Graph(sample.signals["edge_index"].values.T.tolist())
     assert nx.is_isomorphic(made, nx.petersen_graph()) and sample.signals["edge_index"].values.shape == (2, 30)
     assert sample.signals["position"].values.shape == (10, 2)
 
 
 def test_the_network_on_meshes_holds_in_every_gauge(tmp_path: Path) -> None:
-    from explorer.loading import find_card, load_model
-    from explorer.prepare import inputs_from
-    from explorer.sampling import find_sample, fitted
+    from explorer.data.finding import find_sample, fitted
+    from explorer.network.loading import find_card, load_model
+    from explorer.square.prepare import inputs_from
 
     path = tmp_path / "my_mesh_network.py"
     path.write_text(RECIPES[path.name], encoding="utf-8")

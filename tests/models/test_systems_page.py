@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import models
-from explorer.registry import scan
+from explorer.declare.registry import scan
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "systems.md"
 CARDS = scan(models, "CARD")

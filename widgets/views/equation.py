@@ -12,14 +12,14 @@ from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QFontDatabase, QFontInfo, QTextDocument
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedLayout, QTextBrowser, QToolButton, QVBoxLayout, QWidget
 
-from explorer.card import ModelInfo
-from explorer.catalogue import Catalogue
-from explorer.frame import Frame
-from explorer.state import State
-from widgets import theme
-from widgets.cards import Loading
-from widgets.highlight import python_as_html
-from widgets.view import View, ViewSpec
+from explorer.declare.card import ModelInfo
+from explorer.square.frame import Frame
+from explorer.state.catalogue import Catalogue
+from explorer.state.state import State
+from widgets.base import theme
+from widgets.base.highlight import python_as_html
+from widgets.base.view import View, ViewSpec
+from widgets.window.cards import Loading
 
 # fonts with mathematics that the common systems carry, the best first
 MATH = ("STIX Two Math", "STIX Two Text", "Cambria Math", "Latin Modern Math", "DejaVu Math TeX Gyre", "DejaVu Serif")
@@ -229,7 +229,7 @@ VIEW = ViewSpec("equation", "Equation", EquationView, "right", 1, "The model's e
 if __name__ == "__main__":
     from types import SimpleNamespace
 
-    from widgets.preview import preview
+    from widgets.base.preview import preview
 
     def fill(view: EquationView, samples: SimpleNamespace) -> None:
         view.show_catalogue(samples.make_catalogue())

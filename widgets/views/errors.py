@@ -12,13 +12,12 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from explorer.field_text import parse_field
-from explorer.frame import Frame, Measure, Square
-from widgets.chart import CENTRE, LEFT, Adaptive, Chart, draw_mark, faded, scale_for
-from widgets.layer_names import shortened
-from widgets.theme import Theme
-from widgets.view import View, ViewSpec, Wish
-from widgets.words import (
+from explorer.declare.field_text import parse_field
+from explorer.square.frame import Frame, Measure, Square
+from widgets.base.layer_names import shortened
+from widgets.base.theme import Theme
+from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.words import (
     counterpart,
     figure,
     guilty_layers,
@@ -28,6 +27,7 @@ from widgets.words import (
     verdict_colour_role,
     verdict_sentence,
 )
+from widgets.charts.chart import CENTRE, LEFT, Adaptive, Chart, draw_mark, faded, scale_for
 
 NAN = "NaN"
 
@@ -425,6 +425,6 @@ VIEW = ViewSpec(
 )
 
 if __name__ == "__main__":
-    from widgets.preview import preview
+    from widgets.base.preview import preview
 
     preview(ErrorsView, lambda view, samples: view.set_frame(samples.make_frame(compare=True)))

@@ -24,14 +24,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.card import ModelInfo
-from explorer.catalogue import Catalogue, SampleInfo
-from explorer.frame import Frame
-from explorer.state import State
-from widgets import theme
-from widgets.cards import COUNT, DOMAIN, IMAGE, INFO, CardDelegate, Cards, Loading, ThumbnailDelegate, image_of
-from widgets.domains import FAMILIES, place_of, title_of
-from widgets.view import View, ViewSpec, Wish
+from explorer.declare.card import ModelInfo
+from explorer.square.frame import Frame
+from explorer.state.catalogue import Catalogue, SampleInfo
+from explorer.state.state import State
+from widgets.base import theme
+from widgets.base.kinds_of_data import FAMILIES, place_of, title_of
+from widgets.base.view import View, ViewSpec, Wish
+from widgets.window.cards import COUNT, DOMAIN, IMAGE, INFO, CardDelegate, Cards, Loading, ThumbnailDelegate, image_of
 
 Info = TypeVar("Info", ModelInfo, SampleInfo)
 
@@ -288,7 +288,7 @@ if __name__ == "__main__":
     import sys
     from types import SimpleNamespace
 
-    from widgets.preview import preview
+    from widgets.base.preview import preview
 
     def fill(view: GalleryView, samples: SimpleNamespace) -> None:
         if "empty" not in sys.argv:

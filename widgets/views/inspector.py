@@ -22,17 +22,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.catalogue import Catalogue
-from explorer.frame import Frame
-from explorer.params import Param
-from explorer.state import State
-from explorer.transforms import Step, Transform, chain_text, parse_chain, transforms
-from widgets import theme
-from widgets.icons import icon
-from widgets.measure_table import MeasureTable
-from widgets.param_control import BROAD, NARROW, ParamControl
-from widgets.view import View, ViewSpec, Wish
-from widgets.words import figure, subject
+from explorer.declare.elements import Step, Transform, chain_text, parse_chain, transforms
+from explorer.declare.params import Param
+from explorer.square.frame import Frame
+from explorer.state.catalogue import Catalogue
+from explorer.state.state import State
+from widgets.base import theme
+from widgets.base.icons import icon
+from widgets.base.measure_table import MeasureTable
+from widgets.base.param_control import BROAD, NARROW, ParamControl
+from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.words import figure, subject
 
 ELEMENTS = (("identity", "reset", "Identity", "Take every transform back"),
             ("inverse", "invert", "Inverse", "The element that undoes this one"),
@@ -401,7 +401,7 @@ VIEW = ViewSpec("inspector", "Transform", InspectorView, "right", 0, "The group 
 if __name__ == "__main__":
     from types import SimpleNamespace
 
-    from widgets.preview import preview
+    from widgets.base.preview import preview
 
     def fill(view: InspectorView, samples: SimpleNamespace) -> None:
         view.show_catalogue(samples.make_catalogue())

@@ -19,12 +19,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.frame import Frame, LayerInfo, Measure, Square
-from widgets import theme
-from widgets.chart import quiet_selection, scale_for
-from widgets.layer_cells import GUILTY, MEASURE, ErrorDelegate, FieldDelegate, Index
-from widgets.view import View, ViewSpec, Wish
-from widgets.words import counterpart, guilty_layers, read_out, subject
+from explorer.square.frame import Frame, LayerInfo, Measure, Square
+from widgets.base import theme
+from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.words import counterpart, guilty_layers, read_out, subject
+from widgets.charts.chart import quiet_selection, scale_for
+from widgets.views.layer_cells import GUILTY, MEASURE, ErrorDelegate, FieldDelegate, Index
 
 NAME, ERROR, FIELD, SHAPE, PARAMS = range(5)
 HEADS = ("Layer", "Error", "Field", "Shape", "Params")
@@ -292,6 +292,6 @@ def _tip(layer: LayerInfo, measure: Measure | None, column: int) -> str:
 VIEW = ViewSpec("layers", "Layers", LayersView, "left", 1, "Every layer with its field type and error.")
 
 if __name__ == "__main__":
-    from widgets.preview import preview
+    from widgets.base.preview import preview
 
     preview(LayersView, lambda view, samples: view.set_frame(samples.make_frame(compare=True)))

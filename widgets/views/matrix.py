@@ -18,15 +18,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.frame import Frame, Square
-from widgets.diagram import colour, font
-from widgets.linking import Place, precise
-from widgets.map_item import MapItem
-from widgets.maps import MapGrid
-from widgets.mosaic import symmetric_scale
-from widgets.theme import current
-from widgets.view import View, ViewSpec
-from widgets.words import figure
+from explorer.square.frame import Frame, Square
+from widgets.base.theme import current
+from widgets.base.view import View, ViewSpec
+from widgets.base.words import figure
+from widgets.maps.diagram import colour, font
+from widgets.maps.linking import Place, precise
+from widgets.maps.map_grid import MapGrid
+from widgets.maps.map_item import MapItem
+from widgets.maps.mosaic import symmetric_scale
 
 NOTHING = "Drop an image or pick a digit to see the matrices of a network."
 NONE = "This model draws no weight matrix"
@@ -271,6 +271,6 @@ VIEW = ViewSpec("matrix", "Matrix", MatrixView, "center", 2, "The layer's linear
 
 
 if __name__ == "__main__":
-    from widgets.preview import preview
+    from widgets.base.preview import preview
 
     preview(MatrixView, lambda view, samples: view.set_frame(samples.make_frame()))

@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLabel, QToolButton, QWidget
 
-from explorer.catalogue import Catalogue
-from explorer.frame import Frame, OrbitCurve
-from explorer.params import Param
-from explorer.state import State
-from explorer.transforms import Transform, transforms
-from widgets.chart import Adaptive, scale_for
-from widgets.orbit_chart import CurveChart, HeatChart, Trace
-from widgets.view import View, ViewSpec, Wish
-from widgets.words import counterpart, shorten
+from explorer.declare.elements import Transform, transforms
+from explorer.declare.params import Param
+from explorer.square.frame import Frame, OrbitCurve
+from explorer.state.catalogue import Catalogue
+from explorer.state.state import State
+from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.words import counterpart, shorten
+from widgets.charts.chart import Adaptive, scale_for
+from widgets.charts.orbit_chart import CurveChart, HeatChart, Trace
 
 
 class OrbitView(View):
@@ -240,7 +240,7 @@ if __name__ == "__main__":
     import sys
     from types import SimpleNamespace
 
-    from widgets.preview import preview
+    from widgets.base.preview import preview
 
     def fill(view: OrbitView, samples: SimpleNamespace) -> None:
         view.set_frame(samples.make_frame(compare=True))

@@ -11,15 +11,15 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from explorer.frame import Frame, OrbitCurve, Square
-from explorer.state import State
-from explorer.transforms import transforms
-from widgets.answers import Answer, answer_of, values_of
-from widgets.chart import RIGHT, Adaptive, Chart, draw_hair, faded, linear_ticks
-from widgets.orbit_chart import ElementChart, Trace
-from widgets.theme import Theme
-from widgets.view import View, ViewSpec, Wish
-from widgets.words import figure, subject
+from explorer.declare.elements import transforms
+from explorer.square.frame import Frame, OrbitCurve, Square
+from explorer.state.state import State
+from widgets.base.theme import Theme
+from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.words import figure, subject
+from widgets.charts.chart import RIGHT, Adaptive, Chart, draw_hair, faded, linear_ticks
+from widgets.charts.orbit_chart import ElementChart, Trace
+from widgets.stage.answers import Answer, answer_of, values_of
 
 STILL = 1e-2  # relative change of an output below which its line lies in the middle of the axis
 MOST = 10  # rows, when there are more classes than can be read
@@ -407,7 +407,7 @@ VIEW = ViewSpec("output", "Output", OutputView, "bottom", 2, "The network's answ
 if __name__ == "__main__":
     from types import SimpleNamespace
 
-    from widgets.preview import preview
+    from widgets.base.preview import preview
 
     def fill(view: OutputView, samples: SimpleNamespace) -> None:
         view.set_frame(samples.make_frame(compare=True))

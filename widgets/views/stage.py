@@ -10,21 +10,21 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QGraphicsScene, QVBoxLayout, QWidget
 
-from explorer.frame import Frame, GraphPart, Square
-from explorer.state import State
-from widgets.camera import Camera
-from widgets.diagram import Arrow, Label
-from widgets.gestures import Hand
-from widgets.graph_link import GraphLink, RowHand, chosen, picked, row_of_x, stretch
-from widgets.linking import Link, Place, Places, channel_text, element_text, precise
-from widgets.map_item import MapItem
-from widgets.maps import Canvas
-from widgets.ring import Ring
-from widgets.stage_layout import CAPTION, above, arrange
-from widgets.stage_row import CENTRE, SOURCES, StageRow
-from widgets.theme import current
-from widgets.view import View, ViewSpec, Wish
-from widgets.words import figure
+from explorer.square.frame import Frame, GraphPart, Square
+from explorer.state.state import State
+from widgets.base.camera import Camera
+from widgets.base.theme import current
+from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.words import figure
+from widgets.graph.link import GraphLink, RowHand, chosen, picked, row_of_x, stretch
+from widgets.maps.diagram import Arrow, Label
+from widgets.maps.linking import Link, Place, Places, channel_text, element_text, precise
+from widgets.maps.map_grid import Canvas
+from widgets.maps.map_item import MapItem
+from widgets.maps.ring import Ring
+from widgets.stage.gestures import Hand
+from widgets.stage.layout import CAPTION, above, arrange
+from widgets.stage.row import CENTRE, SOURCES, StageRow
 
 HINT = "Drag the ring: rotate · drag the picture: shift · F mirror · [ ] quarter turns · click a map: enlarge"
 HINT_GRAPH = "Drag a row of ρ(g)x: renumber a node · Space: shuffle all · click a row: select its node"
@@ -432,6 +432,6 @@ VIEW = ViewSpec(
 
 
 if __name__ == "__main__":
-    from widgets.preview import preview
+    from widgets.base.preview import preview
 
     preview(Stage, lambda view, samples: view.set_frame(samples.make_frame()))

@@ -1,0 +1,1 @@
+"""Run the program without a window: command line, engine, worker thread, reports."""

@@ -1,0 +1,420 @@
+"""The command line: a contract that scripts rely on. Exit codes: 0 fine, 1 a law is broken, 2 bad input."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from explorer.app.listing import KINDS, listed
+from explorer.declare.elements import parse_chain, transforms
+from explorer.declare.field_text import parse_field
+from explorer.state.state import State
+from explorer.work.places import ROOT
+
+if TYPE_CHECKING:
+    from explorer.app.engine import LocalEngine
+    from explorer.declare.card import Card
+    from explorer.declare.params import Param
+
+VERBS = ("list", "run", "check", "train", "export", "gallery", "bench")
+
+
+class BadInput(ValueError):
+    """What was typed cannot be done; the message is the one line for stderr."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """What the core cannot do itself, handed in by main.py: the packages it must not import.
+
+    Attributes:
+        cards: returns the built-in models by name (imports torch).
+        window: opens the window on a state (and a session's path); returns the exit code.
+        pictures: (engine factory, state, folder) -> saved PNG paths, drawn by the views themselves.
+        gallery: (engine factory, folder) -> saved PNG paths.
+        views: returns [(name, title)] of the views.
+        bench: returns the benchmark functions by name.
+    """
+
+    cards: Callable[[], Mapping[str, Card]]
+    window: Callable[[Callable[[], LocalEngine], State, argparse.Namespace], int]
+    pictures: Callable[[Callable[[], LocalEngine], State, Path], list[Path]]
+    gallery: Callable[[Callable[[], LocalEngine], Path], list[Path]]
+    views: Callable[[], list[tuple[str, str]]]
+    bench: Callable[[], Mapping[str, Callable[[], list[dict[str, Any]]]]]
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        found = re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message, re.DOTALL)
+        if found is None:
+            raise BadInput(message)
+        known = [name.strip(" '") for name in found[3].split(",")]
+        near = get_close_matches(found[2], known, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise BadInput(f"{found[1]}: there is no {found[2]!r}, only {', '.join(known)}{hint}")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of all verbs."""
+    state = _Parser(add_help=False)
+    state.add_argument("--transform", metavar="T", default="", help="rotate:30+translate:4,0 (the first acts first)")
+    state.add_argument("--device", default="auto", help="auto, cpu or cuda:0")
+    state.add_argument("--dtype", default=None, help="float32 or float64")
+    state.add_argument("--seed", type=int, default=0)
+    state.add_argument("--trust", action="store_true", help="execute the Python file that --model names")
+    state.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the model")
+
+    top = _Parser(prog="equiscope", description="See and measure what a network does to a symmetry.", parents=[state])
+    top.add_argument("--model", metavar="M", default="", help="a card's name, or file.py:callable with --trust")
+    top.add_argument(
+        "--compare", metavar="M", default="", help="a second model beside the first; on graphs also a third, M,M"
+    )
+    top.add_argument("--data", metavar="D", default="", help="a sample's name, a file, or random:1x3x33x33")
+    top.add_argument("--layer", metavar="L", default="")
+    top.add_argument("--orbit", metavar="T", default="rotate")
+    top.add_argument("--node", type=int, default=None, help="select a node of a graph")
+    top.add_argument(
+        "--truncate", type=int, default=None, metavar="K", help="cut the gradient through time every K steps"
+    )
+    top.add_argument("--session", metavar="FILE", default="")
+    top.add_argument("--screenshot", metavar="PNG", default="", help="save a picture of the window and quit")
+    top.add_argument("--size", metavar="WxH", default="1280x800")
+    top.add_argument("--theme", choices=("system", "light", "dark"), default=None)
+    verbs = top.add_subparsers(dest="verb", parser_class=_Parser)
+
+    listing = verbs.add_parser("list", help="what there is")
+    listing.add_argument("what", choices=KINDS)
+    listing.add_argument("--json", action="store_true")
+
+    run = verbs.add_parser("run", help="captures, report and pictures of one square", parents=[state])
+    run.add_argument("model", metavar="M")
+    run.add_argument("--data", metavar="D", default="")
+    run.add_argument("--layers", metavar="L,..|all", default="all")
+    run.add_argument("--out", metavar="DIR", required=True)
+    run.add_argument("--json", action="store_true", help="also print the report")
+    run.add_argument("--no-pictures", action="store_true", help="no PNG of the views (needs no Qt)")
+
+    check = verbs.add_parser("check", help="per-layer error table", parents=[state])
+    check.add_argument("model", metavar="M")
+    check.add_argument("--group", metavar="G", default="")
+    check.add_argument("--data", metavar="D", default="")
+    check.add_argument("--tol", type=float, default=None, help="relative tolerance on exact elements")
+    check.add_argument("--field", action="append", default=[], metavar="LAYER=FIELD", help="correct a guessed field")
+    check.add_argument("--table", metavar="FILE", default="", help="also save layer x element, as .npz or .csv")
+    check.add_argument("--json", action="store_true")
+
+    train = verbs.add_parser("train", help="train a built-in model again")
+    train.add_argument("model", metavar="M")
+    train.add_argument("--out", metavar="FILE.safetensors", default="")
+    train.add_argument("--epochs", type=int, default=None)
+    train.add_argument("--seed", type=int, default=0)
+
+    export = verbs.add_parser("export", help="write data in another format")
+    export.add_argument("data", metavar="D", help="a sample's name, a file, or graph:100x300")
+    export.add_argument("--out", metavar="FILE", required=True, help="its ending says the format")
+    export.add_argument("--seed", type=int, default=0)
+
+    gallery = verbs.add_parser("gallery", help="every card x view as a picture")
+    gallery.add_argument("--out", metavar="DIR", required=True)
+
+    bench = verbs.add_parser("bench", help="benchmarks, as ratios measured in one run")
+    bench.add_argument("names", nargs="*")
+    bench.add_argument("--json", action="store_true")
+    return top
+
+
+def main(argv: Sequence[str], doors: Doors) -> int:
+    """Run the command line; bad input is one clear line on stderr and exit code 2."""
+    model = ""
+    try:
+        try:
+            args = parser().parse_args(argv)
+        except SystemExit as end:  # --help
+            return int(end.code or 0)
+        model = getattr(args, "model", "")
+        match args.verb:
+            case None:
+                return _window(args, doors)
+            case "list":
+                return listed(args, doors)
+            case "run":
+                return _run(args, doors)
+            case "check":
+                return _check(args, doors)
+            case "train":
+                return _train(args, doors)
+            case "export":
+                return _export(args)
+            case "gallery":
+                for path in doors.gallery(_engine(args, doors), _folder(args.out)):
+                    print(path)
+                return 0
+            case _:
+                return _bench(args, doors)
+    except KeyboardInterrupt:
+        print("equiscope: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (Exception, SystemExit) as error:  # the code of a person's network may raise anything
+        print(f"equiscope: {_told(error, model)}", file=sys.stderr)
+        if os.environ.get("EQUISCOPE_TRACEBACK"):
+            traceback.print_exception(error)
+        return 2
+
+
+def _told(error: BaseException, model: str) -> str:
+    """Return one line that says what is wrong and where: the layer, and the line of a person's own file."""
+    from explorer.work.errors import sentence
+
+    text = sentence(error).rstrip(".")
+    where = str(getattr(error, "where", "") or "")
+    if where and where not in text:
+        text += f" [{where}]"
+    path = Path(model.partition(".py:")[0] + ".py")
+    cause: BaseException | None = error
+    while cause is not None and ".py:" in model and "(line " not in text:
+        steps = [s for s in traceback.extract_tb(cause.__traceback__) if Path(s.filename).name == path.name]
+        if steps:
+            return f"{text} ({path.name}, line {steps[-1].lineno})"
+        cause = cause.__cause__
+    return text
+
+
+def _engine(args: argparse.Namespace, doors: Doors) -> Callable[[], LocalEngine]:
+    def start() -> LocalEngine:
+        from explorer.app.engine import LocalEngine
+
+        return LocalEngine(doors.cards(), trust=getattr(args, "trust", False))
+
+    return start
+
+
+def _folder(text: str) -> Path:
+    path = Path(text).expanduser()
+    if not text.strip():
+        raise BadInput("--out must name a folder")
+    if path.exists() and not path.is_dir():
+        raise BadInput(f"--out {text} is a file; give a folder")
+    above = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.exists())
+    if not above.is_dir():
+        raise BadInput(f"--out {text}: {above} is a file, not a folder")
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise BadInput(f"--out {text}: {above} cannot be written to")
+    return path
+
+
+def _state(args: argparse.Namespace, doors: Doors, **more: Any) -> State:
+    if args.seed < 0:
+        raise BadInput("--seed must not be negative")
+    dtype = args.dtype or "float32"
+    if dtype not in ("float32", "float64"):
+        raise BadInput(f"unknown --dtype {dtype!r}; write float32 or float64")
+    params = []
+    known: dict[str, Param] = {}
+    if args.set:
+        from explorer.network.loading import find_card
+
+        known = {p.name: p for p in find_card(args.model or State().model, doors.cards(), args.trust).params}
+    for text in args.set:
+        name, _, value = text.partition("=")
+        if name not in known:
+            names = ", ".join(known) or "none"
+            raise BadInput(f"--set {text!r}: {args.model} has no parameter {name!r}; it has: {names}")
+        try:
+            params.append((name, known[name].parse(value)))
+        except ValueError as error:
+            # a choice may also be given as its index, which is how sessions and `command` write it
+            if not value.isdigit() or int(value) >= max(1, len(known[name].choices)):
+                raise BadInput(f"--set {text!r}: {error}") from None
+            params.append((name, float(value)))
+    return State(
+        model=args.model or State().model, params=tuple(params), sample=args.data, steps=parse_chain(args.transform),
+        device=args.device, dtype=dtype, seed=args.seed, **more,
+    )  # fmt: skip
+
+
+def _window(args: argparse.Namespace, doors: Doors) -> int:
+    if args.orbit not in transforms() or transforms()[args.orbit].orbit is None:
+        known = ", ".join(sorted(n for n, t in transforms().items() if t.orbit is not None))
+        raise BadInput(f"unknown --orbit {args.orbit!r}; known are {known}")
+    if args.node is not None and args.node < 0:
+        raise BadInput("--node must not be negative")
+    if args.truncate is not None and args.truncate < 1:
+        raise BadInput("--truncate must be at least one step")
+    if args.session:
+        from explorer.state.session import load_session
+
+        args.opened = load_session(Path(args.session))
+        state = args.opened.state
+    else:
+        more = {"compare": args.compare, "layer": args.layer, "orbit": args.orbit, "node": args.node}
+        state = _state(args, doors, **more, truncate=args.truncate)
+    width, x, height = args.size.partition("x")
+    if not (x and width.isdigit() and height.isdigit() and 200 <= int(width) <= 8192 and 200 <= int(height) <= 8192):
+        raise BadInput(f"--size {args.size!r} is not WIDTHxHEIGHT in pixels")
+    for name in filter(None, (args.model, *args.compare.split(","))):
+        _believable(name, args, doors)
+    if args.data:
+        from explorer.data.finding import find_sample, samples
+
+        # a file that is there is read once, by the window
+        if args.data not in samples() and not Path(args.data).is_file():
+            find_sample(args.data, args.seed)
+    return doors.window(_engine(args, doors), state, args)
+
+
+def _believable(name: str, args: argparse.Namespace, doors: Doors) -> None:
+    """Raise when there is no such model: on the terminal, and not in a window that has just opened.
+
+    Asking the registry costs the import of torch, so that only a name that no file of models/ has in quotes is looked
+    up there; and a person's own file is executed once, by the window.
+    """
+    path = Path(name.partition(".py:")[0] + ".py").expanduser()
+    if ".py:" in name and args.trust and path.is_file():
+        return
+    files = (ROOT / "models").rglob("*.py")
+    if any(f'"{name}"' in file.read_text(encoding="utf-8") for file in files):
+        return
+    from explorer.network.loading import find_card
+
+    find_card(name, doors.cards(), args.trust)
+
+
+def _run(args: argparse.Namespace, doors: Doors) -> int:
+    from explorer.app.report import capture_report, write_report
+
+    folder = _folder(args.out)
+    state = _state(args, doors)
+
+    def draw(out: Path) -> list[Path]:
+        try:
+            return doors.pictures(_engine(args, doors), state, out)
+        except ImportError as error:
+            raise BadInput(f"the pictures need Qt, which cannot be loaded ({error}); try --no-pictures") from error
+
+    with redirect_stdout(sys.stderr):  # what a network prints is no part of the answer
+        report, tensors = capture_report(_engine(args, doors)(), state, args.layers)
+        write_report(folder, report, tensors, None if args.no_pictures else draw)
+    if args.json:
+        print(json.dumps(report, ensure_ascii=False))
+    else:
+        print(f"{folder}: report.json, captures.safetensors" + ("" if args.no_pictures else ", pictures"))
+    return 0
+
+
+def _export(args: argparse.Namespace) -> int:
+    from explorer.data.finding import find_sample
+    from explorer.data.writers import write_file
+
+    path = Path(args.out).expanduser()
+    if not path.absolute().parent.is_dir():
+        raise BadInput(f"--out {args.out}: there is no folder {path.absolute().parent}")
+    for note in write_file(find_sample(args.data, args.seed), path):
+        print(f"equiscope: {note}", file=sys.stderr)
+    print(path)
+    return 0
+
+
+def _check(args: argparse.Namespace, doors: Doors) -> int:
+    from explorer.app.report import audit
+
+    overrides = {}
+    for text in args.field:
+        layer, equals, field_text = text.partition("=")
+        if not equals:
+            raise BadInput(f"--field {text!r} is not LAYER=FIELD, such as conv1='grid regular(C4)'")
+        try:
+            overrides[layer] = str(parse_field(field_text))
+        except ValueError as error:
+            raise BadInput(f"--field {text!r}: {error}") from None
+    if args.tol is not None and not 0 < args.tol < math.inf:
+        raise BadInput("--tol must be a positive number")
+    if args.table and not Path(args.table).absolute().parent.is_dir():
+        raise BadInput(f"--table {args.table}: there is no folder {Path(args.table).parent}")
+    if args.table and Path(args.table).is_dir():
+        raise BadInput(f"--table {args.table} is a folder; give a file")
+    if args.table and Path(args.table).suffix.lower() not in (".npz", ".csv"):
+        raise BadInput(f"--table {args.table} must end in .npz or .csv")
+    if args.transform:
+        raise BadInput("check takes --group, not --transform: it goes through the group's elements itself")
+    state = _state(args, doors)
+    with redirect_stdout(sys.stderr):  # what a network prints is no part of the answer
+        engine = _engine(args, doors)()
+        reports = audit(engine, state, args.group, args.dtype or "float64", args.tol, overrides)
+    worst = next((r for r in reports if r.verdict == "broken"), None)
+    shown = worst or next((r for r in reports if r.verdict == "no law"), reports[0])
+    if args.table:
+        from explorer.app.report import save_table
+
+        save_table(Path(args.table), reports)
+    for r in reports:
+        if r.verdict == "no law":
+            print(f"equiscope: no law of {r.group} can be tested on {r.model}: there is no verdict", file=sys.stderr)
+    if args.json:
+        result = shown.to_json()
+        if len(reports) > 1:
+            result["reports"] = [r.to_json() for r in reports]
+        print(json.dumps(result, ensure_ascii=False))
+    else:
+        print("\n\n".join(r.text() for r in reports))
+    return 1 if worst is not None else 0
+
+
+def _train(args: argparse.Namespace, doors: Doors) -> int:
+    from explorer.app.report import save_weights
+    from explorer.network.loading import find_card
+
+    card = find_card(args.model, doors.cards())
+    if card.train is None:
+        raise BadInput(f"{card.name} has no training: it is shown with its initial parameters")
+    if args.seed < 0:
+        raise BadInput("--seed must not be negative")
+    if args.epochs is not None and args.epochs < 1:
+        raise BadInput("--epochs must be at least 1")
+    path = Path(args.out or f"{card.name}.safetensors")
+    if path.suffix != ".safetensors":
+        raise BadInput(f"--out {path} must end in .safetensors")
+    if not path.parent.is_dir():
+        raise BadInput(f"there is no folder {path.parent}")
+
+    def progress(epoch: int, epochs: int, text: str) -> None:
+        print(f"\repoch {epoch}/{epochs}  {text}", end="", file=sys.stderr, flush=True)
+
+    model, metrics = card.train(epochs=args.epochs, seed=args.seed, progress=progress)
+    print(file=sys.stderr)
+    told = {k: f"{v:.6g}" for k, v in metrics.items()}
+    save_weights(path, model, {"model": card.name, "seed": str(args.seed), **told})
+    print(f"{path}  " + "  ".join(f"{k} {v:.4g}" for k, v in metrics.items()))
+    return 0
+
+
+def _bench(args: argparse.Namespace, doors: Doors) -> int:
+    known = doors.bench()
+    for name in args.names:
+        if name not in known:
+            raise BadInput(f"unknown benchmark {name!r}; known are {', '.join(sorted(known))}")
+    rows: list[dict[str, Any]] = []
+    for name in args.names or sorted(known):
+        for row in known[name]():
+            # what has no target says so as JSON can
+            rows.append({"benchmark": name} | {k: None if v != v else v for k, v in row.items()})
+            if not args.json:
+                texts = (f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in rows[-1].items())
+                print("  ".join(texts), flush=True)
+    if args.json:
+        print(json.dumps(rows, ensure_ascii=False))
+    return 0

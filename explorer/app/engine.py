@@ -1,0 +1,291 @@
+"""The worker's half of the program: keeps what is loaded, answers states, computes orbits. No Qt, no window."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from explorer.data.finding import find_sample, fitted, samples, split_part
+from explorer.data.samples import Sample
+from explorer.declare.card import Card
+from explorer.network.loading import WEIGHTS_MARK, ModelError, find_card, load_model, model_info, split_name
+from explorer.spaces.graph.part import refine_graph
+from explorer.spaces.mesh.part import refine_mesh, valued_mesh
+from explorer.spaces.sequence.part import refine_time
+from explorer.square.evaluate import refine, square
+from explorer.square.frame import Frame, OrbitCurve, Square
+from explorer.square.orbits import orbit
+from explorer.square.prepare import DTYPES, Prepared, prepare
+from explorer.state.catalogue import Catalogue, SampleInfo
+from explorer.state.state import State
+
+_KEEP = 4  # epochs kept prepared: two models, before and after the last change
+_KEEP_BYTES = 2**30  # of captured values; what is in use is kept whatever it takes
+
+
+class LocalEngine:
+    """Runs networks in this process. Every method is called on the worker thread only.
+
+    Args:
+        cards: the built-in models by name.
+        trust: whether Python files named as models may be executed.
+    """
+
+    def __init__(self, cards: Mapping[str, Card], trust: bool = False) -> None:
+        self.cards = dict(cards)
+        self.trust = trust
+        self._models: OrderedDict[object, nn.Module] = OrderedDict()
+        self._samples: OrderedDict[object, Sample] = OrderedDict()
+        self._prepared: OrderedDict[object, Prepared] = OrderedDict()
+        self._stamps: dict[str, object] = {}
+        self._answers: tuple[State, list[tuple[Prepared, dict[str, Tensor]]]] | None = None
+        self._serial = 0
+
+    # what there is --------------------------------------------------------------------------------------------
+    def catalogue(self) -> Catalogue:
+        from explorer.data.opening import readers
+        from explorer.data.writers import writable
+        from explorer.equivariance.check import versions
+
+        devices = ["cpu", *(f"cuda:{k}" for k in range(torch.cuda.device_count()))]
+        if torch.backends.mps.is_available():
+            devices.append("mps")
+        extensions = sorted({e for reader in readers().values() for e in reader.extensions})
+        infos = tuple(SampleInfo(s.name, s.title, s.domain, s.summary, thumbnail(s.make())) for s in samples().values())
+        models = sorted((model_info(c) for c in self.cards.values()), key=lambda m: (m.domain, m.rows, m.name))
+        held = {e: {r.domain for r in readers().values() if e in r.extensions} for e in extensions}
+        endings = tuple((e, d) for d in ("grid", "graph", "set", "time", "mesh") for e in writable(d))
+        domains = tuple((e, next(iter(found))) for e, found in held.items() if len(found) == 1)
+        return Catalogue(
+            tuple(models), infos, tuple(devices), tuple(versions().items()), tuple(extensions), domains, endings
+        )
+
+    # one state ------------------------------------------------------------------------------------------------
+    def card(self, name: str) -> Card:
+        """Return the card of that name; one made from a file is made again when the file has changed."""
+        stamp = _stamp(*_files(name))
+        if name not in self.cards or self._stamps.get(name, stamp) != stamp:
+            for kept in (self._models, self._prepared):
+                for key in [key for key in kept if isinstance(key, tuple) and key[0] == name]:
+                    del kept[key]
+            self.cards.pop(name, None)
+            self.cards[name] = find_card(name, self.cards, self.trust)
+        self._stamps[name] = stamp
+        return self.cards[name]
+
+    def sample(self, state: State, card: Card) -> Sample:
+        """Return the state's sample, fitted to what the card eats."""
+        key = self._sample_key(state, card)
+        if key not in self._samples:
+            self._samples[key] = fitted(find_sample(state.sample or card.sample, state.seed), card.input)
+            while len(self._samples) > 8:
+                self._samples.popitem(last=False)
+        return self._samples[key]
+
+    def _sample_key(self, state: State, card: Card) -> tuple[object, ...]:
+        text = state.sample or card.sample
+        return (text, state.seed, card.input, None if text in samples() else _stamp(split_part(text)[0]))
+
+    def prepared(self, state: State, name: str, cancelled: Callable[[], bool] | None = None) -> Prepared:
+        """Return what the epoch of (`state`, model `name`) needs, computed at most once."""
+        params = state.params if name == state.model else ()
+        overrides = state.overrides if name == state.model else ()
+        card = self.card(name)
+        key = (name, params, self._sample_key(state, card), state.device, state.dtype, state.seed, overrides)
+        if key in self._prepared:
+            self._prepared.move_to_end(key)
+            return self._prepared[key]
+        model_key = (name, params)
+        if model_key not in self._models:
+            self._models[model_key] = load_model(card, dict(params))
+            while len(self._models) > _KEEP:
+                self._models.popitem(last=False)
+        # a prepared epoch owns its copy: the same network may be wanted in two precisions at once
+        made = prepare(
+            card, copy.deepcopy(self._models[model_key]), self.sample(state, card), device=device_of(state.device),
+            dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=name not in self._foreign(),
+            seed=state.seed, cancelled=cancelled,
+        )  # fmt: skip
+        self._prepared[key] = made
+        in_use = 1 + len(state.compared)
+        while len(self._prepared) > _KEEP or (
+            len(self._prepared) > in_use and sum(p.nbytes for p in self._prepared.values()) > _KEEP_BYTES
+        ):
+            self._prepared.popitem(last=False)
+        return made
+
+    def _foreign(self) -> set[str]:
+        return {name for name in self.cards if ".py:" in name}
+
+    def answer(self, state: State, cancelled: Callable[[], bool]) -> Frame:
+        """Return the frame of `state`."""
+        start = time.perf_counter()
+        names = [state.model, *state.compared]
+        squares: list[Square] = []
+        answers: list[tuple[Prepared, dict[str, Tensor]]] = []
+        forward = 0.0
+        fraction: float | None = None
+        for name in names:
+            p = self.prepared(state, name, cancelled)
+            here, values = square(p, state, fraction=fraction, cancelled=cancelled)
+            if fraction is None:
+                watched = [w.name for w in p.watched]
+                fraction = watched.index(here.layer.name) / max(1, len(watched) - 1)
+            squares.append(here)
+            answers.append((p, values))
+            forward += p.forward_seconds
+        self._answers = (state, answers)
+        self._serial += 1
+        sample = self.sample(state, self.card(state.model))
+        return Frame(
+            state, tuple(squares), (time.perf_counter() - start) * 1e3, forward * 1e3,
+            str(device_of(state.device)), sample.title, sample.notes, self._serial, sample.parts,
+        )  # fmt: skip
+
+    def refine(self, frame: Frame) -> Iterator[Frame]:
+        """Yield the same frame with ever more layers measured, until all are; advanced in idle time."""
+        if self._answers is None or self._answers[0] != frame.state:
+            return
+        squares = list(frame.squares)
+        for k, (p, values) in enumerate(self._answers[1]):
+            here = squares[k]
+            for measures in refine(p, frame.state, values, here.measures):
+                squares[k] = replace(here, measures=measures)
+                yield replace(frame, squares=tuple(squares))
+            later = (refine_graph, refine_time, refine_mesh)
+            for more in chain.from_iterable(part(p, frame.state, squares[k]) for part in later):
+                squares[k] = more
+                yield replace(frame, squares=tuple(squares))
+
+    def orbit(self, state: State) -> Iterator[OrbitCurve]:
+        """Yield ever more complete curves, of one model each."""
+        for name in [state.model, *state.compared]:
+            yield from orbit(self.prepared(state, name), state)
+
+    def open(self, path: str, state: State) -> dict[str, object]:
+        """Return the changes of State that opening a file means: weights are put into the model in use.
+
+        Raises:
+            ModelError: the file is no weights, does not fit, or is code, which is not executed unasked.
+        """
+        file = Path(path)
+        if file.suffix == ".py":
+            raise ModelError(path, f"{file.name} is Python code: start with --model {path}:CALLABLE --trust to run it")
+        base, _ = split_name(state.model)
+        name = f"{base}{WEIGHTS_MARK}{file}"
+        load_model(self.card(name), dict(state.params))  # says now what does not fit
+        return {"model": name, "params": state.params, "layer": state.layer}
+
+    def export_data(self, state: State, path: str) -> tuple[str, ...]:
+        """Write the sample as it was read, in the format of the path's ending; return notes of what was left out.
+
+        Raises:
+            ValueError: the format cannot hold it, in one sentence.
+        """
+        from explorer.data.writers import write_file
+
+        return write_file(find_sample(state.sample or self.card(state.model).sample, state.seed), path)
+
+    def export_captures(self, state: State, path: str) -> None:
+        """Write every layer of F(x) and F(rho(g) x) as safetensors, all or nothing.
+
+        A path that ends in .ply gets the mesh with the values of the selected layer of F(x) at its vertices.
+
+        Raises:
+            ValueError: the path ends in .ply, and there is no mesh or no value at its vertices.
+        """
+        if Path(path).suffix.lower() == ".ply":
+            from explorer.data.writers import write_file
+
+            write_file(valued_mesh(self.prepared(state, state.model), state), path)
+            return
+        from explorer.app.report import capture_report, save_tensors
+
+        report, tensors = capture_report(self, state)
+        save_tensors(Path(path), tensors, {"model": state.model, "transform": str(report["transform"])})
+
+    def close(self) -> None:
+        self._prepared.clear()
+        self._models.clear()
+        self._samples.clear()
+        self._answers = None
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+
+def _files(name: str) -> list[str]:
+    """Return the files that a model's name mentions."""
+    base, weights = split_name(name)
+    return [path for path in (base.rpartition(":")[0], weights) if path]
+
+
+def _stamp(*paths: str) -> object:
+    """Return what changes when one of some files does."""
+    found = []
+    for path in paths:
+        try:
+            status = Path(path).expanduser().stat()
+            found.append((status.st_mtime_ns, status.st_size))
+        except (OSError, ValueError):  # no file, or no name of one
+            found.append((0, 0))
+    return tuple(found)
+
+
+def device_of(name: str) -> torch.device:
+    """Return the device; "auto" is the first GPU, else the CPU.
+
+    Raises:
+        ValueError: there is no such device.
+    """
+    if name == "auto":
+        return torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise ValueError(f"unknown device {name!r}; write 'cpu', 'cuda:0' or 'auto'") from None
+    if device.type == "mps" and not torch.backends.mps.is_available():
+        raise ValueError(f"there is no device {name!r} here")
+    if device.type not in ("cpu", "cuda", "mps"):
+        raise ValueError(f"cannot measure on {name!r}; write 'cpu', 'cuda:0' or 'auto'")
+    if device.type == "cuda" and (not torch.cuda.is_available() or (device.index or 0) >= torch.cuda.device_count()):
+        count = torch.cuda.device_count()
+        raise ValueError(f"there is no device {name!r} here; this machine has {count} CUDA device(s)")
+    return device
+
+
+def thumbnail(sample: Sample, side: int = 48) -> NDArray[np.uint8] | None:
+    """Return a sample's picture, (side, side, 3) uint8, or None when it is no image."""
+    if sample.domain in ("graph", "set"):
+        from explorer.spaces.graph.thumbnail import graph_thumbnail
+
+        return graph_thumbnail(sample, side)
+    if sample.domain == "time":
+        from explorer.spaces.sequence.thumbnail import sequence_thumbnail
+
+        return sequence_thumbnail(sample, side)
+    if sample.domain == "mesh":
+        from explorer.spaces.mesh.thumbnail import mesh_thumbnail
+
+        return mesh_thumbnail(sample, side)
+    if sample.domain != "grid":
+        return None
+    values = torch.from_numpy(np.array(sample.x.values))[None]
+    grey = values.expand(1, 3, -1, -1) if values.shape[1] == 1 else values[:, :3]
+    if grey.shape[1] != 3:
+        grey = grey[:, :1].expand(1, 3, -1, -1)
+    low, high = float(grey.min()), float(grey.max())
+    if low < 0 or high > 1:
+        grey = (grey - low) / max(high - low, 1e-12)
+    small = torch.nn.functional.interpolate(grey, (side, side), mode="bilinear", antialias=True, align_corners=False)
+    picture: NDArray[np.uint8] = (small[0].clamp(0, 1) * 255).round().byte().permute(1, 2, 0).numpy()
+    return picture

@@ -1,0 +1,1 @@
+"""Read, find and write samples, whatever space they live in."""

@@ -1,0 +1,113 @@
+"""Open a data file with the reader that fits: by its content first, then by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from explorer.data.checks import file_bytes, reason, refusal
+from explorer.data.readers import Reader, ReadError
+from explorer.data.samples import Sample
+from explorer.spaces.sequence.fit import one_sequence
+
+_SNIFFED = 64  # bytes, as `Reader.sniff` is declared
+
+
+def _fits(fits: Callable[[Path], bool], path: Path) -> bool:
+    try:
+        return fits(path)
+    except Exception:  # a damaged file is nobody's: the reader that its name calls for says what is wrong
+        return False
+
+
+def wide_text(head: bytes) -> str:
+    """Return "UTF-16" or "UTF-32" where the beginning of a file is text in it, with a mark of its order or without."""
+    marks = {b"\xff\xfe\x00\x00": "UTF-32", b"\x00\x00\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+    told = next((kind for mark, kind in marks.items() if head.startswith(mark)), "")
+    if told or len(head) < 4:
+        return told
+    even, odd = head[0::2], head[1::2]
+    # Latin letters leave every other byte empty
+    for empty, letters in ((even, odd), (odd, even)):
+        if not any(empty) and all(b >= 32 or b in b"\t\r\n" for b in letters):
+            return "UTF-16"
+    return ""
+
+
+@cache
+def readers() -> dict[str, Reader]:
+    """Return every reader by name."""
+    import explorer.spaces as package
+    from explorer.declare.registry import scan
+
+    return scan(package, "READER", "readers")
+
+
+def readable() -> str:
+    """Return the file extensions that can be read, as a list in words."""
+    return ", ".join(sorted({e for reader in readers().values() for e in reader.extensions}))
+
+
+def reader_of(path: Path) -> Reader:
+    """Return the reader that a file is opened with.
+
+    Raises:
+        ReadError: in one sentence: it is not there, or of no known type.
+    """
+    file_bytes(path)
+    try:
+        with path.open("rb") as file:
+            head = file.read(_SNIFFED)
+    except OSError as error:
+        raise refusal(path, reason(error), "check the disk and try again") from None
+    known = readers().values()
+    by_inside = (reader for reader in known if reader.fits is not None and _fits(reader.fits, path))
+    by_content = (reader for reader in known if reader.sniff(head))
+    looked = next(by_inside, None) or next(by_content, None)
+    if looked is None and (kind := wide_text(head)):
+        raise refusal(path, f"it is text in {kind}", "save it as text in UTF-8")
+    # a name without the content still gets its reader, which knows best what is missing
+    by_name = (reader for reader in known if path.suffix.lower() in reader.extensions)
+    reader = looked or next(by_name, None)
+    if reader is None:
+        raise refusal(path, "neither its content nor its name is of a known type", f"open one of {readable()}")
+    return reader
+
+
+def domain_of(path: Path) -> str:
+    """Return what a file holds, "grid", "graph", "set" or "time", or "" where it does not open; it is not read whole.
+
+    A name alone does not say: .csv, .npy, .txt and .json hold more than one kind of data.
+    """
+    try:
+        return reader_of(Path(path)).domain
+    except ReadError:
+        return ""
+
+
+def read_file(path: Path, part: str = "") -> Sample:
+    """Read one file as a sample, or the `part` of it that is asked for.
+
+    Raises:
+        ReadError: in one sentence, whatever was wrong with the file, and what to do about it.
+    """
+    path = Path(path)
+    reader = reader_of(path)
+    if part and reader.part is None and reader.domain != "time":
+        raise refusal(
+            path, f"a file of this type ({reader.title}) has no part {part[:40]!r}", "leave out what follows #"
+        )
+    try:
+        sample = reader.part(path, part) if part and reader.part is not None else reader.read(path)
+    except ReadError:
+        raise
+    except Exception as error:  # a reader's defect is still a file that does not open, not a crash
+        what = f"the reader {reader.name!r} failed ({type(error).__name__}: {reason(error)})"
+        raise refusal(path, what, "report it with the file, or convert the file") from error
+    if not part or reader.part is not None:
+        return sample
+    try:
+        return one_sequence(sample, part)
+    except ValueError as error:
+        raise refusal(path, reason(error), "correct what follows #") from None

@@ -1,0 +1,78 @@
+"""Writers of graphs, sets and sequences. A writer is ONE file in this package that exports ONE constant, WRITER."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from explorer.data.samples import Sample
+from explorer.declare.fields import domain_word
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """How a sample becomes a file of one format.
+
+    `write` gets the path to write to, and returns notes of what the format cannot hold; it raises ValueError, in one
+    sentence, where the format cannot hold the sample at all.
+    """
+
+    name: str
+    title: str
+    extensions: tuple[str, ...]
+    write: Callable[[Sample, Path], tuple[str, ...]]
+    domains: tuple[str, ...] = ("graph", "set")
+
+
+@cache
+def writers(domain: str = "graph") -> dict[str, Writer]:
+    """Return every writer of samples of this domain by name."""
+    import explorer.spaces as package
+    from explorer.declare.registry import scan
+
+    return {name: writer for name, writer in scan(package, "WRITER", "writers").items() if domain in writer.domains}
+
+
+def writable(domain: str = "graph") -> tuple[str, ...]:
+    """Return the extensions that a sample of this domain can be written to."""
+    if domain != "grid":
+        return tuple(sorted({e for writer in writers(domain).values() for e in writer.extensions}))
+    from explorer.data.opening import readers
+
+    return tuple(sorted({e for r in readers().values() if r.write and r.domain == domain for e in r.extensions}))
+
+
+def write_file(sample: Sample, path: str | Path) -> tuple[str, ...]:
+    """Write a sample in the format that the name's ending says; return notes of what was left out.
+
+    Written beside and renamed, so that a failure leaves what was there.
+
+    Raises:
+        ValueError: no such format, or the format cannot hold the sample; in one sentence.
+        OSError: the folder cannot be written.
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending not in writable(sample.domain):
+        raise ValueError(
+            f"{path.name}: a {domain_word(sample.domain)} is not written as {ending or 'a file without an ending'}; "
+            f"choose one of {', '.join(writable(sample.domain))}"
+        )
+    if sample.domain == "grid":
+        from explorer.data.opening import readers
+
+        write = next(r.write for r in readers().values() if r.write and ending in r.extensions)
+        write(sample, path)
+        return ()
+    writer = next(w for w in writers(sample.domain).values() if ending in w.extensions)
+    # the ending is kept, since it says which of its formats a writer takes
+    beside = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
+    try:
+        notes = writer.write(sample, beside)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+    return notes

@@ -1,0 +1,1 @@
+"""Say what there is: fields, groups, elements, parameters, cards, equations, spaces. No network is run here."""

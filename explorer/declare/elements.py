@@ -1,0 +1,269 @@
+"""Group elements, the transforms that make them from parameters, and chains of both.
+
+A transform is ONE file in this package that exports ONE constant, TRANSFORM: its declared parameters and a
+function from their values to an `Element`. Everything else (the inspector's controls, the command line, undo,
+inverses, the laws in the tests) follows from the declaration. Values and elements are torch-free; only `act`
+touches tensors, so that parsing a command or a session costs nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from typing import TYPE_CHECKING
+
+from explorer.declare.fields import STEP, FieldType, Grid, Pairs, Steps
+from explorer.declare.params import Param
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from explorer.network.inputs import Inputs
+
+
+SMEARED = 1e-2  # how much of a value may come from undetermined places; a spline's influence falls by 0.27 a pixel
+
+
+class NoAction(ValueError):
+    """This field type has no action of this element (a mirror on a C4 field): no law can be stated."""
+
+
+class Element(ABC):
+    """One group element. Immutable; `act` is the representation rho(g) on a field."""
+
+    domains: tuple[str, ...] = ()
+
+    def on(self, inputs: Inputs) -> Element:
+        """Return this element as it acts on that very domain, where it depends on it (how many nodes a graph has)."""
+        return self
+
+    @abstractmethod
+    def inverse(self) -> Element:
+        """Return g^-1; raise NoAction for what is no group element and has none (leaving out edges)."""
+
+    @abstractmethod
+    def merge(self, first: Element) -> Element | None:
+        """Return self o first as one element, or None when only acting one after the other is faithful."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> bool: ...
+
+    @abstractmethod
+    def exact(self, field: FieldType, shape: tuple[int, ...]) -> bool:
+        """Whether the action on values of `shape` (batch, channel, ...) permutes places: no resampling."""
+
+    @abstractmethod
+    def act(self, values: Tensor, field: FieldType) -> Tensor:
+        """Return rho(g) values, (batch, channel, ...) -> the same; raise NoAction when the field has none."""
+
+    @abstractmethod
+    def known(self, values: Tensor, field: FieldType) -> Tensor | None:
+        """Return where rho(g) values is determined by values, (y, x) in {0, 1}; None means everywhere."""
+
+    def moved(self, inputs: Inputs) -> Inputs:
+        """Return rho(g) of all arguments of a network."""
+        return inputs.map(self.act)
+
+
+@dataclass(frozen=True, slots=True)
+class Chain(Element):
+    """A product of elements, the first acting first, that cannot be merged into one faithfully."""
+
+    parts: tuple[Element, ...] = ()
+
+    def on(self, inputs: Inputs) -> Element:
+        bound = []
+        for part in self.parts:
+            bound.append(part.on(inputs))
+            inputs = inputs.moved(bound[-1])
+        return chain(bound)
+
+    def inverse(self) -> Element:
+        return chain(part.inverse() for part in reversed(self.parts))
+
+    def merge(self, first: Element) -> Element | None:
+        return chain((first, *self.parts))
+
+    @property
+    def identity(self) -> bool:
+        return all(part.identity for part in self.parts)
+
+    def exact(self, field: FieldType, shape: tuple[int, ...]) -> bool:
+        return all(part.exact(field, shape) for part in self.parts)
+
+    def act(self, values: Tensor, field: FieldType) -> Tensor:
+        for part in self.parts:
+            values = part.act(values, field)
+        return values
+
+    def moved(self, inputs: Inputs) -> Inputs:
+        for part in self.parts:
+            inputs = part.moved(inputs)
+        return inputs
+
+    def known(self, values: Tensor, field: FieldType) -> Tensor | None:
+        match field.domain:
+            case Grid(spacing=spacing, flat=flat):
+                plain, places = FieldType(Grid(spacing)), (1, 1, *(flat or values.shape[-2:]))
+            case Steps() | Pairs() if all("time" in part.domains for part in self.parts):
+                plain, places = FieldType(field.domain), (1, *values.shape[-2:])
+                if isinstance(field.domain, Steps):
+                    plain, places = STEP, (values.shape[field.domain.axis], 1)
+            case _:
+                return None
+        ones = values.new_ones(places)
+        partial = False
+        for part in self.parts:
+            here = part.known(ones, plain)
+            if partial:
+                # what was unknown before this part moves along with it; resampling must not smear it back in
+                ones = ((part.act(ones, plain) - 1).abs() < SMEARED).to(ones.dtype)
+            elif here is not None:
+                ones = (
+                    ones.new_ones(places)
+                    if isinstance(field.domain, Steps | Pairs)
+                    else ones.new_ones((1, 1, *here.shape))
+                )
+            else:
+                ones = part.act(ones, plain)
+            if here is not None:
+                partial = True
+                ones = ones * (here[:, None] if isinstance(field.domain, Steps) else here)
+        if not partial:
+            return None
+        return ones[:, 0] if isinstance(field.domain, Steps) else ones.flatten(0, -3)[0]
+
+
+def chain(elements: object) -> Element:
+    """Return the product of `elements` (an iterable, the first acts first), merged as far as that is faithful."""
+    merged: list[Element] = []
+    for element in elements:  # type: ignore[attr-defined]
+        for part in element.parts if isinstance(element, Chain) else (element,):
+            joint = part.merge(merged[-1]) if merged else None
+            if joint is None:
+                merged.append(part)
+            elif joint.identity and len(merged) > 1:
+                merged.pop()  # what stands on its two sides can merge now
+            else:
+                merged[-1] = joint
+    merged = [part for part in merged if not part.identity] or merged[:1]
+    return merged[0] if len(merged) == 1 else Chain(tuple(merged))
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """What can be done to data.
+
+    Attributes:
+        name, title, summary: command-line name, a few words, one sentence.
+        domains: which domains it acts on.
+        symbol: the group, in the usual notation ("SO(2)", "Z^2").
+        params: its parameters, in command-line order.
+        element: their values -> the group element.
+        inverse: their values -> the values of the inverse element; None for what is no group element and has none.
+        gesture: how a person does it on the stage: "ring" (drag the ring), "drag" (drag the picture), "key", or "".
+        orbit: index of the parameter along which the error curve is drawn, or None when there is no curve.
+        key: the key that applies it once, if `gesture` is "key".
+    """
+
+    name: str
+    title: str
+    summary: str
+    domains: tuple[str, ...]
+    symbol: str
+    params: tuple[Param, ...]
+    element: Callable[..., Element]
+    inverse: Callable[..., tuple[float, ...]] | None
+    gesture: str = ""
+    orbit: int | None = None
+    key: str = ""
+
+    @property
+    def defaults(self) -> tuple[float, ...]:
+        return tuple(p.default for p in self.params)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A transform's name with the values of its parameters."""
+
+    name: str
+    values: tuple[float, ...]
+
+    def __str__(self) -> str:
+        params = transforms()[self.name].params
+        # every digit: a copied command must give the very same element
+        texts = [p.text(v) if p.choices else _shortest(v) for p, v in zip(params, self.values, strict=True)]
+        # trailing defaults are left out, so that what was typed is what is written
+        while len(texts) > 1 and self.values[len(texts) - 1] == params[len(texts) - 1].default:
+            texts.pop()
+        return f"{self.name}:{','.join(texts)}" if texts else self.name
+
+
+def _shortest(value: float) -> str:
+    return text if float(text := f"{value:.6g}") == value else repr(float(value))
+
+
+@cache
+def transforms() -> dict[str, Transform]:
+    """Return every transform by name."""
+    import explorer.spaces as package
+    from explorer.declare.registry import scan
+
+    return scan(package, "TRANSFORM", "transforms")
+
+
+def parse_chain(text: str) -> tuple[Step, ...]:
+    """Read "rotate:30+translate:4,0" (the first acts first); raise ValueError with one clear sentence."""
+    steps = []
+    # a plus joins two transforms only where a name follows: it is also a sign (translate:+4) and an exponent's (1e+03)
+    for part in filter(None, (p.strip() for p in re.split(r"\+(?=\s*[^\W\d])", text))):
+        name, colon, rest = (piece.strip() for piece in part.partition(":"))
+        known = transforms()
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ValueError(f"unknown transform {name!r}; known are {', '.join(sorted(known))}{hint}")
+        params = known[name].params
+        texts = rest.split(",") if colon else []
+        if len(texts) > len(params):
+            raise ValueError(f"{name} takes {len(params)} value(s) ({', '.join(p.name for p in params)}), got {rest!r}")
+        try:
+            values = [p.parse(t) for p, t in zip(params, texts, strict=False)]
+        except ValueError as error:
+            raise ValueError(f"transform {part!r}: {error}") from None
+        steps.append(Step(name, (*values, *(p.default for p in params[len(values) :]))))
+    return tuple(steps)
+
+
+def chain_text(steps: Sequence[Step]) -> str:
+    return "+".join(map(str, steps))
+
+
+def chain_element(steps: Sequence[Step]) -> Element:
+    """Return the group element of a chain of steps; the empty chain is the identity."""
+    from explorer.spaces.grid.affine import IDENTITY
+
+    return chain([transforms()[s.name].element(*s.values) for s in steps] or [IDENTITY])
+
+
+def inverse_steps(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Return the steps of the inverse element, in order.
+
+    Raises:
+        NoAction: a step leaves something out, which nothing brings back.
+    """
+    inverted = []
+    for step in reversed(steps):
+        inverse = transforms()[step.name].inverse
+        if inverse is None:
+            raise NoAction(
+                f"{transforms()[step.name].title.lower()} has no inverse: what is left out does not come back"
+            )
+        inverted.append(Step(step.name, inverse(*step.values)))
+    return tuple(inverted)

@@ -1,0 +1,63 @@
+"""Find what files export: one new file, one constant, nothing to register.
+
+A file is found by the room it stands in: `transforms/glide.py` and `transforms.py` are both in the room "transforms",
+whatever package they belong to. Packages of one's own are scanned too: EQUISCOPE_PLUGINS names the folders that hold
+them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import sys
+from collections.abc import Iterator, Sequence
+from types import ModuleType
+from typing import Any
+
+PLUGINS = "EQUISCOPE_PLUGINS"  # folders that hold packages, separated as in PATH
+
+
+def scan(package: ModuleType, constant: str, room: str = "") -> dict[str, Any]:
+    """Return {name: value} for the `constant` (one value or a tuple of them) of every file in a room.
+
+    Args:
+        package: where the rooms are, however deep, beside the packages of EQUISCOPE_PLUGINS.
+        constant: name of what the files export; each value has a `.name`, and files without the constant are skipped.
+        room: name of the folders, or of the single files, to look into; that of the package if empty.
+
+    Raises:
+        ValueError: two files export the same name.
+    """
+    room = room or package.__name__.rpartition(".")[2]
+    found: dict[str, Any] = {}
+    origin: dict[str, str] = {}
+    names = (n for n in _modules(list(package.__path__), package.__name__) if room in n.split("."))
+    for name in (*names, *(n for n in _plugins() if room in n.split(".")[1:])):
+        module = importlib.import_module(name)
+        exported = getattr(module, constant, ())
+        for value in exported if isinstance(exported, tuple) else (exported,):
+            if value.name in found:
+                raise ValueError(f"{value.name!r} is exported by both {origin[value.name]} and {name}")
+            found[value.name], origin[value.name] = value, name
+    return found
+
+
+def _plugins() -> Iterator[str]:
+    """Yield the modules of all plug-in packages, which can be imported from here on."""
+    for folder in filter(None, os.environ.get(PLUGINS, "").split(os.pathsep)):
+        if folder not in sys.path:
+            sys.path.append(folder)  # last: a plug-in hides no module of anybody else's
+        yield from _modules([folder], "")
+
+
+def _modules(paths: Sequence[str], package: str) -> Iterator[str]:
+    """Yield the dotted names of all modules below a package, sorted, without importing any."""
+    for info in sorted(pkgutil.iter_modules(paths), key=lambda m: m.name):
+        name = f"{package}.{info.name}".lstrip(".")
+        yield name
+        if info.ispkg:
+            # what was imported may have been given more folders than the one it is in
+            known = getattr(sys.modules.get(name), "__path__", None)
+            inner = known or filter(os.path.isdir, (os.path.join(path, info.name) for path in paths))
+            yield from _modules(list(inner), name)

@@ -1,0 +1,66 @@
+"""Symmetry groups as lists of elements to test a network with.
+
+A family of symmetries is ONE file in this package that exports ONE constant, SYMMETRY (a `Symmetry` or a tuple).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+
+import numpy as np
+
+from explorer.declare.elements import Element
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the elements may depend on: the input's (height, width), the step that all its layers share, the boundary.
+
+    `spacing` is the least number of input pixels that is a whole number of steps on every grid in the network.
+    """
+
+    size: tuple[int, int]
+    spacing: int
+    boundary: str
+    rng: np.random.Generator
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Symmetry:
+    """A named group.
+
+    Attributes:
+        pattern: regular expression for its names on the command line ("[CD][0-9]+").
+        elements: (name, situation) -> [(label, element)], the identity left out.
+    """
+
+    name: str
+    title: str
+    domains: tuple[str, ...]
+    pattern: str
+    elements: Callable[[str, Situation], list[tuple[str, Element]]]
+
+
+@cache
+def symmetries() -> dict[str, Symmetry]:
+    """Return every symmetry by its name."""
+    import explorer.spaces as package
+    from explorer.declare.registry import scan
+
+    return scan(package, "SYMMETRY", "symmetries")
+
+
+def find_symmetry(name: str) -> Symmetry:
+    """Return the symmetry that `name` belongs to; raise ValueError with one clear sentence."""
+    for symmetry in symmetries().values():
+        if re.fullmatch(symmetry.pattern, name):
+            return symmetry
+    known = sorted(symmetries())
+    near = get_close_matches(name, known, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"unknown group {name!r}; known are {', '.join(known)}{hint}")

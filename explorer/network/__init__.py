@@ -1,0 +1,1 @@
+"""Load somebody's network, call it, and learn what its layers are."""

@@ -1,0 +1,330 @@
+"""Run a network once and learn what its layers are: order, shapes, field types, receptive fields.
+
+Modules declare how they change the representation with an attribute `out_rep` (or a whole `out_field`); everything
+pointwise inherits; spacing follows from strides. Where nothing is declared the field is inferred from the module's
+kind and the tensor's shape and marked as a guess, which a person can correct (`overrides`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from explorer.declare.field_text import parse_field
+from explorer.declare.fields import FieldType
+from explorer.declare.space import Known, space_of
+from explorer.network.inputs import Given, Inputs, inputs_of
+
+OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
+FORWARD = "forward"  # the same in a network that has a layer called "output"; no layer can be called this
+
+
+class LayerError(RuntimeError):
+    """A layer failed; `where` is its name."""
+
+    def __init__(self, where: str, message: str) -> None:
+        super().__init__(message)
+        self.where = where
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One call of one module, as seen in the trace.
+
+    Attributes:
+        name: as in named_modules(); a module called again is "name#2", "name#3", ...
+        module: name in named_modules() without the call number.
+        kind: the module's class.
+        call: 0 for the first call.
+        shape, params: of the output, with its batch axis; number of parameters, its children's included.
+        field: of the output, None when the output's shape fits no domain that is known.
+        inputs: fields of the positional tensor inputs; None where unknown.
+        alone: whether the module can be fed alone (all its inputs are tensors with known fields).
+        receptive: radius in input pixels, an upper bound along the trace; inf after a global operation.
+        leaf: whether it has no children that were called.
+        rank: how many weighted layers lie before it, itself included (for tolerances).
+        shape_in: of its first tensor input.
+    """
+
+    name: str
+    module: str
+    kind: str
+    call: int
+    shape: tuple[int, ...]
+    params: int
+    field: FieldType | None
+    inputs: tuple[FieldType | None, ...]
+    alone: bool
+    receptive: float
+    leaf: bool
+    rank: int
+    shape_in: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The layers of a network in order of completion."""
+
+    layers: tuple[Layer, ...]
+    output: str
+    clones: bool  # whether outputs must be copied because something works in place
+    training_modules: tuple[str, ...] = ()
+    by_name: Mapping[str, Layer] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Layer:
+        return self.by_name[name]
+
+
+def first_tensor(value: Any) -> Tensor | None:
+    """Return the first tensor in a module's result: itself, or inside a tuple, list or dict."""
+    if isinstance(value, Tensor):
+        return value
+    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return next((t for item in items if (t := first_tensor(item)) is not None), None)
+
+
+def failing(model: nn.Module, error: BaseException) -> str:
+    """Return the name of the innermost module in whose forward `error` was raised; "" is `model` itself."""
+    names = {id(module): name for name, module in model.named_modules()}
+    found, step = "", error.__traceback__
+    while step is not None:
+        found = names.get(id(step.tb_frame.f_locals.get("self")), found)
+        step = step.tb_next
+    return found
+
+
+def layer_error(model: nn.Module, error: Exception) -> LayerError:
+    """Return `error` as one sentence that names the layer it came from."""
+    where = failing(model, error)
+    named = f"layer {where}" if where else "the network's forward"
+    return LayerError(where, f"{named} raised {type(error).__name__}: {error}")
+
+
+@contextmanager
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """Put the network in eval mode, TF32 off, and restore both, and the random state, afterwards."""
+    modes = {m: m.training for m in model.modules()}
+    tf32 = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+    rng = torch.get_rng_state()
+    cuda_rng = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+    try:
+        model.eval()
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+        yield
+    finally:
+        for module, mode in modes.items():
+            module.training = mode
+        torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = tf32
+        torch.set_rng_state(rng)
+        if cuda_rng:
+            torch.cuda.set_rng_state_all(cuda_rng)
+
+
+def trace(
+    model: nn.Module,
+    x: Given,
+    x_field: FieldType | None = None,
+    *,
+    overrides: Mapping[str, str] | None = None,
+    declared: bool = False,
+) -> Trace:
+    """Run `model` once and describe every module call.
+
+    Args:
+        x: what it is called with: Inputs, or one tensor with its field, such as an image (batch, channel, y, x).
+        overrides: {layer name: field text}, corrections of guessed fields.
+        declared: the network's author stands for its fields (a built-in card), so none is marked as a guess.
+
+    Raises:
+        LayerError: a module raised; `.where` names it.
+        KeyError: there is no layer of an override's name.
+        ValueError: an override is no field type, or does not fit the layer's shape.
+    """
+    names = {m: n for n, m in model.named_modules()}
+    fields = {name: parse_field(text) for name, text in (overrides or {}).items()}
+    inputs = inputs_of(x, x_field).map(lambda v, _: v.detach().clone())  # the first layer may work in place
+    recorder = _Recorder(names, inputs, fields, declared)
+    handles = []
+    try:
+        for module in names:
+            handles.append(module.register_forward_pre_hook(recorder.enter, with_kwargs=True))
+            handles.append(module.register_forward_hook(recorder.leave, with_kwargs=True))
+        with torch.no_grad():
+            try:
+                result = model(*inputs.arguments)
+            except (_Unfit, torch.OutOfMemoryError):
+                raise
+            except Exception as error:
+                raise layer_error(model, error) from error
+    finally:
+        for handle in handles:
+            handle.remove()
+    if first_tensor(result) is None:
+        raise LayerError(OUTPUT, f"the network returned {type(result).__name__}, which holds no tensor")
+    layers = recorder.finish(result)
+    clones = recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
+    unknown = set(fields) - {layer.name for layer in layers}
+    if unknown:
+        raise KeyError(f"no layer is called {sorted(unknown)[0]!r}")
+    return Trace(tuple(layers), layers[-1].name, clones, by_name={layer.name: layer for layer in layers})
+
+
+class _Unfit(ValueError):
+    """An override names a field that the layer's shape cannot hold."""
+
+
+class _Recorder:
+    def __init__(
+        self,
+        names: Mapping[nn.Module, str],
+        inputs: Inputs,
+        overrides: Mapping[str, FieldType],
+        declared: bool,
+    ) -> None:
+        self.names = names
+        self.space = space_of(inputs)
+        self.overrides = overrides
+        self.declared = declared
+        self.stack: list[str] = []
+        self.layers: list[Layer] = []
+        self.calls: dict[str, int] = {}
+        # ids are only unique while the tensors live; a version that has moved on means an overwritten value
+        given = list(zip(inputs.values, inputs.fields, strict=True))
+        self._keep: list[tuple[Tensor, int]] = [(v, _version(v)) for v, _ in given]
+        self._known: dict[int, Known] = {id(v): (f, 0.0, 0) for v, f in given}
+        self._recent: list[tuple[tuple[int, ...], FieldType, float, int]] = [
+            (tuple(v.shape), f, 0.0, 0) for v, f in given if v.is_floating_point()
+        ]
+        self._produced: dict[int, str] = {}
+        self._inner: list[bool] = []
+
+    def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
+        if self._inner:
+            self._inner[-1] = True
+        self._inner.append(False)
+        self.stack.append(self.names[module])
+
+    def leave(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:
+        name = self.names[module]
+        while self.stack.pop() != name:  # a layer that raised, in a forward that caught it, never left
+            self._inner.pop()
+        has_inner = self._inner.pop()
+        out = first_tensor(result)
+        call = self.calls.get(name, 0)
+        self.calls[name] = call + 1
+        if not name or out is None or out.ndim < 1 or not out.is_floating_point():
+            return
+        tensors = [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
+        known = [self._lookup(t) for t in tensors]
+        first = known[0] if known else None
+        in_field, radius, rank = first if first else (None, math.inf, 0)
+        label = name if call == 0 else f"{name}#{call + 1}"
+        shape_in, shape = tuple(tensors[0].shape) if tensors else (), tuple(out.shape)
+        out_field: FieldType | None
+        passed = self._known.get(id(out)) if has_inner else None
+        if passed is not None:
+            out_field, radius, rank = passed
+            if (rep := getattr(module, "out_rep", None)) is not None:
+                out_field = replace(out_field, rep=rep, guessed=False)
+        else:
+            inner = [layer for layer in self.layers if layer.module.startswith(name + ".")] if has_inner else []
+            # functional code after a container's layers (a residual sum) mostly keeps the field of the same shape
+            alike = self._lookup(out) if inner and not _declares(module) else None
+            out_field = alike[0] if alike else self.space.infer(module, in_field, shape_in, shape)
+            weighted = any(True for _ in module.parameters())
+            rank = max([rank + int(weighted and not inner), *(layer.rank for layer in inner)])
+            radius = self.space.receptive(module, in_field, shape_in, shape, radius)
+            radius = max([radius, *(layer.receptive for layer in inner)])
+        if label in self.overrides:
+            out_field = self._override(label, out)
+        elif out_field is not None and self.declared:
+            out_field = out_field.declared()
+        if out_field is not None and not self.space.fits(out_field, out):
+            out_field = None
+        if out_field is not None and len(tensors) == 1 and _declares(module) and self._guessed_alike(tensors[0], out):
+            # a value that is only given a name: what it is declared to be holds for what comes in as well
+            known = [(out_field, radius, rank)]
+        self._keep.append((out, _version(out)))
+        if out_field is not None:
+            self._remember(out, out_field, radius, rank)
+        self.layers.append(
+            Layer(
+                name=label,
+                module=name,
+                kind=type(module).__name__,
+                call=call,
+                shape=tuple(out.shape),
+                params=sum(p.numel() for p in module.parameters()),
+                field=out_field,
+                inputs=tuple(k[0] if k else None for k in known),
+                alone=len(args) == len(tensors) and not kwargs and bool(known) and all(k is not None for k in known),
+                receptive=radius,
+                leaf=not has_inner,
+                rank=rank,
+                shape_in=shape_in,
+            )
+        )
+        self._produced[id(out)] = label
+
+    def finish(self, result: Any) -> list[Layer]:
+        """Return the layers; the root's own result is added when functional code made it."""
+        out = first_tensor(result)
+        assert out is not None
+        if id(out) not in self._produced or self._produced[id(out)] != self.layers[-1].name:
+            found = self._lookup(out)
+            out_field = found[0] if found else self.space.functional(tuple(out.shape))
+            label = FORWARD if OUTPUT in self.names.values() else OUTPUT
+            if label in self.overrides:
+                out_field = self._override(label, out)
+            last = self.layers[-1] if self.layers else None
+            self.layers.append(
+                Layer(label, "", "forward", 0, tuple(out.shape), 0, out_field, (), False, math.inf, True,
+                      last.rank if last else 0)
+            )  # fmt: skip
+        return self.layers
+
+    def _guessed_alike(self, given: Tensor, out: Tensor) -> bool:
+        """Whether what came in is what goes out, or has its shape and was known by nothing else."""
+        return given is out or (given.shape == out.shape and id(given) not in self._known)
+
+    def overwritten(self) -> bool:
+        """Whether functional code changed a layer's output in place after the layer had returned it."""
+        return any(_version(tensor) != version for tensor, version in self._keep)
+
+    def _override(self, label: str, out: Tensor) -> FieldType:
+        field = self.space.own(self.overrides[label])
+        if not self.space.fits(field, out):
+            raise _Unfit(f"layer {label} gives {tuple(out.shape)}, which cannot be a field of type '{field}'")
+        return field
+
+    def _remember(self, tensor: Tensor, out_field: FieldType, radius: float, rank: int) -> None:
+        self._known[id(tensor)] = (out_field, radius, rank)
+        self._recent.append((tuple(tensor.shape), out_field, radius, rank))
+
+    def _lookup(self, tensor: Tensor) -> Known | None:
+        """Return what is known of a tensor: by identity, else by the shape of what came before (functional code)."""
+        if id(tensor) in self._known:
+            return self._known[id(tensor)]
+        shape = tuple(tensor.shape)
+        for seen, seen_field, radius, rank in reversed(self._recent):
+            if seen == shape:
+                return seen_field.guess() if not self.declared else seen_field, radius, rank
+        # only then by kindred shapes: as many channels as nodes would make a matrix of pairs of them
+        for seen, seen_field, radius, rank in reversed(self._recent):
+            if (found := self.space.alike(shape, seen, (seen_field, radius, rank))) is not None:
+                return found
+        return None
+
+
+def _version(tensor: Tensor) -> int:
+    return 0 if tensor.is_inference() else tensor._version
+
+
+def _declares(module: nn.Module) -> bool:
+    return getattr(module, "out_rep", None) is not None or isinstance(getattr(module, "out_field", None), FieldType)

@@ -1,0 +1,1 @@
+"""Find places to draw the nodes of a graph at."""

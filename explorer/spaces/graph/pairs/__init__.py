@@ -1,0 +1,1 @@
+"""Summarise matrices over pairs of nodes."""

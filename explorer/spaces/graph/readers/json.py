@@ -1,0 +1,81 @@
+"""Node-link JSON: {"nodes": [...], "links" or "edges": [...]}, as networkx and D3 have it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+from explorer.data.checks import Broken, file_bytes, refusing
+from explorer.data.readers import Reader
+from explorer.data.samples import Sample
+from explorer.spaces.graph.readers.assembly import sample_of
+from explorer.spaces.graph.readers.records import Records, found_in
+
+_LARGEST = 2**28  # bytes: Python's objects take about ten times as many
+
+
+def _sniff(head: bytes) -> bool:
+    return False  # any object may be a session or a graph: the name and then the keys decide
+
+
+def _identity(value: Any, where: str) -> Hashable:
+    if isinstance(value, dict):  # D3 replaces the end of a link by the node itself
+        value = value.get("id", value.get("name"))
+    if isinstance(value, list):  # networkx writes a tuple as a list
+        value = tuple(json.dumps(v) for v in value)
+    if value is None or not isinstance(value, Hashable):
+        raise Broken(f"{where} has no identity", "add it")
+    return value
+
+
+def _records(whole: Any) -> Records:
+    if not isinstance(whole, dict):
+        raise Broken(f"it holds a {type(whole).__name__} and not a graph", "save it as node-link JSON")
+    if "equiscope" in whole:
+        raise Broken("it is a session and not data", "open it with --session or File > Open")
+    links = whole.get("links", whole.get("edges"))
+    nodes = whole.get("nodes")
+    if not isinstance(nodes, list) or not isinstance(links, list):
+        raise Broken("it has no lists 'nodes' and 'links' (or 'edges')", "save it as node-link JSON")
+    records = Records(directed=whole.get("directed") is True)
+    if whole.get("graph") and isinstance(whole["graph"], dict) and whole["graph"].get("domain") == "set":
+        records.domain = "set"
+    plain = not any(isinstance(node, dict) and ("id" in node or "name" in node) for node in nodes)
+    by_number = not any(isinstance(node, dict) and "id" in node for node in nodes) and all(
+        isinstance(link, dict) and type(link.get("source")) is int for link in links
+    )
+    for k, node in enumerate(nodes):
+        values = node if isinstance(node, dict) else {}
+        if plain or by_number:
+            records.ids.append(k if isinstance(node, dict) else _identity(node, f"node {k}"))
+        else:
+            records.ids.append(_identity(node, f"node {k}"))
+        records.nodes.append({key: value for key, value in values.items() if key not in ("id", "index")})
+    for k, link in enumerate(links):
+        if not isinstance(link, dict) or "source" not in link or "target" not in link:
+            raise Broken(f"edge {k} has no 'source' and 'target'", "add them")
+        ends = (_identity(link["source"], f"edge {k}'s source"), _identity(link["target"], f"edge {k}'s target"))
+        records.ends.append(ends)
+        records.edges.append({n: v for n, v in link.items() if n not in ("source", "target", "key", "id", "index")})
+    return records
+
+
+def _read(path: Path) -> Sample:
+    size = file_bytes(path)
+    with refusing(path, "JSON"):
+        if size > _LARGEST:
+            raise Broken(f"the JSON has {size} bytes and the most is {_LARGEST}", "save it as CSV or NPZ")
+        try:
+            whole = json.loads(path.read_text(encoding="utf-8-sig"))
+        except json.JSONDecodeError as error:
+            raise Broken(f"the JSON is damaged in line {error.lineno}, column {error.colno} ({error.msg})") from None
+        except UnicodeDecodeError:
+            raise Broken("it is not text in UTF-8", "save it as node-link JSON") from None
+        except RecursionError:
+            raise Broken("the JSON is nested too deeply", "save it as node-link JSON") from None
+        return sample_of(path, found_in(_records(whole)))
+
+
+READER = Reader("node-link", "Graph (node-link JSON)", (".json",), "graph", _sniff, _read)

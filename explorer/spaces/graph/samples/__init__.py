@@ -1,0 +1,1 @@
+"""Samples: each file may export SAMPLES."""

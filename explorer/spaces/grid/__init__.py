@@ -1,0 +1,1 @@
+"""Know images: values on a planar grid."""

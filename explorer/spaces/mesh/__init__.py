@@ -1,0 +1,1 @@
+"""Know meshes: values in frames at the vertices of a surface."""

@@ -1,0 +1,1 @@
+"""Move a mesh: its frames, the space around it, its shape."""

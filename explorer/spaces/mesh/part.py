@@ -1,0 +1,252 @@
+"""What views of meshes are sent beside the images of the square: the surface, its frames, and what lies on it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from torch import Tensor
+
+from explorer.data.samples import Sample, Signal
+from explorer.declare.card import MeshInput
+from explorer.declare.elements import Chain, Element
+from explorer.declare.fields import FACES, VERTEX, VERTEX_POSITION, Edges, FieldType, Nodes, Regular, Tangent
+from explorer.network.inputs import Inputs
+from explorer.network.trace import Layer
+from explorer.spaces.graph.part import raw
+from explorer.spaces.graph.relabelling import GraphMap
+from explorer.spaces.mesh.fit import angle_between, surface_of
+from explorer.spaces.mesh.motion.surface_map import SurfaceMap
+from explorer.spaces.mesh.surface import Surface, SurfaceError
+from explorer.spaces.mesh.values import GeodesicPatch, MeshPart, Shape, Transported
+from explorer.square.frame import Array, Square
+from explorer.square.prepare import Prepared
+from explorer.square.remembered import Once
+from explorer.state.state import State
+
+PATCH_VERTICES = 120_000  # beyond this the first exact log map takes longer than anybody waits for
+LOOP_RINGS = 3
+
+
+def mesh_part(
+    p: Prepared,
+    state: State,
+    element: Once,
+    layer: Layer,
+    gx: Inputs,
+    answers: Mapping[str, Tensor],
+    rho: Tensor | None,
+) -> MeshPart:
+    """Return the part of the square that lies on the surface.
+
+    Args:
+        gx: the moved inputs; answers: {layer: F(rho(g) x)}; rho: rho'(g) F(x) at the layer, or None.
+    """
+    field, answer = layer.field, answers[layer.name]
+    if "mesh shape" not in p.kept:
+        p.kept["mesh shape"] = _shape(p)
+        p.kept["mesh x"] = raw(p.x, p.x_field)
+    shape: Shape = p.kept["mesh shape"]
+    kept = p.kept.get("mesh fixed")
+    if kept is None or kept[0] != layer.name:
+        kept = p.kept["mesh fixed"] = (layer.name, raw(p.values[layer.name], field))
+    if "kernels" not in p.kept:
+        p.kept["kernels"] = _kernels(p)
+
+    def flat(values: Tensor, of: FieldType | None) -> Array:
+        # what the element leaves as it is need not leave the device again
+        return p.kept["mesh x"] if values is p.x else kept[1] if values is p.values[layer.name] else raw(values, of)
+
+    order, turn, stretch = _traced(element.element, len(p.x))
+    ambiguity, singular = _fixed_gauge(p, shape)
+    gauge = p.card.input.gauge if isinstance(p.card.input, MeshInput) else "edge"
+    return MeshPart(
+        shape=shape, moved=shape if element.identity else _moved(shape, p.inputs, gx),
+        order=order, turn=turn, stretch=stretch, kind=_kind(field), rep=_rep(field),
+        orders=field.rep.orders if field and isinstance(field.rep, Tangent) else (),
+        directions=field.rep.group.order if field and isinstance(field.rep, Regular) else 0,
+        x=p.kept["mesh x"], gx=flat(gx.x, gx.field), x_rep=_rep(p.x_field), values=kept[1],
+        answer=flat(answer, field), expected=None if rho is None else flat(rho, field),
+        difference=None if rho is None else raw(rho - answer, field), ambiguity=ambiguity, singular=singular,
+        gauge=gauge, kernels=p.kept["kernels"][0], kernel_names=p.kept["kernels"][1],
+        patch=p.kept.get(("patch", _selected(state, shape))), loop=p.kept.get(("loop", _selected(state, shape))),
+        path=p.kept.get(("path", _selected(state, shape), state.other)),
+    )  # fmt: skip
+
+
+def _shape(p: Prepared) -> Shape:
+    vertices, faces = _array(p.inputs, "position", np.float64), _array(p.inputs, "faces", np.int64)
+    key = hashlib.blake2b(vertices.tobytes() + faces.tobytes(), digest_size=12).hexdigest()
+    labels = p.sample.signals.get("label") if p.sample is not None else None
+    return Shape(
+        vertices, faces, _array(p.inputs, "axes", np.float64), _array(p.inputs, "edge_index", np.int64), key,
+        None if labels is None else labels.values.astype(np.int64),
+    )  # fmt: skip
+
+
+def _moved(shape: Shape, inputs: Inputs, gx: Inputs) -> Shape:
+    """Return the shape of rho(g) x, with the very arrays of x where the element leaves them as they are."""
+
+    def of(name: str, known: NDArray[Any]) -> NDArray[Any]:
+        return known if gx.get(name) is inputs.get(name) else _array(gx, name, known.dtype)
+
+    return Shape(
+        of("position", shape.vertices), of("faces", shape.faces), of("axes", shape.axes), of("edge_index", shape.edges)
+    )
+
+
+def valued_mesh(p: Prepared, state: State) -> Sample:
+    """Return the mesh with the channels of the selected layer of F(x) as numbers at its vertices.
+
+    Raises:
+        ValueError: no mesh, or the layer has no value at each vertex.
+    """
+    layer = p.layer(state.layer)
+    if p.inputs.domain != "mesh":
+        raise ValueError(f"{p.card.name} does not live on a mesh, so there is nothing to write as .ply")
+    if _kind(layer.field) != "vertex":
+        raise ValueError(f"layer {layer.name} has no values at vertices; choose one that has")
+    rows = raw(p.values[layer.name], layer.field)
+    made = {f"scalar:{layer.name.replace('.', '_')}_{k}": Signal(rows[:, k], VERTEX) for k in range(rows.shape[1])}
+    shape = {"position": VERTEX_POSITION, "faces": FACES}
+    kept = {name: Signal(_array(p.inputs, name, None), field) for name, field in shape.items()}
+    return Sample(f"{p.card.name}-{layer.name}", "mesh", kept | made)
+
+
+def _array(inputs: Inputs, name: str, kind: DTypeLike | None) -> NDArray[Any]:
+    value = inputs.get(name)
+    assert value is not None, name
+    array = np.array(value.detach().cpu().numpy(), kind)  # a copy
+    array.flags.writeable = False
+    return array
+
+
+def surface_in_use(p: Prepared, shape: Shape) -> Surface:
+    """Return the surface of x, in whose frames the network is called."""
+    if "surface" not in p.kept:
+        gauge = p.card.input.gauge if isinstance(p.card.input, MeshInput) else "edge"
+        surface = surface_of(shape.vertices, shape.faces, gauge)
+        p.kept["surface"] = surface.turned(angle_between(surface.frames, shape.axes, surface.normals))
+    found: Surface = p.kept["surface"]
+    return found
+
+
+def _kind(field: FieldType | None) -> str:
+    match field.domain if field else None:
+        case Nodes():
+            return "vertex"
+        case Edges():
+            return "edge"
+        case _:
+            return "invariant"
+
+
+def _rep(field: FieldType | None) -> str:
+    match field.rep if field else None:
+        case Tangent():
+            return "tangent"
+        case Regular():
+            return "regular"
+        case _:
+            return "scalar"
+
+
+def _traced(element: Element, n: int) -> tuple[NDArray[np.int64], Array, float]:
+    """Return where each vertex of x has gone, by how much its frame was turned, and how far lengths have changed."""
+    order, turn, stretch = np.arange(n), np.zeros(n), 0.0
+    for part in element.parts if isinstance(element, Chain) else (element,):
+        if isinstance(part, GraphMap):
+            order = part.order[order]
+        elif isinstance(part, SurfaceMap):
+            turn = (-turn if part.mirrored else turn) + part.turn[order]
+            stretch = max(stretch, part.stretch)
+    return order, turn, stretch
+
+
+def _fixed_gauge(p: Prepared, shape: Shape) -> tuple[Array | None, tuple[tuple[int, float], ...]]:
+    if not isinstance(p.card.input, MeshInput) or p.card.input.gauge == "edge":
+        return None, ()
+    if "ambiguity" not in p.kept:
+        surface = surface_of(shape.vertices, shape.faces, p.card.input.gauge)
+        p.kept["ambiguity"] = (surface.ambiguity, tuple(surface.singularities))
+    found: tuple[Array, tuple[tuple[int, float], ...]] = p.kept["ambiguity"]
+    return found
+
+
+def _kernels(p: Prepared) -> tuple[dict[str, Array], dict[str, tuple[str, ...]]]:
+    """Return the weight functions that modules show of themselves, (rows, radii, directions) each, and their names."""
+    made: dict[str, Array] = {}
+    names: dict[str, tuple[str, ...]] = {}
+    for name, module in p.model.named_modules():
+        show = getattr(module, "kernels", None)
+        if callable(show):
+            values, rows = show()
+            made[name] = np.ascontiguousarray(values.detach().cpu().numpy(), dtype=np.float32)
+            made[name].flags.writeable = False
+            names[name] = tuple(rows)
+    return made, names
+
+
+def _selected(state: State, shape: Shape) -> int | None:
+    return state.node if state.node is not None and state.node < len(shape.vertices) else None
+
+
+def refine_mesh(p: Prepared, state: State, square: Square) -> Iterator[Square]:
+    """Yield the square with what is near the selected vertex: its loop, its way to the other one, its patch."""
+    part = square.mesh
+    if part is None or (vertex := _selected(state, part.shape)) is None:
+        return
+    surface = surface_in_use(p, part.shape)
+    keys = {"loop": ("loop", vertex), "path": ("path", vertex, state.other), "patch": ("patch", vertex)}
+    for name, key in keys.items():
+        if key not in p.kept:
+            for old in [k for k in p.kept if isinstance(k, tuple) and k[0] == name][:-16]:
+                del p.kept[old]
+            p.kept[key] = _of_vertex(name, p, surface, vertex, state.other)
+        if getattr(part, name) is None and p.kept[key] is not None:
+            part = replace(part, **{name: p.kept[key]})
+            yield replace(square, mesh=part)
+
+
+def _of_vertex(
+    name: str, p: Prepared, surface: Surface, vertex: int, other: int | None
+) -> GeodesicPatch | Transported | None:
+    try:
+        match name:
+            case "loop":
+                return _loop(surface, vertex)
+            case "path" if other is not None and other < len(surface.vertices) and other != vertex:
+                carried = surface.carry(vertex, other, (1.0, 0.0))
+                return Transported(carried.points, carried.vectors, carried.angle)
+            case "patch" if len(surface.vertices) <= PATCH_VERTICES:
+                return _patch(p, surface, vertex)
+    except SurfaceError:  # no way between two parts, or a loop that reaches round the surface
+        pass
+    return None
+
+
+def _loop(surface: Surface, vertex: int) -> Transported | None:
+    for rings in range(LOOP_RINGS, 0, -1):
+        try:
+            loop = surface.loop(vertex, rings)
+        except SurfaceError:
+            if rings == 1:
+                raise
+            continue
+        return Transported(surface.vertices[loop.vertices], loop.vectors, loop.holonomy, loop.curvature)
+    return None
+
+
+def _patch(p: Prepared, surface: Surface, vertex: int) -> GeodesicPatch:
+    points, reach = None, 0.0
+    index, weight = p.inputs.get("patch_index"), p.inputs.get("patch_weight")
+    if index is not None and weight is not None:
+        corners = surface.vertices[index[vertex].cpu().numpy()]
+        points = (corners * weight[vertex].double().cpu().numpy()[..., None]).sum(-2)
+    if isinstance(p.card.input, MeshInput):
+        reach = p.card.input.reach * float(np.sqrt(surface.mass.sum()))
+    return GeodesicPatch(vertex, surface.log_map(vertex), surface.injectivity_radius(vertex), reach, points)

@@ -1,0 +1,1 @@
+"""Readers of files: each file may export READER."""

@@ -1,0 +1,250 @@
+"""PLY, text or binary, in either byte order: the elements 'vertex' and 'face', with whatever stands at the vertices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.data.checks import Broken, file_bytes, refusing
+from explorer.data.readers import Reader
+from explorer.data.samples import Sample
+from explorer.spaces.mesh.readers.assembly import (
+    Found,
+    Index,
+    numbers,
+    require_counts,
+    sample_of,
+    text_of,
+    triangulated,
+    whole,
+)
+
+_TYPES = {
+    "char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "float": "f4",
+    "double": "f8", "int8": "i1", "uint8": "u1", "int16": "i2", "uint16": "u2", "int32": "i4", "uint32": "u4",
+    "float32": "f4", "float64": "f8", "int64": "i8", "uint64": "u8",
+}  # fmt: skip
+_ORDER = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
+_LONGEST_HEADER = 2**16
+_CORNERS = ("vertex_indices", "vertex_index")
+_COLOUR = ("red", "green", "blue")
+_SKIPPED = frozenset(("x", "y", "z", "nx", "ny", "nz", "alpha", *_COLOUR))
+
+
+@dataclass(slots=True)
+class _Property:
+    name: str
+    type: str
+    count: str = ""  # the type of a list's length, or "" where it is no list
+
+
+@dataclass(slots=True)
+class _Element:
+    name: str
+    count: int
+    properties: list[_Property] = field(default_factory=list)
+
+
+def _header(head: bytes) -> tuple[str, list[_Element], int, int]:
+    """Return the byte order ("" for text), the elements, where the data begin, and in which line (from 1)."""
+    end = head.find(b"end_header")
+    stop = head.find(b"\n", end)
+    if end < 0 or stop < 0:
+        raise Broken("its header does not end", "save it again")
+    order, elements = None, list[_Element]()
+    lines = head[:end].decode("latin-1").splitlines()
+    for number, line in enumerate(lines, 1):
+        match line.split():
+            case ["format", kind, _] if kind in _ORDER:
+                order = _ORDER[kind]
+            case ["element", name, count] if count.isdigit() and len(count) < 19:
+                elements.append(_Element(name, int(count)))
+            case ["property", "list", count, kind, name] if elements and {count, kind} <= _TYPES.keys():
+                if _TYPES[count][0] == "f":
+                    raise Broken(f"line {number} of its header counts with {count} numbers", "save it again")
+                elements[-1].properties.append(_Property(name, _TYPES[kind], _TYPES[count]))
+            case ["property", kind, name] if elements and kind in _TYPES:
+                elements[-1].properties.append(_Property(name, _TYPES[kind]))
+            case ["ply"] | ["comment" | "obj_info", *_] | []:
+                pass
+            case _:
+                raise Broken(f"line {number} of its header cannot be read: {line[:40]!r}", "save it again")
+    if order is None:
+        raise Broken("its header does not say whether it is text or binary", "save it again")
+    return order, elements, stop + 1, len(lines) + 2
+
+
+def _table(element: _Element, flat: NDArray[Any], filled: Index) -> dict[str, Any]:
+    """Return the columns of an element, row k of `filled[k]` numbers in `flat`; a list as (values, counts)."""
+    at, columns = np.cumsum(filled) - filled, dict[str, Any]()
+    for one in element.properties:
+        if not one.count:
+            columns[one.name] = flat[at]
+            at = at + 1
+            continue
+        counts = whole(flat[at], lambda k: f"{element.name} {k}")
+        owner = np.repeat(np.arange(len(counts)), counts)
+        within = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+        columns[one.name] = (flat[at[owner] + 1 + within], counts)
+        at = at + 1 + counts
+    return columns
+
+
+def _filled(element: _Element, lines: list[bytes], first: int) -> dict[str, Any]:
+    """Read the lines of one element; each must be as long as its properties and lists make it."""
+    flat, filled = numbers(lines, lambda k: f"line {first + k}")
+    need = np.zeros(len(lines), np.int64)
+    begin = np.cumsum(filled) - filled
+    for one in element.properties:
+        short = need >= filled
+        if not short.any() and one.count:
+            need += np.maximum(flat[begin + need].astype(np.int64), 0)
+        need += 1
+    wrong = np.flatnonzero(need != filled)
+    if wrong.size:
+        k = int(wrong[0])
+        raise Broken(f"line {first + k} has {filled[k]} numbers and its {element.name} takes {need[k]}", "correct it")
+    return _table(element, flat, filled)
+
+
+def _from_text(text: bytes, elements: list[_Element], begin: int, first: int) -> tuple[dict[str, Any], dict[str, int]]:
+    lines = text[begin:].split(b"\n")
+    found, starts, at = dict[str, Any](), dict[str, int](), 0
+    for element in elements:
+        if len(lines) - at < element.count or (element.count and not lines[at + element.count - 1].strip()):
+            raise Broken(f"it is truncated: it claims {element.count} of the element {element.name!r}")
+        if element.name in ("vertex", "face"):
+            found[element.name] = _filled(element, lines[at : at + element.count], first + at)
+            starts[element.name] = first + at
+        at += element.count
+    return found, starts
+
+
+def _row(element: _Element, order: str, lengths: dict[str, int]) -> np.dtype[Any]:
+    """Return how a row is laid out whose lists have these lengths."""
+    fields: list[Any] = []
+    for one in element.properties:
+        if one.count:
+            fields.append((f"count of {one.name}", order + one.count))
+        fields.append((one.name, order + one.type, (lengths[one.name],)) if one.count else (one.name, order + one.type))
+    return np.dtype(fields)
+
+
+def _lengths(element: _Element, order: str, data: bytes, at: int) -> tuple[dict[str, int], int]:
+    """Return how long the lists of the row at `at` are, and where the row ends."""
+    lengths = {}
+    for one in element.properties:
+        if one.count:
+            kind = np.dtype(order + one.count)
+            if at + kind.itemsize > len(data):
+                raise _truncated(element)
+            lengths[one.name] = int(np.frombuffer(data, kind, 1, at)[0])
+            if lengths[one.name] < 0:
+                raise Broken(f"a list of the element {element.name!r} has {lengths[one.name]} entries")
+            at += kind.itemsize + lengths[one.name] * np.dtype(one.type).itemsize
+        else:
+            at += np.dtype(one.type).itemsize
+    return lengths, at
+
+
+def _truncated(element: _Element) -> Broken:
+    return Broken(f"it is truncated: it claims {element.count} of the element {element.name!r}")
+
+
+def _from_binary(data: bytes, order: str, elements: list[_Element], at: int) -> dict[str, Any]:
+    found = dict[str, Any]()
+    for element in elements:
+        blocks, rest = list[NDArray[Any]](), element.count
+        # rows alike in their lists are read at once; a mixture is taken run by run
+        while rest:
+            lengths, _ = _lengths(element, order, data, at)
+            row = _row(element, order, lengths)
+            fit = min(rest, (len(data) - at) // row.itemsize) if row.itemsize else rest
+            if not fit:
+                raise _truncated(element)
+            fit = fit if not lengths else min(fit, max(64, 2 * len(blocks[-1])) if blocks else fit)
+            block = np.frombuffer(data, row, fit, at)
+            alike = np.ones(len(block), np.bool_)
+            for name, length in lengths.items():
+                alike &= block[f"count of {name}"] == length
+            run = len(block) if alike.all() else int(np.argmin(alike))
+            blocks.append(block[:run])
+            at, rest = at + run * row.itemsize, rest - run
+            if len(blocks) > 10_000 and len(blocks) > element.count // 2 and element.count > 2_000_000:
+                raise Broken("its faces have too many different numbers of corners", "save it as triangles")
+        if element.name in ("vertex", "face"):
+            found[element.name] = _columns(element, blocks)
+    return found
+
+
+def _columns(element: _Element, blocks: list[NDArray[Any]]) -> dict[str, Any]:
+    columns = dict[str, Any]()
+    for one in element.properties:
+        parts = [block[one.name] for block in blocks]
+        if one.count:
+            counts = [np.full(len(part), part.shape[1], np.int64) for part in parts]
+            columns[one.name] = tuple(
+                np.concatenate(some) if some else np.zeros(0) for some in ([p.ravel() for p in parts], counts)
+            )
+        else:
+            columns[one.name] = np.concatenate(parts) if parts else np.zeros(0)
+    return columns
+
+
+def _found(path: Path) -> Found:
+    with path.open("rb") as file:
+        head = file.read(_LONGEST_HEADER)
+    if not head.startswith(b"ply"):
+        raise Broken("it does not begin with 'ply'", "save a mesh as PLY")
+    order, elements, begin, first = _header(head)
+    size = {element.name: element.count for element in elements}
+    require_counts(size.get("vertex", 0), size.get("face", 0))
+    starts: dict[str, int] = {}
+    if order:
+        columns = _from_binary(path.read_bytes(), order, elements, begin)
+    else:
+        text = text_of(path)
+        _, _, begin, first = _header(text[:_LONGEST_HEADER])
+        columns, starts = _from_text(text, elements, begin, first)
+    vertex, face = columns.get("vertex", {}), columns.get("face", {})
+    if not {"x", "y", "z"} <= vertex.keys():
+        raise Broken("its vertices have no x, y and z", "save a mesh as PLY")
+    corners = next((face[name] for name in _CORNERS if name in face), None)
+    if corners is None and "tristrips" in size:
+        raise Broken("its faces are strips", "save it as triangles")
+    index, counts = corners if corners is not None else (np.zeros(0), np.zeros(0, np.int64))
+    owner = np.repeat(np.arange(len(counts)), counts)
+
+    def place(what: str, k: int) -> str:
+        return f"line {starts[what] + k}" if what in starts else f"{what} {k}"
+
+    flat = whole(np.asarray(index, np.float64), lambda k: place("face", int(owner[k])))
+    faces, polygon, notes = triangulated(flat, np.asarray(counts, np.int64))
+    found = Found(np.stack([vertex[axis] for axis in "xyz"], 1).astype(np.float64), faces, notes=notes)
+    found.place, found.vertex_place = lambda k: place("face", int(polygon[k])), lambda k: place("vertex", k)
+    if set(_COLOUR) <= vertex.keys():
+        colour = np.stack([vertex[name] for name in _COLOUR], 1)
+        kind = {one.name: one.type for element in elements if element.name == "vertex" for one in element.properties}
+        found.values["colour"] = colour / 255 if kind["red"] == "u1" else colour
+    found.values |= {k: v for k, v in vertex.items() if k not in _SKIPPED and isinstance(v, np.ndarray)}
+    return found
+
+
+def _read(path: Path) -> Sample:
+    file_bytes(path)
+    with refusing(path, "PLY"):
+        return sample_of(path, _found(path))
+
+
+READER = Reader(
+    "ply",
+    "Mesh (PLY)",
+    (".ply",),
+    "mesh",
+    lambda head: head[:4] in (b"ply\n", b"ply\r") or head[:5] == b"ply \n",
+    _read,
+)

@@ -1,0 +1,1 @@
+"""Know sequences: values at the steps of time."""

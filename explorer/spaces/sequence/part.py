@@ -1,0 +1,177 @@
+"""What views of sequences are sent beside the images of the square: the gates over time and where steps have gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from explorer.declare.elements import Element
+from explorer.declare.fields import STEP, FieldType, Pairs, Steps
+from explorer.network.attention_rows import attended
+from explorer.network.capture import capture, gradients_to_inputs
+from explorer.network.inputs import Inputs, as_given, places_first
+from explorer.network.trace import Layer, evaluating
+from explorer.network.truncation import truncated
+from explorer.spaces.sequence.rest_state import settlings
+from explorer.square.equation_finder import working
+from explorer.square.frame import Array, Square, TimePart
+from explorer.square.prepare import Prepared, reseed
+from explorer.square.remembered import Once
+from explorer.state.state import State
+
+MOST_UNITS = 64  # of one gate
+MOST_VALUES = 2**25  # of all gates of one side together
+GRADIENT_SECONDS = 0.5  # of a forward pass
+
+
+def time_part(
+    p: Prepared,
+    state: State,
+    element: Once,
+    layer: Layer,
+    gx: Inputs,
+    answers: Mapping[str, Tensor],
+    rho: Tensor | None,
+) -> TimePart:
+    """Return the part of the square that runs along the steps.
+
+    Args:
+        gx: the moved inputs; answers: {layer: F(rho(g) x)}; rho: rho'(g) F(x) at the layer, or None.
+    """
+    steps = p.inputs.places
+    if "time x" not in p.kept:
+        p.kept["time x"], p.kept["gates"] = raw(p.x, p.x_field), _gates(p, p.values)
+        p.kept["written"] = _written(p, p.output)
+    sample = p.sample
+    times = sample.signals["time"].values if sample is not None and "time" in sample.signals else None
+    order, known = found_at(element.element, steps)
+    value = p.values[layer.name]
+    moved_gates, gx_raw = _gates(p, answers), raw(gx.x, gx.field)
+    return TimePart(
+        steps=steps, times=None if times is None else np.asarray(times, np.float32),
+        names=sample.names if sample is not None else (), kind=_kind(layer.field),
+        x=p.kept["time x"], gx=gx_raw, order=order,
+        values=raw(value, layer.field), moved=raw(answers[layer.name], layer.field),
+        expected=None if rho is None else raw(rho, layer.field),
+        difference=None if rho is None else raw(rho - answers[layer.name], layer.field),
+        gates=p.kept["gates"], moved_gates=moved_gates, known=known,
+        gradient=p.kept.get(("time gradient", layer.name, state.node)),
+        settlings=settlings(p), attended=attended(p, layer, state.node, order, answers),
+        working=working(p, layer.name, p.kept["gates"], moved_gates, p.kept["time x"], gx_raw, answers, raw),
+        written=p.kept["written"], moved_written=_written(p, answers[p.trace.output]), writer=p.trace.output,
+        **_truncated(p.kept.get(("time gradient", layer.name, state.node, state.truncate))),
+    )  # fmt: skip
+
+
+def _written(p: Prepared, output: Tensor) -> tuple[str, ...]:
+    """Return the name of the largest output at each step; () where the outputs are not words of the sequence."""
+    field = p.trace[p.trace.output].field
+    if "speaks" not in p.kept:  # a long text is looked through once
+        p.kept["speaks"] = p.sample is not None and not set(p.labels).isdisjoint(set(p.sample.names))
+    if not p.kept["speaks"] or field is None or not isinstance(field.domain, Steps):
+        return ()
+    best: list[int] = places_first(output.detach(), field).reshape(-1, len(p.labels)).argmax(1).tolist()
+    return tuple(p.labels[k] for k in best)
+
+
+def _truncated(found: Any) -> dict[str, Any]:
+    """Return the fields of a TimePart that a truncated gradient fills; {} while there is none."""
+    return {} if found is None else {"truncated": found[0], "cuts": found[1]}
+
+
+def _kind(field: FieldType | None) -> str:
+    match field.domain if field else None:
+        case Steps():
+            return "step"
+        case Pairs():
+            return "pair"
+        case _:
+            return "invariant"
+
+
+def raw(values: Tensor, field: FieldType | None) -> Array:
+    """Return values as (steps, channels), (heads, steps, steps) or (1, channels), read-only float32."""
+    v = places_first(values.detach(), field)
+    if field is not None and isinstance(field.domain, Pairs):
+        v = v.reshape(-1, *v.shape[-2:])
+    else:
+        v = v[None] if v.ndim == 1 and field is not None and field.invariant else v
+        v = v.reshape(len(v), -1) if v.ndim > 1 and len(v) else v.reshape(-1, 1)
+    array: Array = v.to("cpu", torch.float32).contiguous().numpy().copy()
+    array.flags.writeable = False
+    return array
+
+
+def _gates(p: Prepared, values: Mapping[str, Tensor]) -> dict[str, Array]:
+    """Return every step field of few channels: gates, states, what lies between them."""
+    found: dict[str, Array] = {}
+    room = MOST_VALUES
+    for w in p.watched:
+        value = values.get(w.name)
+        if not w.leaf or w.field is None or not isinstance(w.field.domain, Steps) or value is None:
+            continue
+        steps = value.shape[w.field.domain.axis]
+        if steps and value.numel() <= min(steps * MOST_UNITS, room):
+            found[w.name] = raw(value, w.field)
+            room -= value.numel()
+    return found
+
+
+def found_at(element: Element, steps: int) -> tuple[Array, NDArray[np.bool_]]:
+    """Return (order, known): where each step of x stands afterwards, NaN if nowhere, and which steps are determined."""
+    t = torch.arange(steps, dtype=torch.float64)[:, None]
+    sources = element.act(t, STEP)[:, 0].numpy()
+    places = element.known(t, STEP)
+    known = np.ones(steps, bool) if places is None else places.numpy() > 0
+    order = np.full(steps, np.nan)
+    at = np.flatnonzero(known)
+    if len(at):
+        rising = np.argsort(sources[at], kind="stable")
+        order = np.interp(np.arange(steps), sources[at][rising], at[rising], left=np.nan, right=np.nan)
+    order.flags.writeable = False
+    return order, known
+
+
+def refine_time(p: Prepared, state: State, square: Square) -> Iterator[Square]:
+    """Yield the square with the gradient through time from the selected step, whole and truncated; in idle time."""
+    part, node = square.time, state.node
+    layer = p.trace[square.layer.name]
+    if part is None or node is None or not 0 <= node < part.steps or layer.field is None:
+        return
+    possible = isinstance(layer.field.domain, Steps) and p.forward_seconds < GRADIENT_SECONDS
+    key = ("time gradient", layer.name, node)
+    if key not in p.kept and possible:
+        p.kept[key] = _gradient(p, layer.name, node, None)[0]
+    if part.gradient is None and p.kept.get(key) is not None:
+        part = replace(part, gradient=p.kept[key])
+        yield replace(square, time=part)
+    cut = (*key, state.truncate)
+    if state.truncate is not None and cut not in p.kept and possible:
+        p.kept[cut] = _gradient(p, layer.name, node, state.truncate)
+    if state.truncate is not None and part.truncated is None and cut in p.kept:
+        yield replace(square, time=replace(part, **_truncated(p.kept[cut])))
+
+
+def _gradient(p: Prepared, layer: str, step: int, every: int | None) -> tuple[Array, int]:
+    """Return |d layer(step) / d x_t|, (T,), and how many modules were cut where states are detached `every` steps."""
+    from explorer.spaces.graph.analysis.influence import influence
+
+    field = p.trace[layer].field
+
+    def run(x: Tensor, *rest: Tensor) -> Mapping[str, Tensor]:
+        given = replace(p.inputs, values=(as_given(x, p.x_field), *rest))
+        found = capture(p.model, given, [layer], clone=p.trace.clones)[0]
+        return {name: places_first(value, field) for name, value in found.items()}
+
+    with gradients_to_inputs(p.model), evaluating(p.model), truncated(p.model, every) as cuts:
+        reseed(p.seed)
+        values = (places_first(p.x, p.x_field), *p.inputs.values[1:])
+        found = influence(run, values, layer, step).astype(np.float32)
+    found.flags.writeable = False
+    return found, len(cuts.modules)

@@ -1,0 +1,157 @@
+"""Series as NumPy arrays, time first: a 1-D NPY, or an NPZ with "series", or with "x" and "time". Nothing is unpickled.
+
+A 2-D NPY is an image, as it has always been. An NPZ may also hold time, label, batch, names, channels and rate.
+"""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.data.checks import AGAIN, Broken, file_bytes, refusing
+from explorer.data.readers import Reader
+from explorer.data.samples import Sample
+from explorer.spaces.sequence.readers.assembly import MOST_NAMED, Series, filled, require_steps, series_sample
+
+_MAGIC = b"\x93NUMPY"
+_NUMBERS = "biuf"
+
+
+def _sniff(head: bytes) -> bool:
+    return False  # the reader of images knows arrays by their first bytes; `fits` tells which of them are series
+
+
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(file)
+    return shape, dtype
+
+
+def _names(archive: zipfile.ZipFile) -> set[str]:
+    return {name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")}
+
+
+def _fits(path: Path) -> bool:
+    with path.open("rb") as file:
+        head = file.read(6)
+        if head == _MAGIC:
+            file.seek(0)
+            shape, dtype = _header(file)
+            return len(shape) == 1 and dtype.kind in _NUMBERS
+        if head[:4] != b"PK\x03\x04":
+            return False
+    with zipfile.ZipFile(path) as archive:
+        names = _names(archive)
+        return "series" in names or {"x", "time"} <= names
+
+
+def _checked(shape: tuple[int, ...], dtype: np.dtype[Any], name: str) -> None:
+    if dtype.hasobject:
+        raise Broken(f"{name} holds Python objects, and reading those could run code", "save plain numbers")
+    if dtype.kind not in _NUMBERS:
+        raise Broken(f"{name} holds {dtype}, not real numbers", "save its real part or absolute value as numbers")
+    if len(shape) not in (1, 2):
+        raise Broken(f"{name} has the shape {shape}", "save it as (steps,) or (steps, channels)")
+    require_steps(shape[0], shape[1] if len(shape) == 2 else 1)
+
+
+def _finite(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return (steps, channels) float64; NaN is a gap, infinity is refused with its place."""
+    x = values.astype(np.float64)
+    x = x[:, None] if x.ndim == 1 else x
+    if np.isinf(x).any():
+        t, c = np.argwhere(np.isinf(x))[0].tolist()
+        raise Broken(f"step {t}, channel {c} is infinite", "correct it, or make it NaN where it is not known")
+    return x
+
+
+def _with_gaps(series: Series) -> Series:
+    gaps = np.isnan(series.x)
+    if gaps.any():
+        t, c = np.argwhere(gaps)[0].tolist()
+        filled(series, f"step {t}, channel {c}")
+    return series
+
+
+def _read_npy(path: Path) -> Series:
+    with path.open("rb") as file:
+        shape, dtype = _header(file)
+        _checked(shape, dtype, "the array")
+        size, there = math.prod(shape) * dtype.itemsize, path.stat().st_size - file.tell()
+    if there < size:
+        raise Broken(f"the array is truncated: it takes {size} bytes and {there} are there")
+    return _with_gaps(Series(_finite(np.load(path, allow_pickle=False))))
+
+
+def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """Read one array; what it claims is compared with what is there before memory is asked for."""
+    info = archive.getinfo(f"{name}.npy")
+    with archive.open(info) as file:
+        shape, dtype = _header(file)
+        if dtype.hasobject:
+            raise Broken(f"{name!r} holds Python objects, and reading those could run code", "save plain numbers")
+        if math.prod(shape) * dtype.itemsize > info.file_size:
+            raise Broken(f"the array {name!r} is truncated: its shape {shape} takes more bytes than are there")
+        if name in ("series", "x"):
+            _checked(shape, dtype, f"{name!r}")
+        elif math.prod(shape) > 4 * MOST_NAMED and name in ("names", "channels"):
+            raise Broken(f"{name!r} holds {math.prod(shape)} texts", "leave it out")
+    with archive.open(info) as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def _read_npz(path: Path) -> Series:
+    with zipfile.ZipFile(path) as archive:
+        names = _names(archive)
+        main = next((name for name in ("series", "x") if name in names), None)
+        if main is None:
+            raise Broken("it holds no array 'series', nor 'x' with 'time'", "save the series under that name")
+        arrays = {
+            n: _array(archive, n) for n in (main, "time", "label", "batch", "names", "channels", "rate") if n in names
+        }
+    series = Series(_finite(arrays[main]))
+    steps = len(series.x)
+    for name in ("time", "label", "batch"):
+        if name not in arrays:
+            continue
+        values = arrays[name]
+        if values.shape != (steps,) or values.dtype.kind not in _NUMBERS:
+            what = f"{name!r} has the shape {values.shape} of {values.dtype}, and there are {steps} steps"
+            raise Broken(what, "save one number for each step")
+        if name != "time" and (not np.isfinite(values).all() or (values != np.floor(values)).any()):
+            raise Broken(f"{name!r} holds numbers that are not whole", "save it as integers")
+        setattr(series, name, values.astype(np.float64 if name == "time" else np.int64))
+    for name, places in (("names", steps), ("channels", series.x.shape[1])):
+        if name in arrays:
+            values = arrays[name]
+            if values.shape != (places,) or values.dtype.kind != "U":
+                raise Broken(f"{name!r} has the shape {values.shape} of {values.dtype}, not {places} texts", AGAIN)
+            setattr(series, name, tuple(values.tolist()))
+    if "rate" in arrays and arrays["rate"].size == 1 and arrays["rate"].dtype.kind in _NUMBERS:
+        rate = float(arrays["rate"].ravel()[0])
+        series.rate = rate if 0 < rate < 1e12 else 0.0
+    numbered = series.batch
+    if numbered is not None and (numbered[0] != 0 or not np.isin(np.diff(numbered), (0, 1)).all()):
+        raise Broken("'batch' does not number the series 0, 1, 2, ... one after the other", "sort the steps by series")
+    return _with_gaps(series)
+
+
+def _read(path: Path) -> Sample:
+    file_bytes(path)
+    with refusing(path, "array file"):
+        with path.open("rb") as file:
+            head = file.read(6)
+        if head == _MAGIC:
+            return series_sample(path, _read_npy(path))
+        if head[:2] != b"PK":
+            raise Broken("its content is neither NPY nor NPZ", "save it with numpy.save or numpy.savez")
+        return series_sample(path, _read_npz(path))
+
+
+READER = Reader("series-array", "Series (NPY, NPZ)", (".npy", ".npz"), "time", _sniff, _read, fits=_fits)

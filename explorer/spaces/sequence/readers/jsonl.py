@@ -1,0 +1,170 @@
+"""JSON Lines: an object in each line. With numbers it is a step; with lists of numbers it is a whole series.
+
+Steps: {"t": 0.5, "a": 1, "b": 2}, one channel for each key; a key that is missing, or null, is a gap.
+Series: {"x": [[1, 2], [3, 4]], "time": [0, 1]}, or lists by name {"a": [1, 3], "b": [2, 4]}; lengths may differ
+from line to line. "time" (or "t"), "label" and "batch" are what they are in a table.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorer.data.checks import Broken, refusing
+from explorer.data.readers import Reader
+from explorer.data.samples import Sample
+from explorer.spaces.sequence.readers.assembly import MOST_STEPS, Series, decoded, filled, require_steps, series_sample
+from explorer.spaces.sequence.readers.layout import LABELS, TIMES
+
+_CORRECT = "correct that line"
+Row = dict[str, Any]
+
+
+def _sniff(head: bytes) -> bool:
+    return False
+
+
+def _rows(lines: list[str]) -> list[tuple[int, Row]]:
+    rows = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise Broken(f"line {number}, column {error.colno} is no JSON ({error.msg})", _CORRECT) from None
+        except (RecursionError, ValueError):  # nested too deeply; a number of thousands of digits
+            raise Broken(f"line {number} is no plain JSON", _CORRECT) from None
+        if not isinstance(value, dict) or not value:
+            what = "an empty object" if value == {} else f"a {type(value).__name__}"
+            raise Broken(f"line {number} holds {what} and not an object with numbers", 'write {"a": 1} in each line')
+        rows.append((number, value))
+        if len(rows) > MOST_STEPS:
+            raise Broken(f"it has more than {MOST_STEPS} lines", "take a part of it")
+    if not rows:
+        raise Broken("it has no line", "write an object in each line")
+    return rows
+
+
+def _number(value: Any, number: int, key: str) -> float:
+    if value is None:
+        return float("nan")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Broken(f"line {number} has a {type(value).__name__} at {key!r} where a number must stand", _CORRECT)
+    try:
+        made = float(value)
+    except OverflowError:
+        made = float("inf")
+    if np.isinf(made):
+        raise Broken(f"line {number} has an infinite number at {key!r}", _CORRECT)
+    return made
+
+
+def _column(value: Any, number: int, key: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return (steps, channels) of a list of numbers, or of equally long lists of numbers."""
+    if not isinstance(value, list):
+        raise Broken(
+            f"line {number} has a {type(value).__name__} at {key!r} and lists elsewhere", "write lists throughout"
+        )
+    nested = [v if isinstance(v, list) else [v] for v in value]
+    widths = {len(v) for v in nested}
+    if len(widths) > 1:
+        raise Broken(f"line {number} has rows of {min(widths)} and of {max(widths)} numbers at {key!r}", _CORRECT)
+    numbers = [[_number(v, number, key) for v in row] for row in nested]
+    return np.array(numbers, np.float64).reshape(len(nested), widths.pop() if widths else 1)
+
+
+def _role(key: str, keys: Row) -> str:
+    low = key.lower()
+    if low in TIMES and next(k for k in keys if k.lower() in TIMES) == key:
+        return "time"
+    return "label" if low in LABELS else "batch" if low == "batch" else ""
+
+
+def _of_steps(rows: list[tuple[int, Row]]) -> tuple[Series, str]:
+    keys: Row = {key: None for _, row in rows for key in row}
+    roles = {key: _role(key, keys) for key in keys}
+    channels = tuple(key for key in keys if not roles[key])
+    require_steps(len(rows), len(channels))
+    table = np.array([[_number(row.get(key), n, key) for key in keys] for n, row in rows], np.float64)
+    columns = dict(zip(keys, table.T))
+    series = Series(np.stack([columns[key] for key in channels], 1), channels=channels)
+    gaps = np.argwhere(np.isnan(series.x))
+    where = f"line {rows[gaps[0][0]][0]}, {channels[gaps[0][1]]!r}" if len(gaps) else ""
+    for key, role in roles.items():
+        if role:
+            _place(series, role, columns[key], [n for n, _ in rows])
+    return series, where
+
+
+def _of_series(rows: list[tuple[int, Row]]) -> tuple[Series, str]:
+    parts: list[np.ndarray[Any, np.dtype[np.float64]]] = []
+    lengths: list[int] = []
+    lines: list[int] = []
+    names: tuple[str, ...] = ()
+    taken: dict[str, list[Any]] = {}
+    where = ""
+    for number, row in rows:
+        columns = {key: _column(value, number, key) for key, value in row.items()}
+        sizes = {len(column) for column in columns.values()}
+        if len(sizes) > 1:
+            raise Broken(
+                f"line {number} has lists of {min(sizes)} and of {max(sizes)} numbers", "make them equally long"
+            )
+        if not sizes or not max(sizes):
+            raise Broken(f"line {number} has a series without steps", "complete or leave it out")
+        roles = {key: _role(key, row) for key in row}
+        channels = [key for key in row if not roles[key]]
+        if not channels:
+            raise Broken(f"line {number} has no values", "add a list of numbers")
+        wide = tuple(f"{key} {k}" if columns[key].shape[1] > 1 else key for key in channels
+                     for k in range(columns[key].shape[1]))  # fmt: skip
+        if parts and wide != names:
+            raise Broken(f"line {number} has other channels than line {rows[0][0]}", "write the same in each line")
+        names = wide
+        parts.append(np.concatenate([columns[key] for key in channels], 1))
+        if not where and np.isnan(parts[-1]).any():
+            where = f"line {number}"
+        lengths.append(len(parts[-1]))
+        lines += [number] * lengths[-1]
+        for key, role in roles.items():
+            if role:
+                taken.setdefault(role, []).append(columns[key][:, 0])
+        require_steps(sum(lengths), len(names))
+    channels_named = names if names != ("x",) and not all(name.startswith("x ") for name in names) else ()
+    series = Series(np.concatenate(parts), channels=channels_named)
+    for role, found in taken.items():
+        if len(found) < len(parts):
+            raise Broken(f"{len(found)} of {len(parts)} lines have a {role}", "write it in each line or in none")
+        _place(series, role, np.concatenate(found), lines)
+    if len(parts) > 1:
+        series.batch = np.repeat(np.arange(len(parts)), lengths)
+    return series, where
+
+
+def _place(series: Series, role: str, values: Any, lines: list[int]) -> None:
+    wrong = np.isnan(values) if role == "time" else np.isnan(values) | (values != np.floor(values))
+    if wrong.any():
+        kind = "number" if role == "time" else "whole number"
+        raise Broken(f"line {lines[int(wrong.argmax())]} has no {kind} for its {role}", _CORRECT)
+    setattr(series, role, values.astype(np.float64 if role == "time" else np.int64))
+
+
+def _read(path: Path) -> Sample:
+    with refusing(path, "JSON Lines"):
+        rows = _rows(decoded(path).split("\n"))
+        whole = any(isinstance(value, list) for value in rows[0][1].values())
+        series, where = _of_series(rows) if whole else _of_steps(rows)
+        if series.batch is not None and not whole:
+            starts = np.concatenate([[True], np.diff(series.batch) != 0])
+            if len(np.unique(series.batch)) < int(starts.sum()):
+                raise Broken("the lines of one batch do not follow each other", "sort the lines by batch")
+            series.batch = np.cumsum(starts) - 1
+        filled(series, where)
+        return series_sample(path, series)
+
+
+READER = Reader("jsonl", "Series (JSON Lines)", (".jsonl", ".ndjson"), "time", _sniff, _read)

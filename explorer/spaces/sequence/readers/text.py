@@ -1,0 +1,58 @@
+"""Text in UTF-8 as a sequence of characters, one-hot over the characters that occur.
+
+A .txt may also be a table or a list of edges. It is text when its only line is no table, when a sentence ends in it, or
+when a line of it has four words or more; ".text" and ".md" are always text.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from explorer.data.checks import Broken, refusing
+from explorer.data.readers import Reader
+from explorer.data.samples import Sample
+from explorer.spaces.sequence.readers.assembly import Series, decoded, head_of, series_sample, symbols
+
+_WORDS = 4
+_SENTENCE = re.compile(r"\w[.!?…][\"'”’)]*\s*$", re.M)
+
+
+def _sniff(head: bytes) -> bool:
+    return False  # bytes that are text are often something else as well
+
+
+def is_prose(text: str) -> bool:
+    """Whether the beginning of a text is language rather than a table."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if not lines or not re.search(r"[^\W\d_]", text):
+        return False
+    if lines[0].lstrip().startswith(("#", "%", "//")) or "\t" in lines[0]:
+        return False
+    if len(lines) == 1 or any(not re.search(r"\d", m[0]) for m in _SENTENCE.finditer(text)):
+        return True
+    return any(len(re.findall(r"[^\W\d_]+(?:['’-][^\W\d_]+)*", line)) >= _WORDS and ";" not in line for line in lines)
+
+
+def _fits(path: Path) -> bool:
+    if path.suffix.lower() != ".txt":
+        return False
+    text = head_of(path)
+    return text is not None and is_prose(text)
+
+
+def text_series(text: str) -> Series:
+    """Return the characters of a text, one-hot."""
+    x, alphabet = symbols(text)
+    return Series(x, names=tuple(text), channels=alphabet, notes=[f"{len(alphabet)} different characters"])
+
+
+def _read(path: Path) -> Sample:
+    with refusing(path, "text"):
+        text = decoded(path).removesuffix("\n")
+        if not text:
+            raise Broken("it holds nothing but the end of a line", "write a text into it")
+        return series_sample(path, text_series(text))
+
+
+READER = Reader("text", "Text (TXT, UTF-8)", (".text", ".md", ".txt"), "time", _sniff, _read, fits=_fits)

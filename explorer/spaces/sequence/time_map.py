@@ -1,0 +1,241 @@
+"""The elements of sequences: shifts with padding, reversal (of DNA: of the other strand), warps of time.
+
+x'(t) = x(tau(t)), t counted in steps from 0. Whole shifts and reversals move values; everything else interpolates
+linearly between two steps, and is compared where tau(t) lies within the sequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.declare.elements import Element, NoAction
+from explorer.declare.fields import FieldType, Pairs, Scalar, Steps, Strands
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+DOMAINS = ("time",)
+_TINY = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class TimeMap(Element):
+    """x'(t) = x(tau(t)); a bent tau is a monotone cubic spline through its handles.
+
+    Attributes:
+        shift: whole or broken steps by which the sequence is delayed, applied last.
+        rate: speed: x'(t) = x(rate t); 2 is twice as fast.
+        bend: offsets of tau at inner places, as shares of the sequence; tau stays monotone.
+        places: where these handles are, ascending shares in (0, 1); () means equally spaced.
+        backwards: the last step comes first.
+        complement: channels are exchanged end to end too (A with T, C with G).
+        boundary: what stands where nothing comes from: "zero", "circular", or "edge" (the nearest value).
+    """
+
+    shift: float = 0.0
+    rate: float = 1.0
+    bend: tuple[float, ...] = ()
+    backwards: bool = False
+    complement: bool = False
+    boundary: str = "zero"
+    places: tuple[float, ...] = ()
+
+    @property
+    def domains(self) -> tuple[str, ...]:  # type: ignore[override]
+        return DOMAINS
+
+    @property
+    def bent(self) -> bool:
+        return any(abs(b) > _TINY for b in self.bend)
+
+    @property
+    def moves(self) -> bool:
+        """Whether values are moved and not interpolated."""
+        return abs(self.rate - 1) < _TINY and not self.bent and abs(self.shift - round(self.shift)) < _TINY
+
+    @property
+    def identity(self) -> bool:
+        return self.moves and not self.backwards and not self.complement and abs(self.shift) < _TINY
+
+    def inverse(self) -> Element:
+        if self.backwards:
+            if self.shift or not self.moves:
+                raise NoAction("a warp that runs backwards has no inverse of its own kind")
+            return self
+        if self.bent:
+            return Unwarp(self)
+        return TimeMap(-self.shift * self.rate, 1.0 / self.rate, (), False, self.complement, self.boundary)
+
+    def merge(self, first: Element) -> TimeMap | None:
+        if not isinstance(first, TimeMap) or not (self.moves and first.moves) or self.boundary != first.boundary:
+            return None
+        if self.backwards or first.backwards:
+            both = self.backwards and first.backwards and not self.shift and not first.shift
+            return TimeMap(complement=self.complement != first.complement, boundary=self.boundary) if both else None
+        if self.boundary != "circular" and self.shift * first.shift < 0:
+            return None  # what was pushed out does not come back
+        return TimeMap(self.shift + first.shift, complement=self.complement != first.complement, boundary=self.boundary)
+
+    def exact(self, field: FieldType, shape: tuple[int, ...]) -> bool:
+        return self.moves
+
+    def tau(self, steps: int) -> NDArray[np.float64]:
+        """Return tau(t) for every step, (steps,): where the value at t comes from."""
+        return self.source(np.arange(steps, dtype=np.float64), steps)
+
+    def source(self, t: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
+        """Return tau(t) at any t, also between the steps of a sequence of so many."""
+        if self.backwards:
+            return steps - 1 - t
+        u = t - self.shift
+        if self.bent and steps > 1:
+            u = u + self.warp(u / (steps - 1)) * (steps - 1)
+        return u * self.rate
+
+    def warp(self, share: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the offset of tau at each share of the sequence, through the bend's handles; tau stays monotone."""
+        at = np.array([0.0, *self.places, 1.0]) if self.places else np.linspace(0, 1, len(self.bend) + 2)
+        to = np.maximum.accumulate(np.clip(at + np.array([0.0, *self.bend, 0.0]), 0.0, 1.0))
+        inside = np.clip(share, 0, 1)
+        found: NDArray[np.float64] = _monotone(tuple(at), tuple(to))(inside) - inside
+        return found
+
+    def act(self, values: Tensor, field: FieldType) -> Tensor:
+        axes = _axes(field)
+        for axis in axes:
+            values = sampled(values, self.tau(values.shape[axis]), axis, self.boundary)
+        if self.complement and axes and isinstance(field.domain, Steps):
+            values = _complemented(values, field)
+        return values
+
+    def known(self, values: Tensor, field: FieldType) -> Tensor | None:
+        axes = _axes(field)
+        if not axes or self.boundary == "circular" or self.identity or self.backwards:
+            return None
+        inside = [_inside(self.tau(values.shape[axis]), values.shape[axis]) for axis in axes]
+        places = inside[0] if len(inside) == 1 else inside[0][:, None] & inside[1][None, :]
+        return values.new_tensor(places.astype(np.float64))
+
+
+@lru_cache(maxsize=64)
+def _monotone(at: tuple[float, ...], to: tuple[float, ...]) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """Return the cubic through these points that rises where they do; its slope is smooth (Fritsch, Butland, 1984)."""
+    from scipy.interpolate import PchipInterpolator
+
+    # two handles at one place would be a jump: the later one says where the curve goes on; both ends stay
+    places = [0]
+    for k in range(1, len(at)):
+        if at[k] - at[places[-1]] > 1e-6:
+            places.append(k)
+        elif len(places) > 1:
+            places[-1] = k
+    places[-1] = len(at) - 1 if len(places) > 1 else places[-1]
+    spline: Callable[[NDArray[np.float64]], NDArray[np.float64]] = PchipInterpolator(
+        [at[k] for k in places], [to[k] for k in places]
+    )
+    return spline
+
+
+@dataclass(frozen=True, slots=True)
+class Unwarp(Element):
+    """The inverse of a bend: tau is solved for."""
+
+    warp: TimeMap
+
+    @property
+    def domains(self) -> tuple[str, ...]:  # type: ignore[override]
+        return DOMAINS
+
+    @property
+    def identity(self) -> bool:
+        return False
+
+    def inverse(self) -> Element:
+        return self.warp
+
+    def merge(self, first: Element) -> None:
+        return None
+
+    def exact(self, field: FieldType, shape: tuple[int, ...]) -> bool:
+        return False
+
+    def tau(self, steps: int) -> NDArray[np.float64]:
+        there = self.warp.tau(steps)
+        # a handle can hold time still; the least slope keeps the way back unique
+        rising = np.maximum.accumulate(there + 1e-6 * np.arange(steps))
+        t = np.arange(steps, dtype=np.float64)
+        back: NDArray[np.float64] = np.interp(t, rising, t, left=-1.0, right=float(steps))
+        return back
+
+    def act(self, values: Tensor, field: FieldType) -> Tensor:
+        for axis in _axes(field):
+            values = sampled(values, self.tau(values.shape[axis]), axis, self.warp.boundary)
+        return values
+
+    def known(self, values: Tensor, field: FieldType) -> Tensor | None:
+        axes = _axes(field)
+        if not axes:
+            return None
+        inside = [_inside(self.tau(values.shape[axis]), values.shape[axis]) for axis in axes]
+        places = inside[0] if len(inside) == 1 else inside[0][:, None] & inside[1][None, :]
+        return values.new_tensor(places.astype(np.float64))
+
+
+def _axes(field: FieldType) -> tuple[int, ...]:
+    match field.domain:
+        case Steps(axis=axis):
+            return (axis,)
+        case Pairs():
+            return (-2, -1)
+        case _:
+            return ()
+
+
+def _inside(tau: NDArray[np.float64], steps: int) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = (tau >= -_TINY) & (tau <= steps - 1 + _TINY)
+    return found
+
+
+def sampled(values: Tensor, tau: NDArray[np.float64], axis: int, boundary: str) -> Tensor:
+    """Return values at tau along one axis: moved where tau is whole, linear between two steps elsewhere."""
+    import torch
+
+    steps = values.shape[axis]
+    if steps == 0:
+        return values
+    whole = np.round(tau)
+    near = np.abs(tau - whole) < 1e-6
+    low = np.where(near, whole, np.floor(tau)).astype(np.int64)
+    share = np.where(near, 0.0, tau - low)
+    inside = _inside(tau, steps)
+    if boundary == "circular":
+        first, second = low % steps, (low + 1) % steps
+    else:
+        first, second = (np.clip(k, 0, steps - 1) for k in (low, low + 1))
+
+    def take(index: NDArray[Any]) -> Tensor:
+        return values.index_select(axis, torch.as_tensor(index, device=values.device))
+
+    moved = take(first)
+    shape = [1] * values.ndim
+    shape[axis] = steps
+    if share.any():
+        part = torch.as_tensor(share, dtype=values.dtype, device=values.device).view(shape)
+        moved = moved * (1 - part) + take(second) * part
+    if boundary == "zero" and not inside.all():
+        moved = moved * torch.as_tensor(inside, device=values.device).view(shape)
+    return moved
+
+
+def _complemented(values: Tensor, field: FieldType) -> Tensor:
+    """Exchange the channels of the two strands: those of the input (A, C, G, T), and of fields that hold both."""
+    both = isinstance(field.rep, Strands) or (isinstance(field.rep, Scalar) and field.rep.intensity)
+    steps = field.domain.axis if isinstance(field.domain, Steps) else 0
+    channels = next((axis for axis in reversed(range(values.ndim)) if axis != steps), None)
+    return values if not both or channels is None else values.flip(channels)

@@ -1,0 +1,1 @@
+"""Evaluate the commuting square of a state: from a request to a frame of arrays."""

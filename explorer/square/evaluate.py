@@ -1,0 +1,294 @@
+"""Request -> Frame: a pure function of what was prepared and the State. Only what is drawn leaves the device."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from explorer.declare.elements import Element, NoAction, chain_element
+from explorer.declare.fields import FieldType, Grid, Regular
+from explorer.equivariance import measure
+from explorer.equivariance.attribution import attributed
+from explorer.equivariance.hints import hints
+from explorer.network.inputs import Inputs
+from explorer.network.moved_network import following
+from explorer.network.trace import Layer, LayerError, evaluating
+from explorer.spaces.graph.part import graph_part
+from explorer.spaces.graph.relabelling import GraphMap
+from explorer.spaces.grid.affine import Affine
+from explorer.spaces.mesh.motion.surface_map import SurfaceMap
+from explorer.spaces.mesh.part import mesh_part
+from explorer.spaces.sequence.part import time_part
+from explorer.spaces.sequence.time_map import TimeMap
+from explorer.square.drawing import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
+from explorer.square.equation_finder import find_blocks
+from explorer.square.frame import Array, LayerInfo, Measure, Square
+from explorer.square.prepare import Prepared, reseed
+from explorer.square.remembered import Once
+from explorer.state.state import State
+
+MEASURE_SECONDS = 0.025  # what all-layer errors may add to a frame; slower ones follow when idle
+ATTRIBUTE_SECONDS = 0.05  # what the backward passes of an attribution may take in idle time
+
+
+def layer_infos(p: Prepared) -> tuple[LayerInfo, ...]:
+    """Return what the layer tree shows; the same tuple for the whole epoch."""
+    if "infos" not in p.kept:
+        p.kept["infos"] = tuple(
+            LayerInfo(
+                w.name, w.kind, w.shape, w.params, str(w.field) if w.field else "unknown",
+                bool(w.field and w.field.guessed), w.call, w.name.count("."), w.receptive, w.leaf,
+            )
+            for w in p.watched
+        )  # fmt: skip
+    infos: tuple[LayerInfo, ...] = p.kept["infos"]
+    return infos
+
+
+def measured(
+    p: Prepared, element: Element, layer: Layer, answer: Tensor, *, local: bool, channels: bool = False
+) -> Measure:
+    """Return one layer's measure for one element, given F(rho(g) x) at that layer.
+
+    Raises:
+        LayerError: F(rho(g) x) is not finite there.
+    """
+    value, f, floor = p.values[layer.name], layer.field, p.float_floor[layer.name]
+    expected = measure.expected_after(element, layer, value)
+    if expected is None or f is None or expected.shape != answer.shape:
+        return Measure(None, None, floor, None, False, "no law", 0.0)
+    plain = element.element if isinstance(element, Once) else element  # masks are kept by element
+    where = measure.mask(plain, value, f, layer.receptive)
+    exact = measure.judged(plain, p.inputs, layer, value, where)
+    d = measure.distance(expected, answer, where, f)
+    fed = p.fed.get(layer.name, ())
+    alone = measure.local_answer(p.model, p.trace, layer, element, fed, value) if local else None
+    other = p.chance.get(layer.name)
+    size = measure.rows(measure.masked(expected, where, f), f)
+    found = {"relative": d.relative, "max_abs": d.max_abs, "mean_abs": d.mean_abs, "decibel": d.decibel}
+    for name, instead in (("alone", alone), ("other", other)):
+        if instead is not None and instead.shape == expected.shape:
+            found[name] = measure.relative(size, measure.rows(measure.masked(expected - instead, where, f), f))
+    if not exact:
+        found["floor"] = measure.there_and_back(element, value, f, layer.receptive)
+    # one transfer from the device for all of them
+    figures = dict(zip(found, torch.cat(list(found.values())).tolist()))
+    relative, here, chance = figures["relative"], figures.get("alone"), figures.get("other", math.nan)
+    if not math.isfinite(relative):
+        raise LayerError(layer.name, f"layer {layer.name} of {p.card.name} gave NaN or infinity on the moved data")
+    tolerance = max(measure.tolerance(max_eps(value.dtype, p.weights_dtype), layer.rank), 8 * floor)
+    judged = here if here is not None else relative
+    verdict = "no law" if not exact else "broken" if judged > tolerance else "holds"
+    return Measure(
+        relative, here, max(floor, figures.get("floor", 0.0)), chance if math.isfinite(chance) else None, exact,
+        verdict, where.kept, figures["max_abs"], figures["mean_abs"], figures["decibel"],
+        frozen(measure.channel_errors(expected, answer, where, f)) if channels else None,
+    )  # fmt: skip
+
+
+def max_eps(*dtypes: torch.dtype) -> torch.dtype:
+    """Return the coarsest of some precisions."""
+    return max(dtypes, key=lambda d: torch.finfo(d).eps)
+
+
+def square(
+    p: Prepared,
+    state: State,
+    *,
+    fraction: float | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    seconds: float = MEASURE_SECONDS,
+) -> tuple[Square, dict[str, Tensor]]:
+    """Return the commuting square at the selected layer, and F(rho(g) x) at every watched layer (for `refine`).
+
+    Raises:
+        LayerError: a layer raised, or gave NaN; `.where` names it.
+        Cancelled: nobody waits any more.
+    """
+    element = Once(chain_element(state.steps).on(p.inputs))
+    selected = p.layer(state.layer, fraction)
+    find_blocks(p)  # before the network follows the signal
+    with torch.inference_mode(), evaluating(p.model), following(p.model) as changed:
+        gx = p.inputs.moved(element)
+        # F(x') is F(x) where the network is given the very same: of a mesh carried through space no length changes
+        same = element.identity or measure.unmoved(p.inputs.arguments, gx.arguments)
+        answers = dict(p.values) if same and not changed else p.run(gx, cancelled)
+        start = time.perf_counter()
+        first = measured(p, element, selected, answers[selected.name], local=selected.leaf, channels=True)
+        measures = {selected.name: first}
+        for w in p.watched:
+            if time.perf_counter() - start > seconds:
+                break
+            if w.leaf and w.name not in measures:
+                measures[w.name] = measured(p, element, w, answers[w.name], local=True)
+        result = _picture(p, state, element, selected, gx, answers, measures)
+    if state.pixel is not None and not p.inputs.unbatched:
+        result = replace(result, field_of_view=receptive_field(p, selected, state.pixel, state.channel))
+    return result, answers
+
+
+def refine(
+    p: Prepared, state: State, answers: Mapping[str, Tensor], have: Mapping[str, Measure]
+) -> Iterator[dict[str, Measure]]:
+    """Yield the measures that did not fit into the frame, a few milliseconds of work at a time.
+
+    Last comes what each guilty layer's own error does to the output.
+    """
+    element = Once(chain_element(state.steps).on(p.inputs))
+    measures = dict(have)
+    start = time.perf_counter()
+    for w in p.watched:
+        if w.name in measures:
+            continue
+        with torch.inference_mode(), evaluating(p.model), following(p.model):
+            measures[w.name] = measured(p, element, w, answers[w.name], local=w.leaf)
+        if time.perf_counter() - start > MEASURE_SECONDS:
+            yield dict(measures)
+            start = time.perf_counter()
+    yield dict(measures)
+    effects = effects_on_output(p, element.element, [n for n, m in measures.items() if m.verdict == "broken"])
+    if effects:
+        yield {n: replace(m, attributed=effects[n]) if n in effects else m for n, m in measures.items()}
+
+
+def effects_on_output(p: Prepared, element: Element, names: Sequence[str]) -> dict[str, float]:
+    """Return {layer: relative change of the output that the layer's own error makes}, for those that can be fed.
+
+    A network whose backward passes would be felt is left to `check`: it gives none.
+    """
+    probes = min(8, int(ATTRIBUTE_SECONDS / max(3 * p.forward_seconds, 1e-6)))
+    errors: dict[str, Tensor] = {}
+    # not in inference mode, whose tensors cannot take part in a backward pass
+    with torch.no_grad(), evaluating(p.model), following(p.model):
+        for name in names if probes else ():
+            layer, value = p.trace[name], p.values[name]
+            expected = measure.expected_after(element, layer, value)
+            alone = measure.local_answer(p.model, p.trace, layer, element, p.fed.get(name, ()))
+            if layer.leaf and layer.field and expected is not None and alone is not None:
+                where = measure.mask(element, value, layer.field, layer.receptive)
+                errors[name] = measure.masked(alone - expected, where, layer.field)
+        if not errors:
+            return {}
+        gx = p.inputs.moved(element)
+        reseed(p.seed)
+        return attributed(p.model, p.trace, gx, errors, probes, p.seed)
+
+
+def causes(p: Prepared, element: Element, measures: Mapping[str, Measure]) -> tuple[str, ...]:
+    """Return sentences about what in the broken layers could be the cause."""
+    group = _group(element)
+    found: list[str] = []
+    for name, m in measures.items():
+        if m.verdict == "broken" and p.trace[name].leaf:
+            if (name, group) not in p.kept:
+                p.kept[name, group] = hints(p.model, p.trace, name, group=group)
+            found += p.kept[name, group]
+    return tuple(found)
+
+
+def _group(element: Element) -> str:
+    """Return the name of a group that the element's kind belongs to."""
+    if isinstance(element, GraphMap):
+        return "permutation"
+    if isinstance(element, TimeMap):
+        return "shift"
+    if isinstance(element, SurfaceMap):
+        return "gauge"
+    if not isinstance(element, Affine):
+        return "D4"
+    if np.allclose(element.matrix, np.eye(2)):
+        return "translation"
+    return "C4" if np.linalg.det(element.matrix) > 0 else "D4"
+
+
+def _picture(
+    p: Prepared,
+    state: State,
+    element: Once,
+    layer: Layer,
+    gx: Inputs,
+    answers: Mapping[str, Tensor],
+    measures: Mapping[str, Measure],
+) -> Square:
+    value, answer, f = p.values[layer.name], answers[layer.name], layer.field
+    fixed = _fixed(p, layer)
+    f_gx, _ = drawn(answer, f)
+    rho_fx = difference_a = map_a = back_a = known_a = None
+    rho = None
+    reason = "the field type of this layer is unknown; set it in the Layers panel" if f is None else ""
+    if f is not None:
+        try:
+            rho = element.act(value, f)
+        except NoAction as error:
+            reason = str(error)
+        if rho is not None and rho.shape != answer.shape:
+            reason, rho = "the transformed input gives another output size", None
+    if rho is not None and f is not None:
+        rho_fx, _ = drawn(rho, f)
+        difference = rho - answer
+        difference_a, _ = drawn(difference, f)
+        flat = f.domain.flat if isinstance(f.domain, Grid) else None
+        grid = difference.unflatten(1, (-1, *flat)) if flat else difference
+        if grid.ndim == 4:
+            map_a = frozen(grid[0].square().mean(0).sqrt())
+            known = measure.mask(element.element, value, f, layer.receptive).places
+            known_a = None if known is None else frozen(known)
+        if state.untransform:
+            with suppress(NoAction):  # what was left out does not come back
+                back_a, _ = drawn(element.inverse().act(answer, f), f)
+    shown = [a for a in (fixed.fx, f_gx, rho_fx) if a is not None and a.size]
+    scale = max((max(float(a.max()), -float(a.min())) for a in shown), default=0.0)
+    last = (bool(p.labels), p.trace[p.trace.output].field, state.node)
+    scores = scores_of(answers[p.trace.output], *last, element.element)
+    if not np.isfinite(scores).all():
+        raise LayerError(p.trace.output, f"the output of {p.card.name} is NaN or infinite on the moved data")
+    infos = layer_infos(p)
+    return Square(
+        model=p.card.name, title=p.card.title, layer=next(i for i in infos if i.name == layer.name),
+        layers=infos, measures=measures, x=fixed.x, gx=drawn(gx.x, _shown_as(p))[0], fx=fixed.fx, f_gx=f_gx,
+        rho_fx=rho_fx, difference=difference_a, error_map=map_a, no_action=reason, scale=scale,
+        group=f.rep.group.name if f and isinstance(f.rep, Regular) else "",
+        output=scores_of(p.output, *last), output_g=scores, labels=p.labels, probabilities=bool(p.labels),
+        back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
+        matrices=fixed.matrices, shown=fixed.total, hints=causes(p, element.element, measures),
+        graph=graph_part(p, state, element, layer, gx, answers, rho) if p.inputs.domain == "graph" else None,
+        time=time_part(p, state, element, layer, gx, answers, rho) if p.inputs.domain == "time" else None,
+        mesh=mesh_part(p, state, element, layer, gx, answers, rho) if p.inputs.domain == "mesh" else None,
+    )  # fmt: skip
+
+
+def _shown_as(p: Prepared) -> FieldType | None:
+    return p.x_field if p.inputs.unbatched else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Fixed:
+    """What is drawn of a layer whatever the element is."""
+
+    x: Array
+    fx: Array
+    total: int
+    filters: Array | None
+    labels: tuple[str, ...]
+    columns: int
+    matrices: Mapping[str, Array]
+
+
+def _fixed(p: Prepared, layer: Layer) -> _Fixed:
+    """Return what is drawn of the layer, made once; of one layer at a time, because pictures are large."""
+    kept = p.kept.get("fixed")
+    if kept is None or kept[0] != layer.name:
+        if "matrices" not in p.kept:
+            p.kept["matrices"] = matrices(p)
+        fx, total = drawn(p.values[layer.name], layer.field)
+        fixed = _Fixed(drawn(p.x, _shown_as(p))[0], fx, total, *drawn_filters(p, layer), p.kept["matrices"])
+        kept = p.kept["fixed"] = (layer.name, fixed)
+    found: _Fixed = kept[1]
+    return found

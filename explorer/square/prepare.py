@@ -1,0 +1,269 @@
+"""What one epoch (model, sample, device, precision) needs once: the network, its trace, and every layer of F(x)."""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from explorer.app.runner import Cancelled
+from explorer.data.samples import Sample
+from explorer.declare.card import Card, GraphInput, InputSpec, MeshInput, SequenceInput
+from explorer.declare.fields import FieldType
+from explorer.declare.space import space_of
+from explorer.equivariance.measure import stored_precision
+from explorer.network.capture import capture
+from explorer.network.inputs import Inputs, sequence_inputs
+from explorer.network.trace import OUTPUT, Layer, LayerError, Trace, evaluating, trace
+
+DTYPES = {"float32": torch.float32, "float64": torch.float64}
+SURFACE = ("position", "faces", "axes", "edge_index")  # of a mesh, what moves along with any network's arguments
+SLOW_SECONDS = 0.5  # of a forward pass: a network this slow is not run once more only to be timed
+QUICK_SECONDS = 0.05  # of a forward pass: a network this quick is run once more, in double precision
+
+
+@dataclass(slots=True)
+class Prepared:
+    """F(x) with all its layers, on the device; built once per epoch, read by every request and orbit of it.
+
+    Attributes:
+        values, fed: {layer: output} and {layer: its tensor inputs} of F(x).
+        chance: the layers of another, unrelated input.
+        float_floor: relative rounding error per layer.
+        weights_dtype: precision that a law can be held to: that of the stored weights, where it is lower.
+        kept: what depends on the epoch alone and is made when it is first needed (pictures, hints, coefficients).
+    """
+
+    card: Card
+    model: nn.Module
+    trace: Trace
+    inputs: Inputs
+    values: Mapping[str, Tensor]
+    fed: Mapping[str, tuple[Tensor, ...]]
+    forward_seconds: float
+    watched: tuple[Layer, ...]
+    chance: Mapping[str, Tensor] = field(default_factory=dict)
+    float_floor: dict[str, float] = field(default_factory=dict)
+    weights_dtype: torch.dtype = torch.float32
+    seed: int = 0
+    sample: Sample | None = None
+    kept: dict[object, Any] = field(default_factory=dict)
+
+    @property
+    def x(self) -> Tensor:
+        return self.inputs.x
+
+    @property
+    def x_field(self) -> FieldType:
+        return self.inputs.field
+
+    @property
+    def output(self) -> Tensor:
+        return self.values[self.trace.output]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return the names of the outputs, or () when they are not one per output."""
+        return self.card.labels if tuple(self.output.shape[1:]) == (len(self.card.labels),) else ()
+
+    @property
+    def nbytes(self) -> int:
+        """Return what the captured values take on the device; the same tensor under two names counts once."""
+        tensors = [*self.values.values(), *self.chance.values(), *(t for ts in self.fed.values() for t in ts)]
+        return sum({t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors}.values())
+
+    def layer(self, name: str, fraction: float | None = None) -> Layer:
+        """Return the layer called `name`, else the one at relative depth `fraction`, else the first worth seeing."""
+        if name in self.trace.by_name and self.trace[name] in self.watched:
+            return self.trace[name]
+        if fraction is not None:
+            return self.watched[round(fraction * (len(self.watched) - 1))]
+        seen = (w for w in self.watched if w.leaf and w.params and w.field and not w.field.invariant)
+        return next(seen, self.watched[0])
+
+    def run(self, x: Inputs, cancelled: Callable[[], bool] | None = None) -> dict[str, Tensor]:
+        """Return every watched layer of F(x), with the random numbers that every run of this epoch draws."""
+        reseed(self.seed)
+        names = [w.name for w in self.watched]
+        return capture(self.model, x, names, clone=self.trace.clones, cancelled=cancelled)[0]
+
+
+def inputs_from(
+    sample: Sample,
+    spec: InputSpec | GraphInput | SequenceInput | MeshInput,
+    device: torch.device,
+    dtype: torch.dtype,
+) -> Inputs:
+    """Return what a network is called with: the signals that its card asks for; images get a batch axis.
+
+    Raises:
+        ValueError: NaN and infinities.
+    """
+    names = spec.signals if isinstance(spec, GraphInput | MeshInput) else (next(iter(sample.signals)),)
+    beside: tuple[str, ...] = ()
+    if isinstance(spec, MeshInput):
+        poses = (n for n in sample.signals if n.startswith("pose:"))
+        beside = tuple(n for n in (*SURFACE, *poses) if n not in names)
+    values = []
+    for name in names + beside:
+        array = sample.signals[name].values
+        if not np.isfinite(array).all():
+            bad, title = int((~np.isfinite(array)).sum()), sample.title or sample.name
+            raise ValueError(f"{title} holds {bad} NaN or infinite value(s); nothing can be measured on it")
+        value = torch.from_numpy(np.array(array)).to(device)
+        value = value.to(dtype) if value.is_floating_point() else value
+        values.append(value[None] if isinstance(spec, InputSpec) else value)
+    fields = tuple(sample.signals[name].field for name in names + beside)
+    if isinstance(spec, SequenceInput) and spec.layout != "TC":
+        return replace(sequence_inputs(values[0], spec.layout), names=names)
+    remake = partial(_made_anew, sample, spec) if isinstance(spec, MeshInput) else None
+    return Inputs(tuple(values), fields, names + beside, len(beside), remake)
+
+
+def _made_anew(
+    sample: Sample,
+    spec: MeshInput,
+    before: Inputs,
+    position: Tensor,
+    faces: Tensor,
+    axes: Tensor | None,
+) -> Inputs:
+    """Return the inputs on a surface that was bent or remeshed, or whose frames were given other `axes`."""
+    from explorer.spaces.mesh.fit import derived, refitted
+
+    turned = None if axes is None else axes.double().cpu().numpy()
+    there = refitted(sample, spec, position.double().cpu().numpy(), faces.cpu().numpy(), turned)
+    made = inputs_from(there, spec, position.device, position.dtype)
+    # what does not follow from the surface stays as it is now: vertices may have been renumbered meanwhile
+    kept = {n: v for n, v in zip(before.names, before.values, strict=True) if not derived(n, spec)}
+    return replace(made, values=tuple(kept.get(n, v) for n, v in zip(made.names, made.values, strict=True)))
+
+
+def reseed(seed: int) -> None:
+    """Set the generators that networks draw from."""
+    # torch.manual_seed formats a traceback for a CUDA that was never started, which takes a millisecond
+    torch.default_generator.manual_seed(seed)
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(seed)
+
+
+@contextmanager
+def interruptible(model: nn.Module, cancelled: Callable[[], bool] | None) -> Iterator[None]:
+    """Let every forward pass of `model` end with Cancelled, between two layers, once nobody waits for it."""
+
+    def ask(_: nn.Module, __: Any) -> None:
+        if cancelled is not None and cancelled():
+            raise Cancelled
+
+    handles = [m.register_forward_pre_hook(ask) for m in model.modules()] if cancelled is not None else []
+    try:
+        yield
+    except LayerError as error:
+        if isinstance(error.__cause__, Cancelled):
+            raise Cancelled from None
+        raise
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def prepare(
+    card: Card,
+    model: nn.Module,
+    sample: Sample,
+    *,
+    device: torch.device,
+    dtype: torch.dtype,
+    overrides: Mapping[str, str] | None = None,
+    declared: bool = True,
+    seed: int = 0,
+    cancelled: Callable[[], bool] | None = None,
+) -> Prepared:
+    """Run F(x) once with everything captured.
+
+    Args:
+        model: is moved to `device` and `dtype`: give a copy.
+
+    Raises:
+        LayerError: a layer raised, or gave NaN, or the answer is none that can be measured; `.where` names it.
+        ValueError: unusable data, or an override of a layer that is not there.
+        Cancelled: nobody waits any more.
+    """
+    x = inputs_from(sample, card.input, device, dtype)
+    lazy = any(isinstance(q, nn.parameter.UninitializedParameter) for q in model.parameters())
+    stored = dtype if lazy else stored_precision(model)
+    model = model.to(device=device, dtype=dtype).eval()
+    with interruptible(model, cancelled), torch.no_grad(), evaluating(model):
+        reseed(seed)
+        try:
+            traced = trace(model, x, overrides=overrides, declared=declared)
+        except KeyError as error:
+            known = ", ".join(name for name, _ in model.named_modules() if name)
+            raise ValueError(f"{error.args[0]}; {card.name} has: {known}") from None
+        names = [layer.name for layer in traced.layers]
+        reseed(seed)
+        start = time.perf_counter()
+        values, fed = capture(model, x, names, clone=traced.clones, inputs=True)
+        seconds = time.perf_counter() - start
+        index = x.get("edge_index")
+        edgeless = index is not None and not index.numel()
+        _check_output(card.name, values[traced.output], traced.output, x.unbatched, edgeless)
+        for name in names:
+            if not torch.isfinite(values[name]).all():
+                raise LayerError(name, f"layer {name} of {card.name} gave NaN or infinite values on this input")
+        if seconds < SLOW_SECONDS:
+            seconds = _seconds(partial(model, *x.arguments), device)
+        reseed(seed)
+        chance, _ = capture(model, space_of(x).another(x, seed), names, clone=traced.clones)
+        watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)
+        floor = {w.name: torch.finfo(dtype).eps * math.sqrt(max(w.rank, 1)) for w in traced.layers}
+        if dtype == torch.float32 and seconds < QUICK_SECONDS:
+            # rounding is measured, not guessed, where a second run in double precision costs nothing noticeable
+            reseed(seed)
+            precise, _ = capture(copy.deepcopy(model).double(), x.to(dtype=torch.float64), names, clone=True)
+            for name in names:
+                size = float(precise[name].norm())
+                if size:
+                    floor[name] = float((values[name].double() - precise[name]).norm()) / size
+    return Prepared(
+        card, model, traced, x, values, fed, seconds, watched, chance, floor,
+        max(stored, dtype, key=lambda d: torch.finfo(d).eps), seed, sample,
+    )  # fmt: skip
+
+
+def _check_output(name: str, out: Tensor, where: str, relational: bool, edgeless: bool) -> None:
+    """Raise LayerError when the network's answer to one sample is nothing that can be compared or drawn.
+
+    Of a graph without edges an answer for each edge is empty, and rightly so.
+    """
+    shape = tuple(out.shape)
+    wrong = ""
+    if not out.is_floating_point():
+        wrong = f"holds {str(out.dtype).removeprefix('torch.')} values, and only real numbers can be compared"
+    elif out.ndim < 1 or (shape[0] != 1 and not relational):
+        wrong = f"has the shape {shape}; its first axis must be the batch, which is 1 here"
+    elif not out.numel() and not edgeless:
+        wrong = f"has the shape {shape}, which holds no values"
+    if wrong:
+        raise LayerError(where, f"the output of {name} {wrong}")
+
+
+def _seconds(forward: Callable[[], object], device: torch.device) -> float:
+    """Return what one forward pass takes; the first ones, which warm up, have been before."""
+    start = time.perf_counter()
+    forward()
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - start
+
+
+__all__ = ["DTYPES", "OUTPUT", "Prepared", "inputs_from", "interruptible", "prepare", "reseed"]

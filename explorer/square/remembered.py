@@ -1,0 +1,54 @@
+"""An element whose work is kept: what one layer answers is what the next is fed."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+
+from explorer.declare.elements import Element
+from explorer.declare.fields import FieldType
+
+if TYPE_CHECKING:
+    from explorer.network.inputs import Inputs
+
+REMEMBERED = 16  # moved tensors; skip connections reach back a few layers
+
+
+class Once(Element):
+    """An element that acts once on each tensor: what one layer answers is what the next is fed."""
+
+    def __init__(self, element: Element) -> None:
+        self.element = element
+        # the tensors are kept with what became of them: an id is only unique while they live
+        self._acted: OrderedDict[tuple[int, FieldType], tuple[Tensor, Tensor]] = OrderedDict()
+
+    def act(self, values: Tensor, field: FieldType) -> Tensor:
+        key = (id(values), field)
+        if key not in self._acted:
+            self._acted[key] = values, self.element.act(values, field)
+            if len(self._acted) > REMEMBERED:
+                self._acted.popitem(last=False)
+        return self._acted[key][1]
+
+    def moved(self, inputs: Inputs) -> Inputs:
+        if type(self.element).moved is Element.moved:
+            return inputs.map(self.act)
+        return self.element.moved(inputs)
+
+    def inverse(self) -> Element:
+        return self.element.inverse()
+
+    def merge(self, first: Element) -> Element | None:
+        return self.element.merge(first)
+
+    @property
+    def identity(self) -> bool:
+        return self.element.identity
+
+    def exact(self, field: FieldType, shape: tuple[int, ...]) -> bool:
+        return self.element.exact(field, shape)
+
+    def known(self, values: Tensor, field: FieldType) -> Tensor | None:
+        return self.element.known(values, field)

@@ -1,0 +1,47 @@
+"""What there is to choose from, as plain values for the window and for `list`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.declare.card import ModelInfo
+
+
+def same_kind(one: str, other: str) -> bool:
+    """Whether data of one domain can be given to a network of the other: a set is a graph without edges."""
+    return one == other or {one, other} == {"graph", "set"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampleInfo:
+    """A sample by name, with a thumbnail (height, width, 3) uint8 or None."""
+
+    name: str
+    title: str
+    domain: str
+    summary: str = ""
+    thumbnail: NDArray[np.uint8] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Catalogue:
+    """Everything the window can offer once the worker is ready."""
+
+    models: tuple[ModelInfo, ...]
+    samples: tuple[SampleInfo, ...]
+    devices: tuple[str, ...]
+    versions: tuple[tuple[str, str], ...]
+    extensions: tuple[str, ...]  # file extensions that the readers take, with the dot
+    domains: tuple[tuple[str, str], ...] = ()  # (extension, domain that such a file holds), if there is one
+    writable: tuple[tuple[str, str], ...] = ()  # (extension, domain of what can be written so)
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """Progress of something long: `fraction` in [0, 1], or None when unknown; text "" when done."""
+
+    text: str
+    fraction: float | None = None

@@ -1,0 +1,116 @@
+"""Bring a State to what can be: the one place where choices that no longer fit each other are mended."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from explorer.declare.card import ModelInfo
+from explorer.declare.elements import Step, transforms
+from explorer.declare.field_text import parse_field
+from explorer.declare.params import Param
+from explorer.square.frame import LayerInfo
+from explorer.state.catalogue import Catalogue, same_kind
+from explorer.state.state import State
+
+MOST_BESIDE = 2  # models beside the first, where there is room for them: three flavours of message passing
+DTYPES = ("float32", "float64")
+
+
+def resolve(state: State, catalogue: Catalogue, layers: Sequence[LayerInfo] = ()) -> State:
+    """Return the nearest state that can be shown; the same state when nothing is wrong with it.
+
+    An unknown model or sample is kept: it may be a file, and if not, the engine says so better than a silent
+    change would. `layers` are those of this model; while they are not known (empty), a layer is believed.
+    """
+    info = next((m for m in catalogue.models if m.name == state.model), None)
+    domain = info.domain if info is not None else ""
+    state = replace(
+        state,
+        params=_params(state.params, info.params) if info is not None else state.params,
+        compare=_compare(state, catalogue),
+        sample=_sample(state.sample, info, catalogue),
+        steps=tuple(step for s in state.steps if (step := _step(s, domain)) is not None),
+        orbit=_orbit(state.orbit, domain),
+        device=state.device if state.device in catalogue.devices else "auto",
+        dtype=state.dtype if state.dtype in DTYPES else DTYPES[0],
+        seed=max(0, state.seed),
+        truncate=state.truncate if state.truncate is not None and state.truncate > 0 else None,
+        overrides=tuple((layer, text) for layer, text in dict(state.overrides).items() if _is_field(text)),
+    )
+    return _place(state, layers)
+
+
+def _params(values: tuple[tuple[str, float], ...], params: Sequence[Param]) -> tuple[tuple[str, float], ...]:
+    """Keep what the model has, in its order, within its limits, and only what differs from the default."""
+    given = dict(values)
+    clamped = [(p, p.clamp(given[p.name])) for p in params if math.isfinite(given.get(p.name, math.nan))]
+    return tuple((p.name, value) for p, value in clamped if value != p.default)
+
+
+def _sample(name: str, info: ModelInfo | None, catalogue: Catalogue) -> str:
+    """Return the sample, or the model's own where there is none or it lies on another kind of domain."""
+    if info is None:
+        return name
+    known = next((s for s in catalogue.samples if s.name == name), None)
+    return name if name and (known is None or same_kind(known.domain, info.domain)) else info.sample
+
+
+def _compare(state: State, catalogue: Catalogue) -> str:
+    domains = {m.name: m.domain for m in catalogue.models}
+    one = domains.get(state.model)
+    # models on one element need one domain; that of a file is known to the engine only
+    fit = [
+        name
+        for name in dict.fromkeys(state.compared)
+        if name != state.model and not (one and domains.get(name) and not same_kind(one, domains[name]))
+    ]
+    return ",".join(fit[: 1 if one == "grid" else MOST_BESIDE])
+
+
+def _step(step: Step, domain: str) -> Step | None:
+    transform = transforms().get(step.name)
+    if transform is None or (domain and domain not in transform.domains):
+        return None
+    given = [*step.values, *transform.defaults[len(step.values) :]]
+    return Step(
+        step.name,
+        tuple(p.clamp(v if math.isfinite(v) else p.default) for p, v in zip(transform.params, given, strict=False)),
+    )
+
+
+def _orbit(name: str, domain: str) -> str:
+    """Return a transform that has a curve in this domain, `name` if it is one."""
+    fit = [t.name for t in transforms().values() if t.orbit is not None and (not domain or domain in t.domains)]
+    if name in fit or not fit:
+        return name
+    # a group before what only leaves something out
+    return next((n for n in (State().orbit, "gauge", "permute", "shift") if n in fit), fit[0])
+
+
+def _is_field(text: str) -> bool:
+    try:
+        parse_field(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _place(state: State, layers: Sequence[LayerInfo]) -> State:
+    """Drop a layer that is not there, and a channel or pixel outside of the layer."""
+    found = next((layer for layer in layers if layer.name == state.layer), None)
+    if layers and found is None:
+        state = replace(state, layer="")
+    channel, pixel = state.channel, state.pixel
+    if channel is not None and (channel < 0 or (found and not channel < found.channels)):
+        channel = None
+    if pixel is not None and (min(pixel) < 0 or (found and not _inside(pixel, found.shape))):
+        pixel = None
+    node = state.node if state.node is not None and state.node >= 0 else None
+    other = state.other if node is not None and state.other is not None and state.other >= 0 else None
+    return replace(state, channel=channel, pixel=pixel, node=node, other=other)
+
+
+def _inside(pixel: tuple[int, int], shape: tuple[int, ...]) -> bool:
+    return len(shape) >= 4 and pixel[0] < shape[-2] and pixel[1] < shape[-1]

@@ -1,0 +1,260 @@
+"""Session files: one State as JSON, with a title, a text and an equation when it is a lesson.
+
+{"equiscope": 1, "state": {...}, "title": "", "text": "in Markdown", "equation": "", "view": "steps",
+"layout": "in base64"}
+
+Reading one executes nothing and believes nothing: every field is checked, and what is wrong is said in one
+sentence that names the field. A field left out has its default, so that a lesson written by hand states
+only what matters to it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Never
+
+from explorer.declare.elements import Step, transforms
+from explorer.state.state import State
+
+VERSION = 1
+LONGEST = 8 * 2**20  # bytes; a window's layout is a few thousand
+TEXTS = ("title", "text", "equation", "view", "layout")
+
+
+class SessionError(ValueError):
+    """A session file that cannot be used; the message is one sentence, `where` is the file."""
+
+    def __init__(self, sentence: str, where: str = "") -> None:
+        super().__init__(sentence)
+        self.where = where
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a session file holds: `text` is Markdown, `view` is brought to the front, `layout` is the window's own."""
+
+    state: State
+    title: str = ""
+    text: str = ""
+    equation: str = ""
+    view: str = ""
+    layout: str = ""
+
+
+def save_session(path: str | Path, state: State, extras: Mapping[str, str] | None = None) -> None:
+    """Write a session, beside the file first and then in its place: a reader never sees half of it.
+
+    Raises:
+        ValueError: `extras` has a name other than title, text, equation, view or layout.
+        OSError: the folder is not there or not writable.
+    """
+    extras = dict(extras or {})
+    if unknown := sorted(set(extras) - set(TEXTS)):
+        raise ValueError(f"a session has no {unknown[0]!r}; it may have {', '.join(TEXTS)}")
+    text = {name: extras[name] for name in TEXTS if extras.get(name)}
+    whole = {"equiscope": VERSION, **text, "state": state_to_json(state)}
+    write_beside(Path(path), (json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+
+
+def load_session(path: str | Path) -> Session:
+    """Read a session file.
+
+    Raises:
+        SessionError: it is no session that this version understands; one sentence says why.
+        OSError: it is not there.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            data = file.read(LONGEST + 1)
+        if len(data) > LONGEST:
+            raise SessionError(f"it is larger than {LONGEST // 2**20} MiB, so it is no session")
+        return read_session(data)
+    except SessionError as error:
+        raise SessionError(f"{path.name} cannot be opened: {error}.", str(path)) from None
+
+
+def is_session(path: str | Path) -> bool:
+    """Whether a JSON file is to be opened as a session: also a damaged one, but not a graph in node-link form."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(LONGEST)
+        whole = json.loads(head.decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return True  # opening it says what is wrong
+    return not (isinstance(whole, dict) and "nodes" in whole and "equiscope" not in whole)
+
+
+def read_session(data: bytes) -> Session:
+    """Read the bytes of a session file; raise SessionError with a clause that says what is wrong."""
+    try:
+        whole = json.loads(data.decode("utf-8-sig"), parse_constant=_not_finite, object_pairs_hook=_once)
+    except SessionError:
+        raise
+    except UnicodeDecodeError:
+        raise SessionError("it is not text in UTF-8") from None
+    except RecursionError:
+        raise SessionError("it is nested too deeply to be a session") from None
+    except json.JSONDecodeError as error:
+        raise SessionError(f"it is not JSON (line {error.lineno}: {error.msg})") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise SessionError(f"it is not JSON ({error})") from None
+    if not isinstance(whole, dict) or "equiscope" not in whole:
+        raise SessionError('it is no Equiscope session: "equiscope" is missing')
+    version = whole["equiscope"]
+    if type(version) is not int or version < 1:
+        raise SessionError(f'its version, "equiscope", must be a whole number, not {_show(version)}')
+    if version > VERSION:
+        raise SessionError(f"it was written by a newer Equiscope (session version {version}, this one reads {VERSION})")
+    if unknown := sorted(set(whole) - {"equiscope", "state", *TEXTS}):
+        raise SessionError(f"unknown field {_show(unknown[0])}")
+    texts = {name: _text(whole.get(name, ""), name) for name in TEXTS}
+    return Session(state_from_json(whole.get("state", {})), **texts)
+
+
+def state_to_json(state: State) -> dict[str, Any]:
+    """Return a State as plain JSON values: all of it, so that a new default changes no session."""
+    found = {f.name: getattr(state, f.name) for f in fields(state)}
+    # numbers in full, unlike the text of a chain on the command line
+    return found | {"steps": [[step.name, list(step.values)] for step in state.steps]}
+
+
+def state_from_json(value: Any) -> State:
+    """Return the State that `state_to_json` wrote; raise SessionError with a clause that names the field."""
+    if not isinstance(value, dict):
+        raise SessionError(f'"state" must be an object, not {_show(value)}')
+    if unknown := sorted(set(value) - set(_READ)):
+        raise SessionError(f"unknown field {_show(unknown[0])} in the state")
+    return State(**{name: _READ[name](found, name) for name, found in value.items()})
+
+
+def write_beside(path: Path, data: bytes) -> None:
+    """Write a file under another name in the same folder, then rename it: all of it or none of it."""
+    handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(beside, 0o666 & ~mask)  # mkstemp's are for the owner alone
+        os.replace(beside, path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
+# one reader for each kind of value; each raises SessionError with a clause that names the field -------------
+
+
+def _text(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise SessionError(f'"{name}" must be text, not {_show(value)}')
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise SessionError(f'"{name}" holds half a character (a lone surrogate)') from None
+    return value
+
+
+def _number(value: Any, name: str) -> float:
+    if type(value) not in (int, float):
+        raise SessionError(f'"{name}" must hold numbers, not {_show(value)}')
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise SessionError(f'"{name}" must hold finite numbers, not {_show(value)}')
+    return number
+
+
+def _whole(value: Any, name: str) -> int:
+    if type(value) is not int or abs(value) > 2**63:
+        raise SessionError(f'"{name}" must be a whole number, not {_show(value)}')
+    return value
+
+
+def _flag(value: Any, name: str) -> bool:
+    if type(value) is not bool:
+        raise SessionError(f'"{name}" must be true or false, not {_show(value)}')
+    return value
+
+
+def _pairs(value: Any, name: str) -> list[tuple[str, Any]]:
+    if not isinstance(value, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in value):
+        raise SessionError(f'"{name}" must be a list of [name, value] pairs, not {_show(value)}')
+    return [(_text(key, name), item) for key, item in value]
+
+
+def _channel(value: Any, name: str) -> int | None:
+    return None if value is None else _whole(value, name)
+
+
+def _pixel(value: Any, name: str) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or len(value) != 2:
+        raise SessionError(f'"{name}" must be [row, column], not {_show(value)}')
+    return (_whole(value[0], name), _whole(value[1], name))
+
+
+def _steps(value: Any, name: str) -> tuple[Step, ...]:
+    return tuple(_step(key, item, name) for key, item in _pairs(value, name))
+
+
+def _step(key: str, values: Any, name: str) -> Step:
+    known = transforms()
+    if key not in known:
+        raise SessionError(f'"{name}" has the unknown transform {_show(key)}; known are {", ".join(sorted(known))}')
+    defaults = known[key].defaults
+    if not isinstance(values, list) or not min(1, len(defaults)) <= len(values) <= len(defaults):
+        raise SessionError(f'"{name}": {key} takes a list of {len(defaults)} value(s), not {_show(values)}')
+    # a transform may have been given more parameters since the file was written
+    return Step(key, (*(_number(v, name) for v in values), *defaults[len(values) :]))
+
+
+_READ: dict[str, Callable[[Any, str], Any]] = {
+    "model": _text,
+    "params": lambda value, name: tuple((key, _number(v, name)) for key, v in _pairs(value, name)),
+    "compare": _text,
+    "sample": _text,
+    "steps": _steps,
+    "layer": _text,
+    "channel": _channel,
+    "pixel": _pixel,
+    "node": _channel,
+    "other": _channel,
+    "untransform": _flag,
+    "truncate": _channel,
+    "orbit": _text,
+    "device": _text,
+    "dtype": _text,
+    "seed": _whole,
+    "overrides": lambda value, name: tuple((key, _text(v, name)) for key, v in _pairs(value, name)),
+}
+
+
+def _not_finite(text: str) -> Never:
+    raise SessionError(f"it holds {text}, which is no number")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise SessionError(f"the field {_show(twice)} stands there twice")
+    return found
+
+
+def _show(value: Any) -> str:
+    text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

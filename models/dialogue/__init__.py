@@ -1,0 +1,1 @@
+"""Networks that answer in a dialogue."""

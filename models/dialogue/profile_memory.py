@@ -1,0 +1,81 @@
+"""Profile memory: the query looks at each sentence of the profile and takes with it what it needs.
+
+Zhang et al., "Personalizing dialogue agents: I have a dog, do you have pets too?", 2018, section 4.2:
+
+    s_i = softmax over i of sim(q, p_i),   q+ = q + sum_i s_i p_i,   candidates are ranked by sim(q+, c')
+
+Here sim in the softmax has a factor, which is learned and starts at 1: a cosine alone can hardly choose.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+
+from explorer.declare.card import Card
+from explorer.declare.fields import NODE, PAIR
+from explorer.declare.params import Param
+from models.dialogue.ranking import INPUT, OURS, REFERENCE, Ranker, read, seeded, trained
+from models.layers.taps import Tap
+
+
+class ProfileMemory(Ranker):
+    """q+ = q + sum_i s_i p_i; x (N, 4 + V) -> (N, 1)."""
+
+    def __init__(self, profile: float = 1.0) -> None:
+        super().__init__()
+        self.profile = profile
+
+    def attend(self) -> None:
+        self.sharpness = nn.Parameter(torch.tensor(1.0))
+        self.shares = Tap(NODE)
+        self.attention = Tap(PAIR)
+
+    def ask(self, q: Tensor, memory: Tensor, among: Tensor) -> tuple[Tensor, Tensor | None]:
+        attention, found = read(q, memory, memory, among, self.sharpness)
+        return q + self.profile * found, attention
+
+    def show(self, attention: Tensor, query: Tensor) -> None:
+        self.shares(attention.t())
+        self.attention((query @ attention)[None])  # row: who looks, column: at what
+
+
+def build(profile: float = 1.0) -> Ranker:
+    """Build the network; `profile` is how much of what is read from the profile is added to q."""
+    return seeded(partial(ProfileMemory, profile))
+
+
+FIGURES = (
+    "9,858 parameters, 20 epochs of 100 steps, 64 turns each, out of 360 made-up dialogues. On 176 turns of 40 others "
+    "the right reply comes first in 0.938 of them, and in 0.148 where the profile is not told.",
+    "Its attention is largest at the sentence that answers in 174 of the 176 turns, and in 63 of the 65 in which that "
+    "sentence is told in other words.",
+)
+
+CARD = Card(
+    name="persona-profile-memory",
+    title="Profile memory network ranks replies",
+    rows=("R7",),
+    groups=("permutation",),
+    domain="set",
+    reference=REFERENCE + "4.2",
+    equation="s_i = softmax_i( β sim(q, p_i) )\nq⁺ = q + Σ_i s_i p_i\nscore(c′) = sim(q⁺, c′)",
+    summary=(
+        "See shares in Graph, or the row of the query in Attention and pairs: the question finds the sentence of "
+        "the profile that answers it, also one that shares no word with it. Shuffle the sentences: attention goes "
+        "with them, and the ranking in Output stays."
+    ),
+    build=build,
+    input=INPUT,
+    sample="persona-other-words",
+    params=(Param("profile", "Weight of the profile", 1.0, 0.0, 1.0, step=0.1),),
+    weights="persona-profile-memory.safetensors",
+    train=partial(trained, build),
+    source=(ProfileMemory, Ranker, read),
+    notes=(
+        *FIGURES,
+        "Published: hits@1 of 20 0.509 with the original persona, 0.318 with none, 0.354 with the revised one. " + OURS,
+    ),
+)

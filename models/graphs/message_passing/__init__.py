@@ -1,0 +1,1 @@
+"""Networks that pass messages along edges."""

@@ -1,0 +1,1 @@
+"""Networks and computations about the structure of a graph."""

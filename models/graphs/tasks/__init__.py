@@ -1,0 +1,1 @@
+"""Tasks on graphs, and faults to find."""

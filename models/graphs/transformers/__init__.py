@@ -1,0 +1,1 @@
+"""Networks that attend to all pairs of nodes."""

@@ -1,0 +1,32 @@
+"""Name a value inside a forward pass: pass it through a one-line identity module that says what field it is.
+
+self.attention = Tap(EDGE)          # in __init__
+alpha = self.attention(alpha)       # in forward: now a layer called "attention", captured, drawn and measured
+"""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from explorer.declare.fields import FieldType
+
+
+class Tap(nn.Module):
+    """Hands on what it gets; `out_field` declares it, for example EDGE for messages of shape (edges, channels)."""
+
+    def __init__(self, field: FieldType) -> None:
+        super().__init__()
+        self.out_field = field
+
+    def forward(self, value: Tensor) -> Tensor:
+        """Return `value` itself."""
+        return value
+
+
+class Mark(Tap):
+    """A tap of a (nodes, 1) field that says which nodes are meant: those kept by a pooling, critical points.
+
+    Views draw it as a set of nodes and not as a feature.
+    """
+
+    marks = True

@@ -1,0 +1,1 @@
+"""Train the shipped networks and judge them."""

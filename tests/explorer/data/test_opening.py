@@ -1,0 +1,106 @@
+"""Which reader a file is opened with, where its name alone does not say; text in other encodings."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from explorer.data.opening import domain_of, read_file, reader_of, wide_text
+from explorer.data.readers import ReadError
+from explorer.data.samples import Sample
+
+
+def array(values: Any) -> bytes:
+    file = io.BytesIO()
+    np.save(file, values)
+    return file.getvalue()
+
+
+def archive(**values: Any) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **values)
+    return file.getvalue()
+
+
+FILES: dict[str, tuple[str, bytes, str]] = {
+    "series": ("a.csv", b"t,a\n0,1.5\n1,2.5\n", "time"),
+    "edges": ("a.csv", b"source,target\n0,1\n1,2\n", "graph"),
+    "prose": ("a.txt", b"It was the best of times, it was the worst of times.\n", "time"),
+    "table": ("a.txt", b"0.5\n1.5\n", "time"),
+    "pairs": ("a.txt", b"0 1\n1 2\n", "graph"),
+    "one axis": ("a.npy", array(np.arange(5.0)), "time"),
+    "two axes": ("a.npy", array(np.ones((5, 5))), "grid"),
+    "archive of a series": ("a.npz", archive(series=np.ones((4, 2))), "time"),
+    "archive of a graph": ("a.npz", archive(edge_index=np.array([[0, 1], [1, 0]])), "graph"),
+    "lines": ("a.jsonl", b'{"x": [1, 2]}\n', "time"),
+    "nodes": ("a.json", b'{"nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1}]}', "graph"),
+    "letters": ("a.fa", b">a\nACGT\n", "time"),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_the_content_says_what_a_file_holds(case: str, tmp_path: Path) -> None:
+    name, content, domain = FILES[case]
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert domain_of(path) == reader_of(path).domain == domain
+    read: Sample = read_file(path)
+    assert read.domain == domain
+
+
+def test_what_does_not_open_holds_nothing(tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").touch()
+    (tmp_path / "a.unknown").write_bytes(b"\x01\x02\x03")
+    for path in (tmp_path, tmp_path / "no.csv", tmp_path / "empty.csv", tmp_path / "a.unknown", Path("random:1x1x9x9")):
+        assert domain_of(path) == ""
+
+
+def test_the_domain_of_a_large_file_is_told_without_reading_it(tmp_path: Path) -> None:
+    path = tmp_path / "large.csv"
+    with path.open("wb") as file:
+        file.write(b"t,a\n" + b"".join(b"%d,1.5\n" % k for k in range(40_000)))
+        file.truncate(2**30)
+    tracemalloc.start()
+    try:
+        assert domain_of(path) == "time"
+        assert tracemalloc.get_traced_memory()[1] < 2**24
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.jsonl", "a.fa", "a.tsv", "a.text"])
+def test_wide_text_is_told_as_such_whatever_the_file_is_called(encoding: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes("first,second\n1.5,2.5\n".encode(encoding))
+    with pytest.raises(ReadError, match=r"it is text in UTF-(16|32); save it as text in UTF-8\.$"):
+        read_file(path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"a,b\n1,2\n", b"\x89PNG\r\n", b"\x00\x00\x00\x00\x00\x00", array(np.ones(3))[:64]]
+)
+def test_other_files_are_not_taken_for_wide_text(content: bytes) -> None:
+    assert wide_text(content) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("a.csv", "t,a\n0,1\n1,2 °C\n", "line 3, column 5"),
+        ("a.txt", "Ein Bär geht über die Brücke.\n", "line 1, column 6"),
+        ("a.fa", ">é\nACGT\n", "line 1, column 2"),
+        ("a.jsonl", '{"a": 1}\n{"ä": 1}\n', "line 2, column 3"),
+    ],
+)
+def test_latin_letters_are_told_with_their_place(name: str, text: str, place: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(ReadError, match=place) as caught:
+        read_file(path)
+    assert "UTF-8" in str(caught.value)

@@ -1,0 +1,95 @@
+"""The lessons in resources/lessons: they open, are short, and name only keys and panels that there are.
+
+That what they claim is true is tested in tests/models/test_lessons.py, which has networks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from explorer.data.finding import samples
+from explorer.declare.elements import Step, transforms
+from explorer.state.session import Session, load_session
+from explorer.state.state import State
+
+ROOT = Path(__file__).resolve().parents[3]
+FOLDER = ROOT / "resources" / "lessons"
+LESSONS = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
+each_lesson = pytest.mark.parametrize("name", LESSONS)
+CODE = re.compile(r"`([^`]+)`")
+# code that is no key: what is typed or looked for
+TYPED = ("python main.py ", "rotate:", "transformed_indices")
+
+
+def lesson(name: str) -> Session:
+    return load_session(LESSONS[name])
+
+
+def test_lessons_are_numbered_in_order() -> None:
+    """No number twice; each subject may begin at a ten of its own."""
+    numbers = [int(name[:2]) for name in LESSONS]
+    assert numbers == sorted(set(numbers)) and all(name[2] == "-" for name in LESSONS)
+    assert all(b == a + 1 or b % 10 == 0 for a, b in pairwise(numbers))
+    assert len(LESSONS) > 20
+    assert [path.name for path in FOLDER.iterdir() if path.suffix != ".json"] == []
+
+
+def test_no_two_lessons_have_one_title() -> None:
+    titles = [lesson(name).title for name in LESSONS]
+    assert len(set(titles)) == len(titles)
+
+
+@each_lesson
+def test_a_lesson_is_complete_and_short(name: str) -> None:
+    session = lesson(name)
+    assert session.title and session.equation and not session.layout
+    assert 80 <= len(session.text.split()) <= 180
+    assert "**Do this**\n\n1. " in session.text and "**Look at** " in session.text
+    steps = [int(k) for k in re.findall(r"^(\d)\. ", session.text, re.MULTILINE)]
+    assert steps == list(range(1, len(steps) + 1)) and 3 <= len(steps) <= 4
+    assert max(len(line) for line in session.equation.splitlines()) <= 46, "wider than the panel"
+
+
+@each_lesson
+def test_the_name_in_the_menu_is_the_title(name: str) -> None:
+    """The menu is made from the file's name: "02-a-dense-layer.json" is "A dense layer"."""
+    in_menu = name.lstrip("0123456789-").replace("-", " ").capitalize()
+    assert re.sub(r"[^\w ]", "", lesson(name).title) == in_menu
+
+
+@each_lesson
+def test_a_lesson_states_what_it_shows(name: str) -> None:
+    state = lesson(name).state
+    assert state.model and state.layer, "a lesson does not leave to chance what is on the stage"
+    assert state.sample in samples()
+    assert state.steps, "with the identity every square commutes"
+    assert all(isinstance(step, Step) and step.name in transforms() for step in state.steps)
+    assert transforms()[state.orbit].orbit is not None
+    other = {f.name for f in fields(State)} - {"device", "dtype", "seed"}
+    defaults = State()
+    for left in {f.name for f in fields(State)} - other:
+        assert getattr(state, left) == getattr(defaults, left), f"{left} is the person's own choice"
+
+
+@each_lesson
+def test_keys_in_a_lesson_are_documented(name: str) -> None:
+    keys = set(CODE.findall((ROOT / "docs" / "keys.md").read_text(encoding="utf-8")))
+    for code in CODE.findall(lesson(name).text):
+        assert code in keys or code.startswith(TYPED), f"{code!r} is not in docs/keys.md"
+
+
+@each_lesson
+def test_panels_in_a_lesson_exist(name: str) -> None:
+    """Names in italics with a capital are titles of panels, of tabs in them, of transforms or of models."""
+    views = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "widgets" / "views").glob("*.py"))
+    cards = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "models").glob("*.py"))
+    known = {transform.title for transform in transforms().values()}
+    for words in re.findall(r"(?<!\*)\*([^*\n]+)\*(?!\*)", lesson(name).text):
+        if not words[0].isupper() or "et al." in words or "“" in words:
+            continue  # a layer or a choice, or the reference
+        assert words in known or f'"{words}"' in views + cards, f"{words!r} is no panel, transform or model"

@@ -1,0 +1,87 @@
+"""No turn of the event loop is long: views take turns with a frame, and charts keep what a frame does not change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtGui import QPainter
+
+from explorer.square.frame import Frame
+from tests.widgets.parts.sample_frames import make_frame
+from widgets.base.pace import Pace
+from widgets.base.theme import Theme
+from widgets.base.view import View
+from widgets.charts.chart import Chart
+from widgets.figures.export import export_view
+from widgets.views.errors import ErrorsView
+
+
+class Recorder(View):
+    """Takes note of the frames it is to draw."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[Frame | None] = []
+
+    def show_frame(self, frame: Frame | None) -> None:
+        self.seen.append(frame)
+
+
+def test_views_take_turns_and_skip_what_is_outdated(qtbot: Any) -> None:
+    first, second, third, hidden = views = [Recorder() for _ in range(4)]
+    turns: list[View] = []
+
+    def show(view: View) -> None:
+        turns.append(view)
+        view.catch_up()
+
+    pace = Pace(show)
+    for view in views:
+        qtbot.addWidget(view)
+        view.setVisible(view is not hidden)
+    frames = [make_frame(), make_frame()]
+    for frame in frames:
+        for view in views:
+            pace.give(view, frame, view is first)
+    assert first.seen == frames and not second.seen and not third.seen
+    qtbot.waitUntil(lambda: len(turns) == 2)
+    assert turns == [second, third] and second.seen == third.seen == frames[1:]
+    hidden.show()
+    assert hidden.seen == frames[1:]
+
+
+class Counting(Chart):
+    """Counts how often the part that stays is drawn."""
+
+    drawn = 0
+
+    def paint(self, p: QPainter, t: Theme) -> None:
+        self.keep(p, "part", self.scale, self._part)
+
+    def _part(self, p: QPainter) -> None:
+        self.drawn += 1
+        p.drawText(20, 40, "real text")
+
+
+def test_a_chart_keeps_its_ground_until_something_changes(qtbot: Any) -> None:
+    chart = Counting()
+    qtbot.addWidget(chart)
+    chart.resize(200, 120)
+    first = chart.grab().toImage()
+    assert chart.grab().toImage() == first and chart.drawn == 1
+    chart.resize(220, 120)
+    chart.grab()
+    assert chart.drawn == 2
+
+
+def test_a_file_gets_the_text_and_not_the_kept_picture(qtbot: Any, tmp_path: Path) -> None:
+    view = ErrorsView()
+    qtbot.addWidget(view)
+    view.resize(700, 240)
+    view.show()
+    view.set_frame(make_frame())
+    view.grab()
+    export_view(view, tmp_path / "errors.svg")
+    text = (tmp_path / "errors.svg").read_text()
+    assert "<image" not in text and "10⁻" in text

@@ -1,0 +1,376 @@
+"""The Patch view in real windows: the unrolled patch, the responses round the circle and the kernels are true ones."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtWidgets import QApplication
+
+from explorer.spaces.mesh.values import MeshPart
+from explorer.square.frame import Frame
+from tests.widgets.parts.mesh_frames import mesh_frame
+from tests.widgets.parts.mouse import double_click
+from tests.widgets.parts.time_parts import hover
+from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened
+from widgets.base import theme
+from widgets.base.view import Wish
+from widgets.figures.export import export_numbers, export_view
+from widgets.figures.recording import as_array
+from widgets.mesh.charts.kernel_chart import KernelChart, Label, arranged, label
+from widgets.mesh.charts.patch_geometry import angle_of, around, faces_near, frame_map, plane, raster
+from widgets.mesh.cursor import cursor
+from widgets.mesh.looks import colours_of
+from widgets.mesh.views.patch import PatchView, kernel_layer
+from widgets.mesh.views.surface import SurfaceView
+
+NODE = 100
+ROTATIONS = {"layer": "conv1.rotations", "node": NODE}
+
+
+@pytest.fixture(autouse=True)
+def in_light() -> Any:
+    theme.use("light")
+    yield
+    theme.use("light")
+
+
+@pytest.fixture
+def view(qtbot: Any) -> PatchView:
+    made = opened(qtbot, PatchView(), 1280, 240)
+    assert isinstance(made, PatchView)
+    return made
+
+
+def give(view: Any, frame: Frame) -> MeshPart:
+    view.set_state(frame.state)
+    view.set_frame(frame)
+    view.grab()
+    part = frame.squares[0].mesh
+    assert part is not None
+    return part
+
+
+# the patch --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", odd_frames())
+def test_frames_without_a_mesh_say_what_to_do(view: PatchView, name: str) -> None:
+    view.set_frame(odd_frames()[name])
+    view.grab()
+    assert view.patch.message and not view.patch.looks and view.rose.isHidden()
+    assert view.numbers() == {} and view.caption() == ""
+
+
+def test_without_a_vertex_one_is_asked_for_and_kernels_are_there(view: PatchView) -> None:
+    give(view, mesh_frame())
+    assert "Click a vertex" in view.patch.message and view.rose.isHidden() and view.kernels.names
+    give(view, mesh_frame(node=NODE, refined=False))
+    assert not view.patch.message or str(NODE) in view.patch.message
+    view.set_state(replace(view.state, node=7))  # chosen just now: the frame is still about another one
+    assert "vertex 7" in view.patch.message and not view.patch.looks
+
+
+@pytest.mark.parametrize("degrees", [40, 300])
+def test_a_turned_frame_turns_the_patch_the_other_way(view: PatchView, degrees: int) -> None:
+    give(view, mesh_frame(node=NODE))
+    assert len(view.patch.looks) == 1
+    part = give(view, mesh_frame(chain=f"gauge:{degrees},{NODE}", node=NODE))
+    one, other = view.patch.looks
+    angle = np.radians(degrees)
+    back = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    np.testing.assert_allclose(other.places, one.places @ back.T, atol=1e-5)
+    assert angle_of(frame_map(part, NODE)) % (2 * np.pi) == pytest.approx(float(part.turn[NODE]), abs=1e-5)
+    assert other.title == f"ρ(g)x · turned {degrees}°"
+    assert angle_of(frame_map(part, NODE + 1)) == pytest.approx(0, abs=1e-5)
+
+
+def test_the_frame_map_is_the_turn_at_every_vertex_however_they_are_numbered() -> None:
+    part = mesh_frame(chain="rotate3d:10,20,30+random-gauge:5,0+permute:2").squares[0].mesh
+    found = [angle_of(frame_map(part, v)) for v in range(0, 642, 13)]
+    apart = np.array(found) - part.turn[::13]
+    np.testing.assert_allclose((apart + np.pi) % (2 * np.pi) - np.pi, 0, atol=1e-4)
+    mirrored = mesh_frame(chain="mirror3d:x").squares[0].mesh
+    assert {round(float(np.linalg.det(frame_map(mirrored, v)))) for v in range(0, 642, 50)} == {-1}
+
+
+def test_the_plane_is_the_log_map_and_the_networks_patch_lies_on_its_rings(view: PatchView) -> None:
+    part = give(view, mesh_frame("geodesic-cnn", **ROTATIONS))
+    patch, look = part.patch, view.patch.looks[0]
+    rings, rays = patch.points.shape[:2]
+    assert (look.rings, look.rays) == (rings, rays) == (3, 12) and look.reach == patch.reach
+    # traced geodesics end where the log map, which is solved for, says that they do
+    assert patch.reach < patch.injectivity
+    for ring in range(rings):
+        for ray in range(rays):
+            away = np.linalg.norm(part.shape.vertices - patch.points[ring, ray], axis=1)
+            near = np.argsort(away)[:3]
+            shares = 1 / np.maximum(away[near], 1e-9)
+            spot = (look.places[near] * shares[:, None]).sum(0) / shares.sum()
+            r, angle = patch.reach * (ring + 1) / rings, 2 * np.pi * ray / rays
+            assert np.linalg.norm(spot - r * np.array([np.cos(angle), np.sin(angle)])) < 0.35 * patch.reach / rings
+
+
+def test_colours_are_those_of_the_surface_on_both_sides(view: PatchView, qtbot: Any) -> None:
+    surface = opened(qtbot, SurfaceView(), 720, 360)
+    frame = mesh_frame(chain=f"permute:3+gauge:40,{NODE}", node=NODE)
+    part = give(view, frame)
+    give(surface, frame)
+    one, other = view.patch.looks
+    np.testing.assert_array_equal(one.colours, colours_of(surface.canvas.looks[0]))
+    np.testing.assert_array_equal(other.colours, colours_of(surface.canvas.looks[1])[part.order])
+    surface.feature.setCurrentIndex(surface.feature.findData(2))
+    surface.feature.activated.emit(0)
+    np.testing.assert_array_equal(view.patch.looks[0].colours, colours_of(surface.canvas.looks[0]))
+    assert not np.array_equal(view.patch.looks[0].colours, one.colours)
+
+
+def test_vertices_have_their_colours_where_they_are_drawn(view: PatchView) -> None:
+    give(view, mesh_frame(node=NODE))
+    pixels = as_array(view.patch.grab().toImage()).astype(int)
+    look, (middle, radius) = view.patch.looks[0], view.patch.cells()[0]
+    seen = 0
+    for v in range(len(look.places)):
+        spot = view.patch.vertex_at(v)
+        away = np.hypot(spot.x() - middle.x(), spot.y() - middle.y())
+        if 0.5 * radius < away < 0.95 * radius:
+            box = pixels[round(spot.y()) - 1 : round(spot.y()) + 2, round(spot.x()) - 1 : round(spot.x()) + 2]
+            assert np.abs(box - look.colours[v]).max(2).min() < 60  # edges are drawn over it
+            seen += 1
+    assert seen > 10
+
+
+def test_a_triangle_is_filled_evenly_and_one_turned_over_is_left_out() -> None:
+    spots, faces = np.array([[0.0, 0.0], [16.0, 0.0], [0.0, 16.0]]), np.array([[0, 1, 2]])
+    picture = raster(spots, faces, np.array([[0, 0, 0], [160, 0, 0], [0, 160, 0]], np.uint8), 16)
+    y, x = np.mgrid[:16, :16] + 0.5
+    inside = x + y < 15
+    np.testing.assert_allclose(picture[inside][:, :2], np.stack([10 * x, 10 * y], -1)[inside], atol=1)
+    assert (picture[x + y > 18][:, 3] == 0).all() and (picture[inside][:, 3] == 255).all()
+    places = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [np.nan, 0.0], [9.0, 0.0], [9.0, 1.0]])
+    faces = np.array([[0, 1, 2], [0, 2, 1], [0, 1, 3], [4, 5, 1]])
+    assert faces_near(places, faces, 2.0).tolist() == [[0, 1, 2]]
+
+
+def test_pointing_and_clicking_a_vertex(view: PatchView, qtbot: Any) -> None:
+    surface = opened(qtbot, SurfaceView(), 720, 360)
+    frame = mesh_frame(chain="permute:3", node=NODE)
+    part = give(view, frame)
+    give(surface, frame)
+    surface.canvas.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
+    wishes, words = gather(view), []
+    view.hovered.connect(words.append)
+    near = int(np.argsort(part.patch.polar[:, 0])[3])
+    for panel in (0, 1):
+        hover(view.patch, QPointF(1, 1))
+        hover(view.patch, view.patch.vertex_at(near, panel))
+        assert view.patch.hot == near and surface.canvas.hot == (0, near)
+        assert f"vertex {near} at" in words[-1] and "θ" in words[-1]
+    assert surface.canvas.number_in(1, near, 0) == part.order[near]
+    spot = view.patch.vertex_at(near)
+    click(view.patch, spot.x(), spot.y())
+    assert wishes == [Wish({"node": near, "other": None})]
+    cursor.moved.emit(None)
+    assert view.patch.hot is None
+
+
+def test_the_wheel_zooms_both_sides(view: PatchView) -> None:
+    give(view, mesh_frame(chain=f"gauge:40,{NODE}", node=NODE))
+    before = view.patch.shown()
+    view.patch._zoom(2.0)
+    assert view.patch.shown() == before / 2
+    double_click(view.patch)
+    assert view.patch.shown() == before
+
+
+# responses --------------------------------------------------------------------------------------------------------
+def test_a_turned_frame_shifts_the_responses_round_the_circle(view: PatchView) -> None:
+    part = give(view, mesh_frame("geodesic-cnn", chain=f"gauge:60,{NODE}", **ROTATIONS))
+    rose = view.rose.rose
+    assert rose.before.sampled and rose.before.values.shape == (8, 12)
+    np.testing.assert_array_equal(rose.before.values, part.values[NODE].reshape(8, 12))
+    size = np.abs(rose.before.values).max()
+    np.testing.assert_allclose(rose.after.values, np.roll(rose.before.values, -2, 1), atol=1e-4 * size)
+    before, after = view.rose.winners()
+    assert after == (before - 2) % 12
+    assert f"strongest at {30 * before}°, after at {30 * after}°" in view.caption()
+    # the strongest response itself is what the network keeps
+    assert rose.after.values.max() == pytest.approx(rose.before.values.max(), rel=1e-5)
+
+
+def test_tangent_features_are_a_function_of_direction(view: PatchView) -> None:
+    part = give(view, mesh_frame(chain=f"gauge:40,{NODE}", node=NODE))
+    rose = view.rose.rose
+    assert not rose.before.sampled and rose.before.values.shape[1] == 72
+    size = np.abs(rose.before.values).max()
+    np.testing.assert_allclose(rose.after.values, np.roll(rose.before.values, -8, 1), atol=1e-4 * size)
+    # where it is largest the vector points to, as on the surface
+    f0, re, im = part.values[NODE].reshape(-1, 3)[rose.channel]
+    assert rose.before.values[rose.channel].max() == pytest.approx(f0 + np.hypot(re, im), rel=1e-2)
+    way = np.arctan2(im, re) - view.rose.winners()[0] * 2 * np.pi / 72
+    assert abs((way + np.pi) % (2 * np.pi) - np.pi) <= np.pi / 72 + 1e-6
+    scalar = replace(part, rep="scalar", orders=())
+    assert around(scalar, part.values[NODE]) is None
+
+
+def test_scalars_name_the_layer_that_has_directions(view: PatchView) -> None:
+    give(view, mesh_frame("geodesic-cnn", layer="conv1", node=NODE))
+    wishes = gather(view)
+    assert view.rose.rose is None and view.rose.link == "conv1.rotations"
+    click(view.rose, view.rose.width() / 2, view.rose.height() / 2)
+    assert wishes == [Wish({"layer": "conv1.rotations"})]
+    give(view, mesh_frame("monet-principal", layer="conv1", node=NODE))
+    assert view.rose.rose is None and not view.rose.link and view.rose.message
+
+
+def test_a_thin_line_picks_its_channel_here_and_on_the_surface(view: PatchView, qtbot: Any) -> None:
+    surface = opened(qtbot, SurfaceView(), 720, 360)
+    frame = mesh_frame("geodesic-cnn", **ROTATIONS)
+    give(surface, frame)
+    give(view, frame)
+    rose = view.rose
+    wanted = None
+    for channel in range(8):
+        for k in range(12):
+            spot = rose.spot(float(rose.rose.before.values[channel, k]), k * np.pi / 6)
+            if channel != rose.rose.channel and rose._at(spot) == (channel, k):
+                wanted = channel, spot
+    assert wanted is not None
+    click(rose, wanted[1].x(), wanted[1].y())
+    assert rose.rose.channel == wanted[0] and surface.feature.currentData() == wanted[0]
+    assert surface.canvas.looks[1].bar.startswith(f"{wanted[0]} ·")
+
+
+# kernels ----------------------------------------------------------------------------------------------------------
+def test_names_say_where_a_kernel_stands() -> None:
+    assert label("1 → 2: frequency 3 [3,1]") == Label("1", "2", "frequency 3", "[3,1]")
+    assert label("4 ← 0") == Label("0", "4")
+    assert label("w3") is None
+
+
+@pytest.mark.parametrize("width", [300, 660, 1400])
+def test_the_basis_is_a_table_of_inputs_and_outputs(width: int) -> None:
+    frame = mesh_frame("gem-cnn-regular", layer="conv2")
+    part = frame.squares[0].mesh
+    names = part.kernel_names["conv2"]
+    assert part.kernels["conv2"].shape[:2] == (len(names), 1)
+    layout = arranged(names, 1, width)
+    assert len(layout.pictures) == len(names) and len(layout.cells) == 9
+    heads = {text: box for box, text, kind in layout.words if kind == "head"}
+    assert set(heads) == {"→ 0", "→ 1", "→ 2", "0 →", "1 →", "2 →"}
+    for name, box in zip(names, layout.pictures, strict=True):
+        row, column = heads[f"{label(name).source} →"], heads[f"→ {label(name).target}"]
+        assert row.top() <= box.top() and box.bottom() <= row.bottom()
+        assert column.left() <= box.left() and box.right() <= column.right()
+    for k, box in enumerate(layout.pictures):
+        assert not any(box.intersects(other) for other in layout.pictures[k + 1 :])
+    lines = [text for _, text, kind in layout.words if kind == "line"]
+    assert {"frequency 0", "frequency 1", "frequency 2", "frequency 3", "frequency 4"} == set(lines)
+
+
+def test_the_sign_and_the_size_of_a_curve_are_its_petals(qtbot: Any) -> None:
+    chart = KernelChart()
+    qtbot.addWidget(chart)
+    theta = np.arange(48) * 2 * np.pi / 48
+    chart.resize(300, 120)
+    chart.show_kernels(np.cos(theta).astype(np.float32)[None, None], ("w0",))
+    pixels = as_array(chart.grab().toImage()).astype(int)
+    box = chart.arrangement().pictures[0]
+    right, left, above = (
+        pixels[round(box.center().y() + y * box.height()), round(box.center().x() + x * box.width())]
+        for x, y in ((0.2, 0), (-0.2, 0), (0, -0.2))
+    )
+    assert right[0] > right[2] + 20 and left[2] > left[0] + 20 and np.ptp(above) < 12
+    assert chart.read(box.center() + QPointF(0.4 * box.width(), 0)).startswith("w0 · 0°: 1")
+
+
+def test_a_filter_is_a_polar_picture(qtbot: Any) -> None:
+    chart = KernelChart()
+    qtbot.addWidget(chart)
+    values = np.zeros((1, 2, 4), np.float32)
+    values[0, 1, 1] = 1.0  # the outer ring, above
+    values[0, 0, 2] = -1.0  # the inner ring, at the left
+    chart.resize(200, 120)
+    chart.show_kernels(values, ("w0",))
+    pixels, box = as_array(chart.grab().toImage()).astype(int), chart.arrangement().pictures[0]
+
+    def at(x: float, y: float) -> np.ndarray:
+        return pixels[round(box.center().y() - y * box.height() / 2), round(box.center().x() + x * box.width() / 2)]
+
+    table = theme.signed_map()[:, :3].astype(int)
+    np.testing.assert_allclose(at(0, 0.72), table[-1], atol=6)
+    np.testing.assert_allclose(at(-0.25, 0), table[0], atol=6)
+    np.testing.assert_allclose(at(0, 0.25), table[256], atol=6)
+    np.testing.assert_allclose(at(0.72, 0), table[256], atol=6)
+
+
+def test_kernels_follow_the_layer_and_can_be_chosen(view: PatchView) -> None:
+    frame = mesh_frame(layer="act2")
+    part = give(view, frame)
+    assert view.layer.currentText() == "conv2" == kernel_layer(frame.squares[0], list(part.kernels))
+    view.layer.setCurrentIndex(0)
+    view.layer.activated.emit(0)
+    assert view.kernels.names == part.kernel_names["conv1"]
+    give(view, mesh_frame(chain="gauge:40,7", layer="act2"))
+    assert view.layer.currentText() == "conv1", "what was chosen stays while the layer does"
+    give(view, mesh_frame())
+    assert view.layer.currentText() == "conv1"
+    part = give(view, mesh_frame("monet-principal", layer="relu1"))
+    assert view.kernels.names == part.kernel_names["conv1"] and part.kernels["conv1"].shape[1] > 1
+    give(view, mesh_frame("mesh-chebnet", layer=""))
+    assert view.layer.isHidden() and view.words.isVisible()
+
+
+def test_of_two_models_one_is_chosen(view: PatchView) -> None:
+    frame = mesh_frame(chain=f"gauge:40,{NODE}", node=NODE, compare="geodesic-cnn")
+    give(view, frame)
+    assert not view.model.isHidden() and view.patch.looks[0].rings == 0
+    view.model.setCurrentIndex(1)
+    view.model.activated.emit(1)
+    assert view.patch.looks[0].rings == 3 and "←" in view.kernels.names[0]
+
+
+# files and what is left -------------------------------------------------------------------------------------------
+def test_numbers_caption_and_files(view: PatchView, tmp_path: Any) -> None:
+    frame = mesh_frame("geodesic-cnn", chain=f"gauge:60,{NODE}", **ROTATIONS)
+    part = give(view, frame)
+    found = view.numbers()
+    np.testing.assert_array_equal(found["log map (r, theta)"], part.patch.polar)
+    np.testing.assert_allclose(found["places 0"], plane(part.patch.polar))
+    np.testing.assert_array_equal(found["kernels conv1"], part.kernels["conv1"])
+    assert f"vertex {NODE}" in view.caption() and "kernels of conv1" in view.caption()
+    export_numbers(view, tmp_path / "patch.npz")
+    export_view(view, tmp_path / "patch.svg")
+    assert "frequency" not in (tmp_path / "patch.svg").read_text() and (tmp_path / "patch.svg").stat().st_size > 5000
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_both_themes_and_nothing_is_made_anew_on_a_frame(view: PatchView, name: str) -> None:
+    theme.use(name)
+    view.apply_theme()
+    give(view, mesh_frame(node=NODE))
+    before = objects(view)
+    for chain in (f"gauge:20,{NODE}", f"gauge:40,{NODE}", "mirror3d:x", "permute:4", ""):
+        give(view, mesh_frame(chain=chain, node=NODE))
+    assert objects(view) == before
+
+
+def test_a_closed_view_is_gone(qtbot: Any) -> None:
+    view = PatchView()
+    view.resize(900, 220)
+    view.show()
+    qtbot.waitExposed(view)
+    view.set_frame(mesh_frame(node=NODE))
+    view.grab()
+    gone = weakref.ref(view.patch)
+    view.close()
+    view.deleteLater()
+    QApplication.sendPostedEvents(None, 52)
+    del view
+    gc.collect()
+    assert gone() is None
+    cursor.moved.emit(3)
+    cursor.moved.emit(None)

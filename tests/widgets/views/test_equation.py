@@ -1,0 +1,129 @@
+"""The page of a model: everything its card says, and source that reads like source."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from explorer.state.state import State
+from tests.widgets.parts.sample_catalogue import EQUATION, SOURCE, make_catalogue, make_info
+from tests.widgets.parts.sample_frames import make_frame
+from tests.widgets.parts.view_driving import objects, odd_frames, opened
+from widgets.base import theme
+from widgets.base.highlight import python_as_html
+from widgets.views.equation import EquationView
+
+ODD = odd_frames()
+
+
+@pytest.fixture
+def view(qtbot):
+    view = opened(qtbot, EquationView(), 270, 500)
+    view.show_catalogue(make_catalogue())
+    view.set_frame(make_frame())
+    return view
+
+
+def test_a_loading_state_comes_first(qtbot):
+    view = opened(qtbot, EquationView(), 270, 500)
+    assert view.loading.isVisible()
+    view.set_frame(make_frame())
+    assert view.loading.isVisible()
+    view.show_catalogue(make_catalogue())
+    assert view.page.isVisible() and "D4 group CNN" in view.page.toPlainText()
+
+
+def test_the_page_holds_what_the_card_says(view):
+    text, info = view.page.toPlainText(), make_info()
+    for part in (info.title, info.summary, info.reference, *info.notes, *EQUATION.splitlines(), "G7 G8", "trained"):
+        assert part in text
+    for line in SOURCE.strip().splitlines():
+        assert line.strip() in text
+
+
+def test_the_page_follows_the_model(view):
+    view.set_state(State(model="plain-cnn"))
+    assert "Plain CNN" in view.page.toPlainText()
+    view.set_state(State(model="network.py:make"))
+    assert "no card" in view.page.toPlainText()
+
+
+def test_two_models_have_two_pages(view):
+    assert not view.tabs[0].isVisible()
+    view.set_frame(make_frame(compare=True))
+    assert view.tabs[0].isVisible() and view.tabs[1].text() == "Plain CNN"
+    view.tabs[1].click()
+    assert view.page.toPlainText().startswith("Plain CNN")
+    view.set_frame(make_frame(compare=True, seed=1))
+    assert view.page.toPlainText().startswith("Plain CNN")  # a frame does not turn the page
+    view.set_frame(make_frame())
+    assert view.page.toPlainText().startswith("D4 group CNN")
+
+
+def test_the_place_read_to_stays(view):
+    view.resize(270, 120)
+    bar = view.page.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    before, place = objects(view), bar.value()
+    assert place > 0
+    for i in range(50):
+        view.set_frame(make_frame(transform=f"rotate:{i}"))
+    view.show_catalogue(make_catalogue())
+    view.apply_theme()
+    assert bar.value() == place and objects(view) == before
+    theme.use("dark")
+    view.apply_theme()
+    theme.use("light")
+    assert bar.value() == place
+    view.set_state(State(model="plain-cnn"))
+    assert bar.value() == 0
+
+
+def test_odd_cards_are_shown(view):
+    odd = make_info(title="<script>", equation="", reference="see https://example.org/a?b=1&c=2 there", source="",
+                    notes=(), summary="a < b & c", groups=(), rows=(), input_shape=(), trained=False)  # fmt: skip
+    view.show_catalogue(replace(make_catalogue(), models=(odd,)))
+    text = view.page.toPlainText()
+    assert "<script>" in text and "a < b & c" in text and "claims no symmetry" in text
+    assert 'href="https://example.org/a?b=1&amp;c=2"' in view.html()
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_frames_are_shown(view, name):
+    view.set_frame(ODD[name])
+    view.grab()
+    view.numbers(), view.caption(), view.figure_size()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [SOURCE, "", "def", "x = 'never closed\ny = 1", '"""never closed', "@property\ndef f(self): return 1e-3 + 0x1F",
+     "x = a[1:2] # < & >", "ρ = λ\n\tif"],
+)  # fmt: skip
+def test_highlighting_loses_nothing(qtbot, source):
+    from PySide6.QtGui import QTextDocumentFragment
+
+    shown = QTextDocumentFragment.fromHtml(python_as_html(source)).toPlainText()
+    assert shown.replace("\u2028", "\n").strip("\n") == source.strip("\n")
+
+
+def test_highlighting_tells_kinds_apart(qtbot):
+    made = python_as_html("def forward(x):  # a\n    return 'text' + 1")
+    inks = {text: made.split(f">{text}<")[0][-8:-1] for text in ("def", "forward", "return")}
+    assert inks["def"] == inks["return"] != inks["forward"]
+    assert ">x<" not in made
+
+
+def test_indices_and_exponents_are_set_as_such(view):
+    info = make_info(equation="θ_{g⁻¹u} = x_u + y^{2} < a_{i_{1}}\nplain")
+    view.show_catalogue(replace(make_catalogue(), models=(info,)))
+    made = view.html()
+    assert "θ<sub>g⁻¹u</sub> = x<sub>u</sub> + y<sup>2</sup> &lt; a<sub>i<sub>1</sub></sub>" in made
+
+
+def test_names_of_layers_are_set_as_code(view):
+    view.show_catalogue(replace(make_catalogue(), models=(make_info(summary="Look at `score1` & `a<b`."),)))
+    view.set_state(State(model="d4-cnn"))
+    assert "Look at score1 & a<b." in view.page.toPlainText()
+    assert "<code>score1</code>" in view.html() and "<code>a&lt;b</code>" in view.html()

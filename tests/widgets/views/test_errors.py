@@ -1,0 +1,215 @@
+"""The error per layer: what is drawn is what was measured, whatever was measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QFont, QFontMetricsF
+from PySide6.QtTest import QTest
+
+from tests.widgets.parts.mouse import double_click
+from tests.widgets.parts.sample_frames import LAYERS, make_frame
+from tests.widgets.parts.view_driving import click, gather, measure, objects, odd_frames, opened, with_layers
+from widgets.base.layer_names import shortened
+from widgets.base.words import figure, guilty, guilty_layers, inherited, read_out, verdict_sentence
+from widgets.charts.chart import LogScale
+from widgets.views.errors import ErrorsView
+
+ODD = odd_frames()
+
+
+@pytest.fixture
+def view(qtbot):
+    return opened(qtbot, ErrorsView())
+
+
+def middle(chart, index):
+    """Return the middle of a layer's column."""
+    return QPointF(chart.x_of(index), chart.plot().center().y())
+
+
+def test_a_click_selects_the_layer(view):
+    wishes = gather(view)
+    view.set_frame(make_frame())
+    chart = view.panels[0].layers
+    for i, layer in enumerate(LAYERS):
+        at = middle(chart, i)
+        click(chart, at.x(), at.y())
+        assert wishes[-1].changes == {"layer": layer.name}
+    assert len(wishes) == len(LAYERS)
+
+
+def test_a_click_on_the_second_model_selects_the_layer_at_its_relative_depth(view):
+    wishes = gather(view)
+    frame = make_frame(compare=True)
+    short = replace(frame.squares[1], layers=LAYERS[:3], layer=LAYERS[0])
+    view.set_frame(replace(frame, squares=(frame.squares[0], short)))
+    chart = view.panels[1].layers
+    for i, name in enumerate((LAYERS[0].name, LAYERS[2].name, LAYERS[4].name)):
+        click(chart, chart.x_of(i), chart.plot().center().y())
+        assert wishes[-1].changes == {"layer": name}
+
+
+def test_arrow_keys_walk_through_the_layers(view):
+    wishes = gather(view)
+    view.set_frame(make_frame())
+    chart = view.panels[0].layers
+    chart.setFocus()
+    QTest.keyClick(chart, Qt.Key.Key_Left)
+    assert not wishes  # the first layer is selected
+    QTest.keyClick(chart, Qt.Key.Key_Right)
+    assert wishes[-1].changes == {"layer": LAYERS[1].name}
+
+
+def test_a_click_on_a_channel_selects_it(view):
+    wishes = gather(view)
+    view.set_frame(make_frame())
+    strip = view.panels[0].channels
+    click(strip, strip.x_of(5), strip.plot().center().y())
+    assert wishes[-1].changes == {"channel": 5}
+
+
+def test_drawn_heights_are_the_measured_errors(view):
+    view.set_frame(make_frame())
+    chart = view.panels[0].layers
+    plot = chart.plot()
+    for column in chart.columns:
+        for value in (column.measure.cumulative, column.measure.local, column.measure.floor):
+            height = (plot.bottom() - chart.y_of(value)) / plot.height()
+            assert height == pytest.approx(np.log10(value / 1e-9) / 10)
+
+
+def test_the_read_out_gives_every_number(view, qtbot):
+    view.set_frame(make_frame())
+    chart = view.panels[0].layers
+    said = []
+    view.hovered.connect(said.append)
+    at = middle(chart, 2)
+    QTest.mouseMove(chart, at.toPoint())
+    text = said[-1]
+    for part in ("block.conv", "cumulative 0.6", "local 0.2", "floor 2.0e−7", "chance 1.2", "guilty"):
+        assert part in text
+    qtbot.mouseMove(chart, QPointF(1, 1).toPoint())
+    assert said[-1] == ""
+
+
+def test_only_the_layer_that_makes_the_fault_is_guilty():
+    square = make_frame().squares[0]
+    assert guilty_layers(square) == ["block.conv"]
+    assert verdict_sentence(square) == "broken by block.conv"
+
+
+def test_a_container_is_guilty_only_of_what_its_layers_are_not():
+    bad = measure(cumulative=0.5, local=0.5, verdict="broken")
+    inside = with_layers(["block", "block.conv"], {"block": bad, "block.conv": bad}).squares[0]
+    assert guilty_layers(inside) == ["block.conv"]
+    outside = with_layers(["block", "block.conv"], {"block": bad, "block.conv": measure()}).squares[0]
+    assert guilty_layers(outside) == ["block"]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_frames_are_drawn(view, name):
+    view.set_frame(ODD[name])
+    view.grab()
+    view.numbers(), view.caption()
+    for panel in view.panels:
+        for chart in (panel.layers, panel.channels):
+            for i in range(0, 60, 7):
+                chart.read(QPointF(10.0 * i, 60.0))
+
+
+def test_the_empty_state_says_what_to_do(view):
+    view.set_frame(None)
+    assert "Choose a model" in view.panels[0].layers.message
+    view.set_frame(make_frame())
+    assert view.panels[0].layers.message == ""
+
+
+def test_nothing_is_made_anew_on_a_frame(view):
+    frames = [make_frame(compare=True, seed=seed) for seed in range(2)]
+    view.set_frame(frames[0])
+    before = objects(view)
+    for i in range(50):
+        view.set_frame(frames[i % 2])
+        view.grab()
+    assert objects(view) == before
+
+
+def test_the_wheel_zooms_and_a_frame_keeps_the_zoom(view):
+    view.set_frame(ODD["200 layers"])
+    chart = view.panels[0].layers
+    shown = chart.value_at(chart.plot().right()) - chart.value_at(chart.plot().left())
+    assert shown == pytest.approx(200)
+    chart._slide(50, 90)
+    view.set_frame(ODD["200 layers"])
+    assert chart.value_at(chart.plot().left()) == pytest.approx(50)
+    wishes = gather(view)
+    click(chart, chart.x_of(70), chart.plot().center().y())
+    assert wishes[-1].changes == {"layer": "features.7.block.70"}
+    double_click(chart, chart.plot().center().toPoint())
+    assert not chart.zoomed
+
+
+def test_the_axis_holds_zero_and_what_lies_outside():
+    scale = LogScale()
+    assert [scale.outside(v) for v in (0.0, 1e-10, 1e-9, 1.0, 10.0, 11.0)] == [-1, -1, 0, 0, 0, 1]
+    assert scale.fraction(0.0) == scale.fraction(float("nan")) == 0.0
+    assert scale.fraction(float("inf")) == scale.fraction(1e9) == 1.0
+
+
+def test_numbers_are_those_of_the_frame(view):
+    frame = make_frame(compare=True)
+    view.set_frame(frame)
+    numbers = view.numbers()
+    measures = [frame.squares[0].measures[layer.name] for layer in LAYERS]
+    assert list(numbers["layer"]) == [layer.name for layer in LAYERS]
+    assert list(numbers["cumulative"]) == [m.cumulative for m in measures]
+    assert list(numbers["compare.local"]) == [m.local for m in frame.squares[1].measures.values()]
+    assert "rotate:90" in view.caption() and "handwritten 3" in view.caption()
+
+
+def test_a_hidden_view_waits(qtbot):
+    view = ErrorsView()
+    qtbot.addWidget(view)
+    view.set_frame(make_frame())
+    assert not view.panels[0].layers.columns
+    view.show()
+    assert len(view.panels[0].layers.columns) == len(LAYERS)
+
+
+@pytest.mark.parametrize("width, height", [(1280, 180), (250, 500), (90, 70), (2560, 400)])
+def test_every_size_can_be_drawn(qtbot, width, height):
+    view = opened(qtbot, ErrorsView(), width, height)
+    view.set_frame(make_frame(compare=True))
+    assert not view.grab().isNull()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "no law"), (0.0, "0"), (0.2134, "0.213"), (2e-7, "2.0e−7"), (float("nan"), "not a number"),
+     (float("inf"), "∞"), (-0.5, "−0.5"), (12345.0, "1.2e4"), (-1e-5, "−1.0e−5")],
+)  # fmt: skip
+def test_numbers_as_text(value, text):
+    assert figure(value) == text
+
+
+def test_an_inherited_error_is_no_fault_and_no_praise():
+    passed_on = measure(cumulative=0.9, local=2e-7)
+    assert inherited(passed_on) and not guilty(passed_on)
+    assert "comes from earlier layers" in read_out("relu", passed_on)
+    assert not inherited(measure()) and not inherited(measure(cumulative=None)) and not inherited(None)
+
+
+def test_what_a_layer_is_is_kept_of_its_name(qapp):
+    metrics = QFontMetricsF(QFont())
+    whole = metrics.horizontalAdvance("block1.conv1.attention")
+    assert shortened(metrics, "block1.conv1.attention", whole) == "block1.conv1.attention"
+    assert shortened(metrics, "block1.conv1.attention", whole - 1) == "…conv1.attention"
+    assert shortened(metrics, "block1.conv1.attention", metrics.horizontalAdvance("…attention")) == "…attention"
+    for name in ("layers.12.mlp.0", "a" * 50, "", "x.0"):
+        for room in (5.0, 20.0, 50.0):
+            text = shortened(metrics, name, room)
+            assert metrics.horizontalAdvance(text) <= max(room, metrics.horizontalAdvance("…")) and text != "…0"

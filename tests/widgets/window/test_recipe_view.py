@@ -1,0 +1,44 @@
+"""The view of docs/recipes.md is a view: found by the scan, empty by design, and fed with frames."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+import widgets
+from explorer.declare.registry import scan
+from tests.widgets.parts.sample_frames import make_frame
+from widgets.base.view import ViewSpec
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Iterator[ViewSpec]:
+    page = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8").partition("`widgets/views/statistics.py`")[2]
+    code = re.search(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert code is not None
+    (tmp_path / "statistics.py").write_text(code[1], encoding="utf-8")
+    widgets.views.__path__.append(str(tmp_path))
+    importlib.invalidate_caches()
+    yield scan(widgets, "VIEW", "views")["statistics"]
+    widgets.views.__path__.remove(str(tmp_path))
+    del sys.modules["widgets.views.statistics"], widgets.views.statistics
+
+
+def test_the_recipe_shows_a_frame_and_its_absence(spec: ViewSpec, qtbot: QtBot) -> None:
+    view = spec.make()
+    qtbot.addWidget(view)
+    view.show()
+    view.set_frame(make_frame())
+    shown = view.label.text()
+    assert [line.partition(":")[0] for line in shown.splitlines()] == ["F(x)", "ρ′(g)F(x)", "F(ρ(g)x)"]
+    assert list(view.numbers()) == ["F(x)", "ρ′(g)F(x)", "F(ρ(g)x)"] and "lift" in view.caption()
+    view.set_frame(None)
+    assert view.label.text().startswith("No answer yet") and not view.numbers() and not view.caption()

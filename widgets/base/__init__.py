@@ -1,0 +1,1 @@
+"""Share what every view needs: the view itself, words, colours, theme, controls."""

@@ -1,0 +1,60 @@
+"""What domains of data and families of models are called where one chooses among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from explorer.declare.card import ModelInfo
+from explorer.state.catalogue import same_kind
+
+Thing = TypeVar("Thing")
+TITLES = {
+    "grid": "Images", "graph": "Graphs", "set": "Sets", "mesh": "Meshes", "time": "Sequences", "sphere": "Sphere",
+    "volume": "Volumes",
+}  # fmt: skip
+ONE = {"grid": "an image", "graph": "a graph", "set": "a set", "mesh": "a mesh", "time": "a sequence"}
+MOST = 24  # entries of a menu: as many fit on a screen of 800 pixels with room to spare
+# the rows of docs/systems.md that more models have than fit into one menu
+FAMILIES = {
+    "S1": "Deep Sets and PointNet", "S2": "Attention between all pairs", "S3": "Edges that are inferred",
+    "S4": "From a transformer to a convolution", "N1": "Convolution, attention, messages",
+    "N2": "Filters of the Laplacian", "N3": "Ways to aggregate", "N4": "Graph networks", "N5": "Pooling",
+    "R1": "Autoregression", "R2": "Simple recurrence", "R3": "Gates", "R4": "Warped time",
+    "R5": "One sequence to another", "R6": "Transformer", "G9": "Both strands of DNA",
+    "N6": "Tasks, walks and samples", "N7": "Colour refinement", "N8": "Graph transformers", "N9": "Explanations",
+}  # fmt: skip
+
+
+def title_of(domain: str) -> str:
+    """Return the heading of a domain."""
+    return TITLES.get(domain, domain.capitalize())
+
+
+def place_of(domain: str) -> tuple[int, str]:
+    """Return the key that puts domains in order: those that are known first."""
+    order = list(TITLES)
+    return (order.index(domain) if domain in order else len(order), domain)
+
+
+def lessons_of(domain: str) -> str:
+    """Return the heading of the lessons about a domain; sets and graphs are taught together."""
+    return "Graphs, sets and attention" if same_kind(domain, "graph") else title_of(domain)
+
+
+def families(models: Sequence[ModelInfo]) -> list[tuple[str, list[ModelInfo]]]:
+    """Return the models by the row they stand for first, [("N1  Title", models)]; one part where they are few."""
+    if len(models) <= MOST:
+        return [("", list(models))]
+    found: dict[str, list[ModelInfo]] = {}
+    for model in models:
+        row = model.rows[0] if model.rows else ""
+        found.setdefault(f"{row}  {FAMILIES.get(row, '')}".strip() or "Others", []).append(model)
+    return list(found.items())
+
+
+def parts(things: Sequence[Thing], most: int = MOST) -> list[list[Thing]]:
+    """Return the things in as few parts of about the same length as there must be."""
+    count = max(1, -(-len(things) // most))
+    size = max(1, -(-len(things) // count))
+    return [list(things[k : k + size]) for k in range(0, len(things), size)]

@@ -1,0 +1,128 @@
+"""What every view is: a widget that shows frames, emits wishes, and can give its numbers and a caption."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QWidget
+
+from explorer.square.frame import Frame, OrbitCurve
+from explorer.state.catalogue import Catalogue
+from explorer.state.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the person asks for. A view changes no state itself; the controller grants wishes.
+
+    Attributes:
+        changes: fields of State to replace, such as {"layer": "conv2", "channel": None}.
+        step: (transform name, values) to set, or None.
+        tag: successive wishes with the same tag are one undo entry (a drag); "" is an entry of its own.
+        done: the gesture is over (mouse released).
+    """
+
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    step: tuple[str, tuple[float, ...]] | None = None
+    tag: str = ""
+    done: bool = False
+
+
+class View(QWidget):
+    """Base of all views. Subclasses override what they show; hidden views are only marked dirty.
+
+    `show_frame(None)` is the designed empty state. Views update existing items; they never rebuild on a frame.
+    """
+
+    MOST = 2  # models that are shown beside each other; the first ones of a frame
+
+    wished = Signal(object)  # Wish
+    hovered = Signal(str)  # read-out under the cursor, "" when it leaves
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._waiting: dict[str, Callable[[], None]] = {}
+
+    # what the main window calls -------------------------------------------------------------------------------
+    def set_frame(self, frame: Frame | None) -> None:
+        self._when_visible("frame", lambda: self.show_frame(frame))
+
+    def keep_frame(self, frame: Frame) -> None:
+        """Take `frame`, in place of one that still waits, without drawing it: that is done by `catch_up`."""
+        self._waiting["frame"] = lambda: self.show_frame(frame)
+
+    def catch_up(self) -> None:
+        """Draw what waits, when the view can be seen."""
+        if self.isVisible():
+            self._flush()
+
+    def set_orbit(self, curves: tuple[OrbitCurve, ...]) -> None:
+        self._when_visible("orbit", lambda: self.show_orbit(curves))
+
+    # what a view overrides ------------------------------------------------------------------------------------
+    def show_frame(self, frame: Frame | None) -> None:
+        """Draw `frame`."""
+
+    def show_orbit(self, curves: tuple[OrbitCurve, ...]) -> None:
+        """Draw the (partial) curves along the orbit, one per model."""
+
+    def set_state(self, state: State) -> None:
+        """Follow what the person has chosen at once: the frame that answers it comes later."""
+
+    def show_catalogue(self, catalogue: Catalogue) -> None:
+        """Take note of what there is to choose from."""
+
+    def settle(self) -> None:
+        """Wait for what is still being drawn in the background (a layout): a picture is about to be taken."""
+
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        """Return what is shown as named arrays, for CSV and NPZ."""
+        return {}
+
+    def turntable(self, count: int) -> Iterator[QImage] | None:
+        """Return `count` pictures of one full turn of what is shown, made one by one; None where nothing can turn."""
+        return None
+
+    def caption(self) -> str:
+        """Return one line that says what is shown with which parameters, for exported figures."""
+        return ""
+
+    def apply_theme(self) -> None:
+        """Take the colours of `widgets.base.theme.current()`; called at start and when light/dark changes."""
+
+    # hidden views wait until they are seen --------------------------------------------------------------------
+    def _when_visible(self, key: str, show: Callable[[], None]) -> None:
+        self._waiting[key] = show
+        self.catch_up()
+
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, {}
+        for show in waiting.values():
+            show()
+
+    def showEvent(self, event: Any) -> None:
+        super().showEvent(event)
+        self._flush()
+
+
+@dataclass(frozen=True, slots=True)
+class ViewSpec:
+    """How the window finds and places a view.
+
+    `area` is "center", "left", "right" or "bottom"; views of one area are tabbed in the order of `order`. A view
+    that can show some `domains` only has no tab while another is looked at.
+    """
+
+    name: str
+    title: str
+    make: Callable[[], View]
+    area: str
+    order: int = 0
+    summary: str = ""
+    key: str = ""
+    domains: tuple[str, ...] = ()  # empty: all

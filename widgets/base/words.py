@@ -1,0 +1,129 @@
+"""Numbers and measurements put into words: the same in every view, read-out and caption."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from explorer.declare.elements import chain_text
+from explorer.square.frame import Frame, LayerInfo, Measure, Square
+
+
+def figure(value: float | None) -> str:
+    """Return a number in the fewest characters that tell it: "0.213", "2.0e-7", "0", "no law" for None."""
+    if value is None:
+        return "no law"
+    if math.isnan(value):
+        return "not a number"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == 0 or 1e-3 <= abs(value) < 1000:
+        return f"{value:.3g}".replace("-", "−")
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}".replace("-", "−")
+
+
+def guilty(measure: Measure | None) -> bool:
+    """Say whether this layer itself breaks the law: its own error, not an inherited one, is far above its floor."""
+    if measure is None or measure.verdict != "broken" or measure.local is None:
+        return False
+    return math.isnan(measure.local) or measure.local > 10 * max(measure.floor, 1e-15)
+
+
+def inherited(measure: Measure | None) -> bool:
+    """Say whether a layer does no wrong itself but shows the error that earlier ones have made."""
+    if measure is None or measure.verdict != "holds" or measure.cumulative is None:
+        return False
+    return measure.cumulative > 100 * max(measure.floor, 1e-15)
+
+
+def guilty_layers(square: Square) -> list[str]:
+    """Return the names of the guilty layers, in execution order.
+
+    A container is guilty only of what none of its own layers does; "name#2" is the second call of a module.
+    """
+    names = [layer.name for layer in square.layers if guilty(square.measures.get(layer.name))]
+    return [a for a in names if not any(b.startswith(a.partition("#")[0] + ".") for b in names)]
+
+
+def verdict_sentence(square: Square) -> str:
+    """Return what the measurement says of the whole network, in a few words."""
+    found = [m for m in (square.measures.get(layer.name) for layer in square.layers) if m is not None]
+    if not found:
+        return "not measured yet"
+    names = guilty_layers(square)
+    if names:
+        more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+        return f"broken by {' and '.join(names[:2]) if not more else ', '.join(names[:2])}{more}"
+    broken = [layer.name for layer in square.layers if _verdict(square, layer) == "broken"]
+    if broken:
+        return f"broken from {broken[0]} on"
+    if all(m.cumulative is None for m in found):
+        return "no law: this element has no action here"
+    if not any(m.exact for m in found):
+        return "resampled element: a curve, no verdict"
+    if any(m.verdict != "holds" for m in found):
+        return "holds wherever there is a law"
+    return "holds at every layer"
+
+
+def verdict_colour_role(square: Square) -> str:
+    """Return "bad", "good" or "muted": the role of the theme's colour that goes with `verdict_sentence`."""
+    verdicts = {_verdict(square, layer) for layer in square.layers}
+    return "bad" if "broken" in verdicts else "good" if "holds" in verdicts else "muted"
+
+
+def _verdict(square: Square, layer: LayerInfo) -> str:
+    measure = square.measures.get(layer.name)
+    return measure.verdict if measure is not None else ""
+
+
+def read_out(name: str, measure: Measure | None, sep: str = " · ") -> str:
+    """Return every number of a layer's measurement in one line (or several, with another separator)."""
+    if measure is None:
+        return f"{name}{sep}not measured"
+    words = [name]
+    if measure.cumulative is None:
+        words.append("no law: the field has no action of this element")
+    else:
+        words.append(f"cumulative {figure(measure.cumulative)}")
+    words.append("local not measurable alone" if measure.local is None else f"local {figure(measure.local)}")
+    words.append(f"floor {figure(measure.floor)}")
+    if measure.chance is not None:
+        words.append(f"chance {figure(measure.chance)}")
+    if measure.decibel is not None:
+        words.append(f"{figure(measure.decibel)} dB")
+    if measure.attributed is not None:
+        words.append(f"its effect on the output {figure(measure.attributed)}")
+    if measure.kept < 1:
+        words.append(f"{measure.kept:.0%} of places compared")
+    verdict = "holds, the error comes from earlier layers" if inherited(measure) else measure.verdict
+    words.append("guilty" if guilty(measure) else verdict)
+    return sep.join(words)
+
+
+def subject(frame: Frame) -> str:
+    """Return which network was shown what, for captions: "d4-cnn on handwritten 3, rotate:90, float32 on cpu"."""
+    state = frame.state
+    models = " and ".join(square.model for square in frame.squares) or state.model
+    sample = frame.sample_title or state.sample or "no sample"
+    element = chain_text(state.steps) or "identity"
+    return f"{models} on {sample}, {element}, {state.dtype} on {frame.device}, seed {state.seed}"
+
+
+def counterpart(frame: Frame, index: int, layer: str) -> str:
+    """Return the layer of the first square at the relative depth of `layer` in square `index`.
+
+    State.layer names a layer of the first model; the second one shows the same relative depth.
+    """
+    if index == 0:
+        return layer
+    names, first = ([one.name for one in frame.squares[k].layers] for k in (index, 0))
+    if layer not in names or not first:
+        return layer
+    return first[round(names.index(layer) / max(1, len(names) - 1) * (len(first) - 1))]
+
+
+def shorten(words: Sequence[str], limit: int = 3) -> str:
+    """Return "a, b, c and 4 more"."""
+    return ", ".join(words[:limit]) + (f" and {len(words) - limit} more" if len(words) > limit else "")

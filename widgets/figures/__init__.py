@@ -1,0 +1,1 @@
+"""Write pictures, films and tables."""

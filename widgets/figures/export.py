@@ -1,0 +1,383 @@
+"""Figures, numbers and animations as files: written beside their place and then renamed, never half.
+
+A figure is the view itself, painted once more on another device in the light theme, so SVG and PDF hold the same
+text and lines as the screen. Controls (widgets with the property "chrome") are left out, and the view's caption
+stands below and in the file's metadata.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import subprocess
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import chain
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QMarginsF, QPoint, QRect, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontInfo,
+    QFontMetrics,
+    QImage,
+    QImageWriter,
+    QPageLayout,
+    QPageSize,
+    QPainter,
+    QPdfWriter,
+    QRegion,
+)
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import QApplication, QWidget
+
+from widgets.base import theme as themes
+from widgets.base.view import View
+
+FIGURES = (".png", ".svg", ".pdf")
+NUMBERS = (".csv", ".npz")
+ANIMATIONS = (".gif", ".mp4")
+SHARPNESS = 2  # device pixels of a PNG for one of the screen's
+SMALLEST = QSize(320, 160)  # of a view that was never laid out
+MARGIN = 10
+PALETTE_FRAMES = 16  # looked at for the palette of a GIF
+
+
+class ExportError(Exception):
+    """What could not be written and why, in one sentence."""
+
+
+def export_view(view: View, path: str | Path, *, theme: str = "light") -> None:
+    """Write `view` as a figure; the extension (.png, .svg, .pdf) says how. Raise ExportError."""
+    path = Path(path)
+    kind = _kind(path, FIGURES, "a figure")
+    _folder(path)
+    with _dressed(view, themes.DARK if theme == "dark" else themes.LIGHT):
+        view.catch_up()
+        view.settle()
+        figure = _Figure(view)
+        match kind:
+            case ".png":
+                data = figure.png()
+            case ".svg":
+                data = figure.svg()
+            case _:
+                data = figure.pdf()
+    _put(path, data)
+
+
+def export_numbers(view: View, path: str | Path) -> None:
+    """Write what `view` shows as numbers, .csv (long format) or .npz. Raise ExportError."""
+    path = Path(path)
+    kind = _kind(path, NUMBERS, "numbers")
+    view.catch_up()
+    numbers = view.numbers()
+    if not numbers:
+        raise ExportError("There are no numbers in this view yet.")
+    if kind == ".npz":
+        packed = io.BytesIO()
+        np.savez_compressed(packed, allow_pickle=False, **numbers)
+        _put(path, packed.getvalue())
+        return
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")  # class labels and layer names may hold commas and quotes
+    table.writerow(["name", "index", "value"])
+    for name, array in numbers.items():
+        for index, value in np.ndenumerate(np.asarray(array)):
+            table.writerow([name, " ".join(map(str, index)), value])
+    _put(path, text.getvalue().encode())
+
+
+def save_animation(images: Iterable[NDArray[np.uint8]], path: str | Path, fps: float) -> None:
+    """Write pictures (height, width, 3) uint8 of one size as .gif or .mp4 (H.264). Raise ExportError."""
+    path = Path(path)
+    kind = _kind(path, ANIMATIONS, "an animation")
+    _folder(path)
+    if not 1 <= fps <= 120:
+        raise ExportError(f"An animation runs at 1 to 120 pictures a second, not {fps:g}.")
+    if kind == ".gif":
+        _put(path, _gif(_checked(images), fps))
+    else:
+        _mp4(_checked(images), path, fps)
+
+
+# the figure ---------------------------------------------------------------------------------------------------
+class _Figure:
+    """A view with its caption below, painted on any device."""
+
+    def __init__(self, view: View) -> None:
+        self.view, self.caption = view, view.caption()
+        self.font = QFont(view.font())
+        self.font.setPointSizeF(max(6.5, self.font.pointSizeF() * 0.85))
+        self.font.setFeature(QFont.Tag("liga"), 0)  # text copied from a PDF says "float", not "ﬂoat"
+        size, height = view.size(), 0
+        if self.caption:
+            room = QRect(0, 0, size.width() - 2 * MARGIN, 10_000)
+            height = QFontMetrics(self.font).boundingRect(room, Qt.TextFlag.TextWordWrap, self.caption).height()
+            height += MARGIN + 4
+        self.size = QSize(size.width(), size.height() + height)
+
+    def paint(self, painter: QPainter) -> None:
+        t, view = themes.current(), self.view
+        painter.fillRect(QRect(QPoint(), self.size), QColor(t.window))
+        flags = QWidget.RenderFlag.DrawWindowBackground | QWidget.RenderFlag.DrawChildren
+        view.render(painter, QPoint(), QRegion(), flags)
+        if self.caption:
+            painter.setFont(self.font)
+            painter.setPen(QColor(t.muted))
+            top = view.height() + 4
+            rect = QRectF(MARGIN, top, self.size.width() - 2 * MARGIN, self.size.height() - top)
+            painter.drawText(rect, Qt.TextFlag.TextWordWrap, self.caption)
+
+    def png(self) -> bytes:
+        image = QImage(self.size * SHARPNESS, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(SHARPNESS)
+        image.setText("Description", self.caption)
+        image.setText("Software", "Equiscope")
+        painter = QPainter(image)
+        self.paint(painter)
+        painter.end()
+        buffer = _open_buffer()
+        if not QImageWriter(buffer, QByteArray(b"png")).write(image):
+            raise ExportError("The picture cannot be made.")
+        return bytes(buffer.data().data())
+
+    def svg(self) -> bytes:
+        buffer = _open_buffer()
+        # version 1.1 has clip paths, the default (Tiny 1.2) would let elided rows run over
+        generator = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
+        generator.setOutputDevice(buffer)
+        generator.setSize(self.size)
+        generator.setViewBox(QRect(QPoint(), self.size))
+        generator.setResolution(self.view.logicalDpiX())
+        generator.setTitle(self.view.windowTitle() or type(self.view).__name__.removesuffix("View"))
+        generator.setDescription(self.caption)
+        painter = QPainter(generator)
+        self.paint(painter)
+        painter.end()
+        return _named_fonts(bytes(buffer.data().data()).decode()).encode()
+
+    def pdf(self) -> bytes:
+        buffer, dots = _open_buffer(), self.view.logicalDpiX()
+        writer = QPdfWriter(buffer)
+        writer.setResolution(dots)  # one unit of the page is one pixel, and fonts keep their size
+        # told which colours to expect, the engine does not warn of the style's gradients between two kinds of them
+        writer.setColorModel(QPdfWriter.ColorModel.RGB)
+        points = QSizeF(self.size.width() * 72 / dots, self.size.height() * 72 / dots)
+        page = QPageSize(points, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch)
+        writer.setPageLayout(QPageLayout(page, QPageLayout.Orientation.Portrait, QMarginsF()))
+        writer.setTitle(self.caption)
+        writer.setCreator("Equiscope")
+        painter = QPainter(writer)
+        self.paint(painter)
+        painter.end()
+        return bytes(buffer.data().data())
+
+
+def _open_buffer() -> QBuffer:
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    return buffer
+
+
+def _named_fonts(svg: str) -> str:
+    """Name fonts that other programs know: Qt writes its own alias "Sans Serif", which none of them has."""
+
+    def named(match: re.Match[str]) -> str:
+        asked = [name.strip() for name in match[1].split(",")]
+        font = QFont(asked[0])
+        font.setFamilies(asked)
+        found = QFontInfo(font).family()
+        first = asked[0].lower()
+        generic = "monospace" if "mono" in first else "serif" if "math" in first or first == "serif" else "sans-serif"
+        real = [name for name in (*asked, found) if name.lower() not in ("sans serif", "serif", "monospace")]
+        return f'font-family="{", ".join([*dict.fromkeys(real), generic])}"'
+
+    return re.sub(r'font-family="([^"]*)"', named, svg)
+
+
+@contextmanager
+def _dressed(view: View, theme: themes.Theme) -> Iterator[None]:
+    """Give `view` a theme and the size of a figure, without controls; then take all back.
+
+    The window behind does not flicker: no event is handled, and so nothing repainted, before the end.
+    """
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    kept, sheet, geometry, palette = dict(themes._state), view.styleSheet(), view.geometry(), app.palette()
+    view._flush()  # a view that was never seen holds its frame back
+    chrome = [w for w in view.findChildren(QWidget) if w.property("chrome") and not w.isHidden()]
+    try:
+        themes._state["theme"] = theme
+        # the program's palette, because under a style sheet a widget does not inherit that of its parent
+        app.setPalette(themes.palette(theme))
+        view.setStyleSheet(themes.style_sheet(theme))
+        view.apply_theme()
+        view.ensurePolished()
+        for _ in range(2):  # some views show their controls again when they are given another size
+            for widget in chrome:
+                widget.hide()
+            _lay_out(view)
+            view.resize(_figure_size(view))
+        _lay_out(view)
+        yield
+    finally:
+        themes._state.update(kept)
+        for widget in chrome:
+            widget.show()
+        app.setPalette(palette)
+        view.setStyleSheet(sheet)
+        view.apply_theme()
+        view.setGeometry(geometry)
+        _lay_out(view)
+
+
+def _figure_size(view: View) -> QSize:
+    """Return the size asked for by the view (all rows of a list), else the one on screen."""
+    wanted = getattr(view, "figure_size", None)
+    size: QSize = wanted() if wanted is not None else view.size()
+    return size.expandedTo(view.minimumSizeHint()).expandedTo(SMALLEST)
+
+
+def _lay_out(view: QWidget) -> None:
+    """Carry out layouts that are waiting for the event loop, and nothing else that waits there."""
+    for _ in range(2):  # scroll areas find their size after the layouts round them have
+        for widget in (view, *view.findChildren(QWidget)):
+            QApplication.sendPostedEvents(widget, QEvent.Type.LayoutRequest)
+            if (layout := widget.layout()) is not None:
+                layout.activate()
+        view.grab(QRect(0, 0, 1, 1))  # sends a hidden view the sizes it would be sent when shown
+
+
+# animations ---------------------------------------------------------------------------------------------------
+def _checked(images: Iterable[NDArray[np.uint8]]) -> Iterator[NDArray[np.uint8]]:
+    """Yield the pictures as contiguous bytes of one shape; raise ExportError where one does not fit."""
+    shape: tuple[int, ...] | None = None
+    for image in images:
+        if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8 or not image.size:
+            raise ExportError(f"A picture must be (height, width, 3) uint8, not {image.shape} {image.dtype}.")
+        if shape is not None and image.shape != shape:
+            raise ExportError(f"All pictures must have one size: {image.shape[:2]} came after {shape[:2]}.")
+        shape = image.shape
+        yield np.ascontiguousarray(image)
+    if shape is None:
+        raise ExportError("There are no pictures to make an animation of.")
+
+
+def _gif(images: Iterator[NDArray[np.uint8]], fps: float) -> bytes:
+    """Return a looping GIF; all pictures share one palette, so that nothing shimmers."""
+    from PIL import Image
+
+    packed: list[bytes] = []  # compressed: a minute of pictures fits, and the palette needs all of them first
+    shape: tuple[int, ...] = ()
+    for image in images:
+        packed.append(zlib.compress(image.tobytes(), 1))
+        shape = image.shape
+
+    def unpacked(k: int) -> NDArray[np.uint8]:
+        return np.frombuffer(zlib.decompress(packed[k]), np.uint8).reshape(shape)
+
+    looked = sorted({round(k) for k in np.linspace(0, len(packed) - 1, PALETTE_FRAMES)})
+    thin = max(1, max(shape[:2]) // 320)
+    sheet = np.concatenate([unpacked(k)[::thin, ::thin] for k in looked])
+    palette = Image.fromarray(sheet).quantize(256, method=Image.Quantize.MEDIANCUT)
+    frames = (
+        Image.fromarray(unpacked(k)).quantize(palette=palette, dither=Image.Dither.NONE) for k in range(len(packed))
+    )
+    out = io.BytesIO()
+    first = next(frames)
+    # the format counts hundredths of a second, and players take less than two for ten
+    wait = max(20, round(100 / fps) * 10)
+    first.save(out, "GIF", save_all=True, append_images=frames, duration=wait, loop=0, optimize=False)
+    return out.getvalue()
+
+
+def _mp4(images: Iterator[NDArray[np.uint8]], path: Path, fps: float) -> None:
+    """Hand the pictures one by one to ffmpeg, which writes beside `path`."""
+    part = path.with_name(f".{path.stem}.{os.getpid()}.part.mp4")
+    try:
+        with tempfile.TemporaryFile() as complaints:
+            _film(images, part, fps, complaints)
+        os.replace(part, path)
+    except OSError as error:
+        raise ExportError(f"Cannot write {path.name}: {_reason(error)}.") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _film(images: Iterator[NDArray[np.uint8]], part: Path, fps: float, complaints: IO[bytes]) -> None:
+    import imageio_ffmpeg
+
+    first = _even(next(images))  # raises ExportError when there is none
+    command = [
+        imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24",
+        "-s", f"{first.shape[1]}x{first.shape[0]}", "-r", f"{fps:g}", "-i", "-", "-an", "-c:v", "libx264",
+        "-pix_fmt", "yuv420p", "-crf", "18", "-movflags", "+faststart", str(part),
+    ]  # fmt: skip
+    film = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=complaints)
+    assert film.stdin is not None
+    try:
+        with suppress(BrokenPipeError):  # ffmpeg gave up: it says why
+            for image in chain([first], map(_even, images)):
+                film.stdin.write(image.tobytes())
+            film.stdin.close()
+        film.wait()
+    finally:
+        if film.poll() is None:  # the pictures ended with an exception
+            film.kill()
+            film.wait()
+        with suppress(BrokenPipeError):
+            film.stdin.close()
+    if film.returncode:
+        complaints.seek(0)
+        said = complaints.read().decode(errors="replace").strip().splitlines() or ["no reason given"]
+        raise OSError(said[-1])
+
+
+def _even(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the picture with even sides, which yuv420p (colour at half the resolution) asks for."""
+    return np.pad(image, ((0, image.shape[0] % 2), (0, image.shape[1] % 2), (0, 0)), mode="edge")
+
+
+# files --------------------------------------------------------------------------------------------------------
+def _kind(path: Path, known: tuple[str, ...], what: str) -> str:
+    kind = path.suffix.lower()
+    if kind not in known:
+        raise ExportError(f"{what.capitalize()} can be written as {', '.join(known)}, not as {path.name!r}.")
+    return kind
+
+
+def _folder(path: Path) -> None:
+    """Raise ExportError unless the folder of `path` is there and can be written in."""
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise ExportError(f"There is no folder {folder}.")
+    if path.is_dir():
+        raise ExportError(f"{path.name} is a folder; choose another name.")
+    if not os.access(folder, os.W_OK):
+        raise ExportError(f"The folder {folder} cannot be written in.")
+
+
+def _put(path: Path, data: bytes) -> None:
+    """Write a whole file or none."""
+    _folder(path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        os.replace(part, path)
+    except OSError as error:
+        raise ExportError(f"Cannot write {path.name}: {_reason(error)}.") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error).splitlines()[0] or "unknown").lower()

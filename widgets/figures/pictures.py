@@ -1,0 +1,143 @@
+"""Pictures of the views, made by the program itself: for `run`, for `gallery` and for the documentation."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from explorer.app.runner import Engine
+from explorer.declare.elements import parse_chain
+from explorer.state.session import write_beside
+from explorer.state.state import State
+from widgets.base.view import View
+from widgets.figures.export import ExportError, export_view
+from widgets.figures.offscreen import NoPicture, visit_window
+from widgets.window.main_window import MainWindow
+
+# views that list what there is rather than show what a network does
+_LISTS = ("gallery", "log", "inspector")
+_SHOWCASE = {
+    "grid": "rotate:90",
+    "graph": "permute:3",
+    "set": "permute:3",
+    "time": "shift:5",
+    "mesh": "random-gauge:3",
+}  # an element that shows something
+
+
+def view_pictures(start: Callable[[], Engine], state: State, folder: Path) -> list[Path]:
+    """Save the window and every view of `state` as PNG in `folder`; return the paths."""
+    made: list[Path] = []
+
+    def visit(window: MainWindow) -> None:
+        made.extend(_save_views(window, folder))
+
+    visit_window(start, state, [state], visit, path=folder / "window.png")
+    return [folder / "window.png", *made]
+
+
+def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
+    """Save every card x view, the window light and dark at two sizes, and an index; return the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made: list[Path] = []
+    first = State(steps=parse_chain(_SHOWCASE["grid"]))
+    pair = replace(first, model="plain-cnn", compare="d4-cnn", sample="digit-3")
+    graph = State(model="gat", sample="karate", node=0, steps=parse_chain(_SHOWCASE["graph"]))
+    time = State(model="lstm", sample="", node=60, steps=parse_chain(_SHOWCASE["time"]))
+    mesh = State(model="gem-cnn", sample="body", layer="act1", node=700, steps=parse_chain(_SHOWCASE["mesh"]))
+    for theme in ("light", "dark"):
+        for size, state, name in (
+            ((1280, 800), replace(first, sample="digit-3"), "window"),
+            ((1280, 800), pair, "compare"),
+            ((2560, 1440), pair, "large"),
+            ((1280, 800), graph, "graph"),
+            ((2560, 1440), replace(graph, model="graph-transformer", layer="", node=11), "attention"),
+            ((1280, 800), time, "timeline"),
+            ((1280, 800), mesh, "surface"),
+            ((2560, 1440), replace(mesh, model="monet-principal", compare="gem-cnn", layer="classify"), "gauges"),
+        ):
+            path = folder / f"{name}-{theme}.png"
+            visit_window(start, state, [state], None, size=size, theme_name=theme, path=path)
+            _compact(path)
+            made.append(path)
+            print(path, file=sys.stderr, flush=True)
+    states = [State(model=name, steps=parse_chain(_SHOWCASE[domain])) for name, domain in _models(start)]
+
+    def visit(window: MainWindow) -> None:
+        model = window.controller.state.model
+        target = folder / model
+        target.mkdir(exist_ok=True)
+        # a picture that says that there is nothing to see is worth no place on the page
+        saved = _save_views(window, target, lambda view: bool(view.numbers()))
+        for path in saved:
+            _compact(path)
+        made.extend(saved)
+        print(target, file=sys.stderr, flush=True)
+
+    visit_window(start, states[0], states, visit, path=None)
+    index = folder / "README.md"
+    index.write_text(_index(made, folder), encoding="utf-8")
+    return [*made, index]
+
+
+def _models(start: Callable[[], Engine]) -> list[tuple[str, str]]:
+    engine = start()
+    try:
+        return [(m.name, m.domain) for m in engine.catalogue().models]
+    finally:
+        engine.close()
+
+
+def _save_views(window: MainWindow, folder: Path, worth: Callable[[View], bool] = lambda view: True) -> list[Path]:
+    made = []
+    squares = window.controller.frame.squares if window.controller.frame is not None else ()
+    domain = squares[0].domain if squares else "grid"
+    for spec, view in window.views:
+        if spec.name in _LISTS or (spec.domains and domain not in spec.domains):
+            continue
+        # a hidden view has not drawn the frame yet; bringing it to the front makes it do so
+        window.show_view(spec.name)
+        if not worth(view):
+            continue
+        path = folder / f"{spec.name}.png"
+        try:
+            export_view(view, path)
+        except ExportError as error:
+            raise NoPicture(str(error)) from error
+        made.append(path)
+    # the window as it is found: the first tab of each place
+    for name in ("gallery", "inspector", "errors"):
+        window.show_view(name)
+    window.show_home(domain)
+    return made
+
+
+def _compact(path: Path) -> None:
+    """Rewrite a PNG with a palette of its own: a gallery is looked at on a page, and is a quarter of the size so."""
+    from PIL import Image
+
+    data = io.BytesIO()
+    with Image.open(path) as picture:
+        picture.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(data, "PNG", optimize=True)
+    write_beside(path, data.getvalue())
+
+
+def _index(made: list[Path], folder: Path) -> str:
+    lines = [
+        "# Gallery",
+        "",
+        "Every picture here was made by the program: `python main.py gallery --out docs/gallery`.",
+        "",
+    ]
+    for path in made:
+        name = path.relative_to(folder)
+        if len(name.parts) == 1:
+            lines += [f"![{name.stem}]({name})", ""]
+    for model in dict.fromkeys(p.relative_to(folder).parts[0] for p in made if p.parent != folder):
+        lines += [f"## {model}", ""]
+        lines += [f"![{p.stem}]({p.relative_to(folder)})" for p in made if p.parent == folder / model]
+        lines.append("")
+    return "\n".join(lines)

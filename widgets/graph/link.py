@@ -1,0 +1,111 @@
+"""Which row of rho(g) x belongs to which row of x on a graph, and what dragging a row means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.declare.elements import Step
+from explorer.square.frame import GraphPart, Square
+from explorer.state.state import State
+from widgets.base.view import Wish
+from widgets.maps.linking import Link, Place, Places
+
+
+class GraphLink(Link):
+    """The map of rows (nodes, edges) that a renumbering makes; of a matrix of pairs both rows and columns move."""
+
+    def __init__(self, part: GraphPart) -> None:
+        super().__init__()
+        self._orders = {"node": part.order, "edge": part.edge_order, "pair": part.order}
+
+    def forward(self, place: Place, source: Places, target: Places) -> Place | None:
+        return self._moved(place, source, self._orders.get(source.kind))
+
+    def back(self, place: Place, source: Places, target: Places) -> Place | None:
+        order = self._orders.get(source.kind)
+        return self._moved(place, source, None if order is None else _inverse(order))
+
+    def _moved(self, place: Place, source: Places, order: NDArray[np.int64] | None) -> Place | None:
+        channel, row, column = place
+        if order is None:
+            return place
+        pair = source.kind == "pair"
+        if row >= len(order) or (pair and column >= len(order)):
+            return None
+        row, column = int(order[row]), int(order[column]) if pair else column
+        return None if row < 0 or column < 0 else (channel, row, column)
+
+
+def _inverse(order: NDArray[np.int64]) -> NDArray[np.int64]:
+    size = int(order.max(initial=-1)) + 1
+    back = np.full(max(size, len(order)), -1, np.int64)
+    kept = np.flatnonzero(order >= 0)
+    back[order[kept]] = kept
+    return back
+
+
+class RowHand:
+    """Dragging a row of rho(g) x to another place renumbers its node; those between step aside."""
+
+    def __init__(self, wish: Callable[[Wish], None]) -> None:
+        self._wish = wish
+        self._before: tuple[Step, ...] | None = None  # the steps when the drag began
+        self._last = -1
+
+    def drag(self, state: State, start: int, rows: float, count: int, done: bool) -> None:
+        """Move the row grabbed at `start` by so many rows, among `count`."""
+        if self._before is None:
+            self._before, self._last = state.steps, start
+        to = min(max(start + round(rows), 0), count - 1)
+        if to != self._last or done:
+            self._last = to
+            steps = (*self._before, Step("move", (float(start), float(to)))) if to != start else self._before
+            self._wish(Wish(changes={"steps": steps}, tag="rows", done=done))
+        if done:
+            self._before = None
+
+
+def picked(square: Square, place: Place) -> dict[str, Any]:
+    """Return what of the state changes when a place of F(x) is clicked: its node, or the two ends of its edge."""
+    channel, at, column = place
+    edges = square.graph.structure.edges if square.graph is not None else np.zeros((2, 0), np.int64)
+    match square.layer.kind_of_places:
+        case "node":
+            return {"node": at, "other": None, "channel": column}
+        case "edge" if at < edges.shape[1]:
+            return {"node": int(edges[1, at]), "other": int(edges[0, at]), "channel": column}
+        case "pair":
+            return {"node": at, "other": column, "channel": channel}
+        case _:
+            return {"channel": channel}
+
+
+def chosen(state: State, square: Square) -> Place:
+    """Return the place of F(x) that is selected; (0, -1, -1) for none."""
+    if square.graph is None:
+        return (state.channel or 0, *(state.pixel or (-1, -1)))
+    node = -1 if state.node is None else state.node
+    match square.layer.kind_of_places:
+        case "node":
+            return (0, node, state.channel or 0)
+        case "pair":
+            return (state.channel or 0, node, node if state.other is None else state.other)
+        case "edge" if state.other is not None:
+            at = np.flatnonzero((square.graph.structure.edges == [[state.other], [node]]).all(0))
+            return (0, int(at[0]) if len(at) else -1, state.channel or 0)
+        case _:
+            return (0, -1, -1)
+
+
+def row_of_x(places: Places, place: Place) -> Place | None:
+    """Return the row of x that a place of a layer on the graph belongs to; an edge has none of its own."""
+    return (0, place[1], 0) if places.kind in ("node", "pair") else None
+
+
+def stretch(height: int, width: int) -> int:
+    """Return how wide a value is drawn, so that many rows of few channels do not make a thin strip."""
+    return max(1, round(0.62 * height / max(1, width)))

@@ -1,0 +1,1 @@
+"""Show what only grids have."""

@@ -1,0 +1,141 @@
+"""The layer's filters: one row for each base filter, its transformed copies beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedLayout, QWidget
+
+from explorer.declare.groups import group
+from explorer.square.frame import Frame, Square
+from widgets.base.theme import current
+from widgets.base.view import View, ViewSpec
+from widgets.base.words import figure
+from widgets.maps.linking import Place, precise
+from widgets.maps.map_grid import MapGrid
+from widgets.maps.mosaic import symmetric_scale
+
+NOTHING = "Drop an image or pick a digit to see a network's filters."
+NONE = "This layer has no filters"
+
+
+class FiltersView(View):
+    """Filters as maps on one symmetric scale; with two models, the same scale in both."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.frame: Frame | None = None
+        self.grids = (MapGrid(), MapGrid())
+        self._scale = 1.0
+        self._sentence = QLabel(NOTHING)
+        self._sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._sentence.setWordWrap(True)
+        self._both = QWidget()
+        side = QHBoxLayout(self._both)
+        side.setContentsMargins(0, 0, 0, 0)
+        side.setSpacing(0)
+        for i, grid in enumerate(self.grids):
+            side.addWidget(grid)
+            grid.pointed.connect(lambda place, i=i: self._point(i, place))
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self._sentence)
+        self._stack.addWidget(self._both)
+        self.apply_theme()
+
+    def show_frame(self, frame: Frame | None) -> None:
+        old = self._layers()
+        self.frame = frame
+        squares = self._squares()
+        shown = [s for s in squares if s.filters is not None and s.filters.size]
+        self._sentence.setText(_sentence(squares))
+        self._stack.setCurrentIndex(1 if shown else 0)
+        self._scale = symmetric_scale([s.filters for s in shown])
+        for i, grid in enumerate(self.grids):
+            grid.setVisible(i < len(squares))
+            if i >= len(squares):
+                continue
+            if self._layers()[i : i + 1] != old[i : i + 1]:
+                grid.set_channel(None)  # an enlarged filter of another layer means nothing here
+            square = squares[i]
+            role = ("first", "second")[i] if len(squares) > 1 else ""
+            labels = _copies(square)
+            grid.set_values(square.filters, -self._scale, self._scale, "signed", max(1, square.filter_columns), labels)
+            title = f"{square.title}, {square.layer.name}" if role else _summary(square)
+            if square.filters is None or not square.filters.size:
+                title += ": no filters"
+            grid.set_title(title, role)
+            grid.arrange()
+
+    def _squares(self) -> tuple[Square, ...]:
+        return self.frame.squares[:2] if self.frame else ()
+
+    def _layers(self) -> list[tuple[str, str]]:
+        return [(s.model, s.layer.name) for s in self._squares()]
+
+    def _point(self, index: int, place: Place | None) -> None:
+        squares = self._squares()
+        value = self.grids[index].item.value_at(place) if place is not None and index < len(squares) else None
+        if place is None or value is None:
+            self.hovered.emit("")
+            return
+        square, (n, row, column) = squares[index], place
+        name = square.filter_labels[n] if n < len(square.filter_labels) else f"filter {n}"
+        self.hovered.emit(f"{square.layer.name}, {name}, row {row}, column {column}:  {precise(value)}")
+
+    def apply_theme(self) -> None:
+        for grid in self.grids:
+            grid.apply_theme()
+        style = f"background: {current().panel}; color: {current().muted}; font-size: 15px; padding: 24px;"
+        self._sentence.setStyleSheet(style)
+
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        prefixed = len(self._squares()) > 1
+        return {
+            f"{s.model}/filters" if prefixed else "filters": s.filters for s in self._squares() if s.filters is not None
+        }
+
+    def caption(self) -> str:
+        parts = [f"{s.model}, filters of {s.layer.name} ({s.layer.kind})" for s in self._squares()]
+        return f"{'; '.join(parts)}, colours ±{figure(self._scale)}" if parts else ""
+
+
+def _copies(square: Square) -> tuple[str, ...]:
+    """Return the names of the columns: the group's elements when there is one column for each."""
+    if square.group and group(square.group).order == square.filter_columns:
+        return group(square.group).labels
+    return tuple(map(str, range(square.filter_columns))) if square.filter_columns > 1 else ()
+
+
+def _summary(square: Square) -> str:
+    if square.filters is None:
+        return square.layer.name
+    count, (h, w) = len(square.filters), square.filters.shape[1:]
+    text = f"{square.layer.name}: {count} filters of {h}×{w}"
+    columns = square.filter_columns
+    return f"{text}, {count // columns} bases with {columns} copies each" if columns > 1 else text
+
+
+def _sentence(squares: tuple[Square, ...]) -> str:
+    if not squares:
+        return NOTHING
+    names = " and ".join(dict.fromkeys(f"{s.layer.name} ({s.layer.kind})" for s in squares))
+    return f"{NONE}: {names}.\nConvolutions have some; select one in the layer list."
+
+
+VIEW = ViewSpec(
+    "filters",
+    "Filters",
+    FiltersView,
+    "center",
+    1,
+    "The layer's filters and their transformed copies.",
+    domains=("grid",),
+)
+
+
+if __name__ == "__main__":
+    from widgets.base.preview import preview
+
+    preview(FiltersView, lambda view, samples: view.set_frame(samples.make_frame()))

@@ -1,0 +1,321 @@
+"""The drawn parts of a diagram: labels, arrows, colour bars, the read-out of an error. Text is real text.
+
+Items read the theme when they paint, so that a change of theme is one `scene.update()`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QLinearGradient,
+    QPainter,
+    QPainterPath,
+    QPen,
+    QPolygonF,
+)
+from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsSceneMouseEvent
+
+from widgets.base.theme import current, error_map, grey_map, signed_map
+from widgets.base.words import figure
+
+SIGNS = {"holds": "✓", "broken": "✗", "broken earlier": "✗", "no law": "–"}
+DOT = 14.0  # pixels that a dot takes before a text
+
+
+def font(size: float, bold: bool = False, fixed: bool = False) -> QFont:
+    """Return the window's font in that many pixels; `fixed` keeps the digits of changing numbers in place."""
+    f = QFont()
+    f.setPixelSize(round(size))
+    f.setBold(bold)
+    if fixed:
+        f.setFeature(QFont.Tag("tnum"), 1)
+    return f
+
+
+def colour(role: str) -> QColor:
+    """Return the theme's colour of that name ("text", "muted", "first", ...)."""
+    return QColor(getattr(current(), role))
+
+
+class Label(QGraphicsObject):
+    """Text in a box: elided on one line, or wrapped and cut at the last line that fits."""
+
+    clicked = Signal()
+
+    def __init__(
+        self, size: float = 12, role: str = "text", align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft
+    ) -> None:
+        super().__init__()
+        self.text = ""
+        self.size, self.role, self.align = size, role, align
+        self.bold = False
+        self.wrap = False
+        self.frame = False  # a dashed frame round the box: something is absent here
+        self.dot = ""  # role of a coloured dot before the text
+        self._box = QRectF()
+        self._typeset: tuple[object, QFont, list[str], float] | None = None  # for what, and how it is written
+
+    def place(self, box: QRectF) -> None:
+        if box != self._box:
+            self.prepareGeometryChange()
+            self._box = box
+            self.setToolTip(self.text if self._too_long() else "")
+
+    def set_text(self, text: str) -> None:
+        if text != self.text:
+            self.text = text
+            self.setToolTip(text if self._too_long() else "")
+            self.update()
+
+    def make_clickable(self) -> None:
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAcceptedMouseButtons(Qt.MouseButton.LeftButton)
+
+    def mousePressEvent(self, event: QGraphicsSceneMouseEvent) -> None:
+        event.accept()
+
+    def mouseReleaseEvent(self, event: QGraphicsSceneMouseEvent) -> None:
+        if self.boundingRect().contains(event.pos()):
+            self.clicked.emit()
+
+    def _too_long(self) -> bool:
+        return QFontMetricsF(font(self.size, self.bold)).horizontalAdvance(self.text) > self._box.width()
+
+    def boundingRect(self) -> QRectF:
+        return self._box
+
+    def paint(self, painter: QPainter, option: Any, widget: Any = None) -> None:
+        if not self.text or self._box.isEmpty():
+            return
+        box = QRectF(self._box)
+        if self.frame:
+            painter.setPen(QPen(colour("line"), 1, Qt.PenStyle.DashLine))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
+            box.adjust(6, 5, -6, -5)
+        key = (self.text, self.bold, self.wrap, self.dot, box.getRect())
+        if self._typeset is None or key != self._typeset[0]:
+            self._typeset = (key, *self._set(box))
+        _, used, lines, spacing = self._typeset
+        painter.setFont(used)
+        if self.dot:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colour(self.dot))
+            painter.drawEllipse(QPointF(box.left() + 4.5, box.center().y()), 4.5, 4.5)
+            box.setLeft(box.left() + DOT)
+        painter.setPen(colour(self.role))
+        if not self.wrap:
+            painter.drawText(box, int(self.align | Qt.AlignmentFlag.AlignVCenter), lines[0])
+            return
+        top = box.top() if self.align & Qt.AlignmentFlag.AlignTop else box.center().y() - len(lines) * spacing / 2
+        across = self.align & Qt.AlignmentFlag.AlignHorizontal_Mask
+        for i, line in enumerate(lines):
+            row = QRectF(box.left(), top + i * spacing, box.width(), spacing)
+            painter.drawText(row, int(across | Qt.AlignmentFlag.AlignVCenter), line)
+
+    def _set(self, box: QRectF) -> tuple[QFont, list[str], float]:
+        """Return the font, the lines as they fit into `box`, and the distance from one to the next."""
+        size, elided = self.size, Qt.TextElideMode.ElideRight
+        metrics = QFontMetricsF(font(size, self.bold))
+        while self.wrap and size > 9 and _lines_high(self.text, metrics, box.width()) > box.height():
+            size -= 1
+            metrics = QFontMetricsF(font(size, self.bold))
+        width = box.width() - (DOT if self.dot else 0.0)
+        if not self.wrap:
+            lines = [metrics.elidedText(self.text, elided, width)]
+        else:
+            # whole lines only: half a line of letters at the edge of the box is worse than an ellipsis
+            lines = _wrapped(self.text, metrics, width)
+            room = max(1, int(box.height() // metrics.lineSpacing()))
+            if len(lines) > room:
+                lines = [*lines[: room - 1], metrics.elidedText(" ".join(lines[room - 1 :]), elided, width)]
+        return font(size, self.bold), lines, metrics.lineSpacing()
+
+
+def _lines_high(text: str, metrics: QFontMetricsF, width: float) -> float:
+    return len(_wrapped(text, metrics, width)) * metrics.lineSpacing()
+
+
+def _wrapped(text: str, metrics: QFontMetricsF, width: float) -> list[str]:
+    lines = [""]
+    for word in text.split(" "):  # not at the other blanks: they do not break
+        longer = f"{lines[-1]} {word}".strip()
+        if lines[-1] and metrics.horizontalAdvance(longer) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return [metrics.elidedText(line, Qt.TextElideMode.ElideRight, width) for line in lines]
+
+
+class Arrow(QGraphicsItem):
+    """A line through points with a head at its end."""
+
+    def __init__(self, role: str = "muted") -> None:
+        super().__init__()
+        self.role = role
+        self._points: list[QPointF] = []
+        self._line, self._head = QPainterPath(), QPolygonF()
+
+    def place(self, *points: QPointF) -> None:
+        self.prepareGeometryChange()
+        self._points = list(points)
+        if len(points) < 2:
+            return
+        last, tip = points[-2:]
+        length = math.hypot(tip.x() - last.x(), tip.y() - last.y()) or 1.0
+        along = QPointF((tip.x() - last.x()) / length, (tip.y() - last.y()) / length)
+        base = tip - along * 8
+        side = QPointF(-along.y(), along.x()) * 4
+        self._line = QPainterPath(points[0])
+        for point in (*points[1:-1], base):
+            self._line.lineTo(point)
+        self._head = QPolygonF([tip, base + side, base - side])
+
+    def boundingRect(self) -> QRectF:
+        return QPolygonF(self._points).boundingRect().adjusted(-6, -6, 6, 6) if self._points else QRectF()
+
+    def paint(self, painter: QPainter, option: Any, widget: Any = None) -> None:
+        if len(self._points) < 2:
+            return
+        ink = colour(self.role)
+        painter.setPen(QPen(ink, 1.5, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap, Qt.PenJoinStyle.RoundJoin))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(self._line)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(ink)
+        painter.drawPolygon(self._head)
+
+
+class ColourBar(QGraphicsItem):
+    """The shared scale: a vertical gradient with its numbers at the right."""
+
+    WIDTH = 62.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.low, self.high, self.kind = -1.0, 1.0, "signed"
+        self._box = QRectF()
+
+    def place(self, box: QRectF) -> None:
+        self.prepareGeometryChange()
+        self._box = box
+
+    def set_levels(self, low: float, high: float, kind: str = "signed") -> None:
+        if (low, high, kind) != (self.low, self.high, self.kind):
+            self.low, self.high, self.kind = low, high, kind
+            self.update()
+
+    def boundingRect(self) -> QRectF:
+        return self._box
+
+    def paint(self, painter: QPainter, option: Any, widget: Any = None) -> None:
+        if self._box.height() < 30:
+            return
+        table = {"signed": signed_map, "grey": grey_map, "error": error_map}[self.kind]()
+        metrics = QFontMetricsF(font(10))
+        bar = QRectF(self._box.left(), self._box.top() + 0.5, 11, self._box.height() - 1)
+        ramp = QLinearGradient(bar.bottomLeft(), bar.topLeft())
+        for i in range(17):
+            r, g, b, _ = (int(v) for v in table[round(i / 16 * (len(table) - 1))])
+            ramp.setColorAt(i / 16, QColor(r, g, b))
+        painter.setPen(QPen(colour("line"), 1))
+        painter.setBrush(QBrush(ramp))
+        painter.drawRect(bar)
+        painter.setFont(font(10))
+        painter.setPen(colour("muted"))
+        many = bar.height() >= 6.5 * metrics.height()
+        for at in (0.0, 0.25, 0.5, 0.75, 1.0) if many else (0.0, 0.5, 1.0):
+            value = self.low + at * (self.high - self.low)
+            y = bar.bottom() - at * bar.height()
+            painter.drawLine(QPointF(bar.right(), y), QPointF(bar.right() + 3, y))
+            # the numbers at the ends stay within the bar's height
+            y = min(max(y, bar.top() + metrics.height() / 2 - 2), bar.bottom() - metrics.height() / 2 + 2)
+            row = QRectF(
+                bar.right() + 6,
+                y - metrics.height() / 2,
+                self._box.right() - bar.right() - 6,
+                metrics.height(),
+            )
+            painter.drawText(row, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), figure(value))
+
+
+class ReadOut(QGraphicsItem):
+    """The relative error of a layer, large, with its verdict, its floor and the layer's own (local) error."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.title, self.role = "", ""  # the model's name and colour, when there are two
+        self.value: float | None = None
+        self.local: float | None = None
+        self.floor: float | None = None
+        self.verdict = ""
+        self._box = QRectF()
+
+    def place(self, box: QRectF) -> None:
+        self.prepareGeometryChange()
+        self._box = box
+
+    def show_measure(self, value: float | None, local: float | None, floor: float | None, verdict: str) -> None:
+        new = (value, local, floor, verdict)
+        if new != (self.value, self.local, self.floor, self.verdict):
+            self.value, self.local, self.floor, self.verdict = new
+            self.setToolTip("‖ρ′(g)F(x) − F(ρ(g)x)‖ / ‖ρ′(g)F(x)‖, from the input to this layer")
+            self.update()
+
+    def boundingRect(self) -> QRectF:
+        return self._box
+
+    def paint(self, painter: QPainter, option: Any, widget: Any = None) -> None:
+        if not self.verdict:
+            return
+        left, top, width = self._box.left(), self._box.top(), self._box.width()
+        compact = bool(self.title)
+        y = top
+
+        def line(text: str, size: float, role: str, bold: bool = False, indent: float = 0.0) -> QRectF:
+            nonlocal y
+            used = font(size, bold, fixed=True)
+            metrics = QFontMetricsF(used)
+            painter.setFont(used)
+            painter.setPen(colour(role))
+            row = QRectF(left + indent, y, width - indent, metrics.height())
+            text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, row.width())
+            painter.drawText(row, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), text)
+            y += metrics.height()
+            row.setWidth(min(row.width(), metrics.horizontalAdvance(text)))
+            return row
+
+        if compact:
+            heading = line(self.title, 11, "text", bold=True, indent=14)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colour(self.role))
+            painter.drawEllipse(QPointF(left + 4.5, heading.center().y()), 4.5, 4.5)
+        else:
+            line("relative error", 11, "muted")
+        size = 17.0 if compact else min(max(26.0, self._box.height() / 9), 44.0)
+        role = {"holds": "good", "broken": "bad", "broken earlier": "bad"}.get(self.verdict, "text")
+        number = line(figure(self.value), size, role, bold=True)
+        badge_font = font(11, bold=True)
+        text = f"{SIGNS.get(self.verdict, '')} {self.verdict}"
+        badge = QRectF(0, 0, QFontMetricsF(badge_font).horizontalAdvance(text) + 14, 18)
+        if compact and number.right() + 8 + badge.width() <= self._box.right():
+            badge.moveTo(number.right() + 8, number.center().y() - 9)
+        else:
+            badge.moveTo(left, y + 2)
+            y += 24
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour("muted" if role == "text" else role))
+        painter.drawRoundedRect(badge, 9, 9)
+        painter.setFont(badge_font)
+        painter.setPen(colour("panel"))
+        painter.drawText(badge, int(Qt.AlignmentFlag.AlignCenter), text)
+        line(f"floor {figure(self.floor)}", 11, "muted")
+        if not compact and y + 16 <= self._box.bottom():
+            line(f"local {figure(self.local)}", 11, "muted")

@@ -1,0 +1,412 @@
+"""One picture of feature maps: a mosaic of tiles, or bars for values without places, to zoom and to read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QImage, QPaintEngine, QPainter, QPen
+from PySide6.QtWidgets import (
+    QGraphicsObject,
+    QGraphicsSceneHoverEvent,
+    QGraphicsSceneMouseEvent,
+    QGraphicsSceneWheelEvent,
+)
+
+from widgets.base.camera import Camera
+from widgets.base.colours import colour_table, heat_image, paint_marks
+from widgets.maps.bars import Bars
+from widgets.maps.diagram import colour, font
+from widgets.maps.mosaic import Tiling, blank, compose, outline, tiling
+
+Place = tuple[int, int, int]  # channel, row, column
+CLICK = 4.0  # a press that moves less than this many pixels is a click
+
+
+class MapItem(QGraphicsObject):
+    """A panel. Its box is set by the layout; its values, levels and marks by the view; nothing is rebuilt."""
+
+    hovered = Signal(object)  # Place or None
+    picked = Signal(int, int, int)  # channel, row, column of a click
+    dragged = Signal(float, float, object, bool)  # pixels right and down since the press, modifiers, released
+
+    def __init__(self, camera: Camera) -> None:
+        super().__init__()
+        self.setAcceptHoverEvents(True)
+        self.camera = camera
+        camera.changed.connect(self.update)
+        self.draggable = False
+        self.values: NDArray[Any] | None = None
+        self.channel: int | None = None
+        self.marks: tuple[Place, ...] = ()  # outlined; channel -1 means every tile
+        self.tiling: Tiling | None = None
+        self.labels: tuple[str, ...] = ()  # of the orientation channels
+        self._box = QRectF(0, 0, 10, 10)
+        self._levels = (-1.0, 1.0, "signed")
+        self._shown: NDArray[Any] | None = None
+        self._bars: Bars | None = None
+        self._layout: tuple[float, QRectF] | None = None  # height of the strip and frame, once they are known
+        self._names: tuple[str, ...] = ()
+        self._order = 1
+        self._cells: NDArray[np.uint8] | None = None
+        self._image = QImage()
+        self._scaled: tuple[tuple[int, int], QImage] | None = None
+        self._heat = QImage()
+        self._heat_lines: NDArray[np.float64] | None = None
+        self._heat_role = "accent"
+        self._wide, self._alone = 1, False
+        self.grabbed: Place | None = None  # where the mouse was pressed last
+        self._pressed: QPointF | None = None
+        self._camera_then = (1.0, 0.5, 0.5)
+        self._moved = self._panning = False
+
+    # what is shown ----------------------------------------------------------------------------------------
+    def set_values(
+        self, values: NDArray[Any] | None, low: float = -1.0, high: float = 1.0, kind: str = "signed",
+        order: int = 1, labels: Sequence[str] = (), names: Sequence[str] = (), wide: int = 1,
+    ) -> None:  # fmt: skip
+        """Show (channels, height, width), or nothing.
+
+        Args:
+            kind: "signed", "grey", "error", or "rgb" (three channels are one coloured picture).
+            order: channels of one field (orientations), which lie in one row under `labels`.
+            names: names of the channels, for bars.
+            wide: a value is drawn this many times as wide as high (a matrix of many nodes by few channels).
+        """
+        levels, labels, names = (low, high, kind), tuple(labels), tuple(names)
+        known = (self._levels, self._order, self.labels, self._names, self._wide)
+        same = (levels, order, labels, names, wide) == known
+        if same and values is not None and self.values is not None and np.array_equal(values, self.values):
+            return  # x and F(x) do not change while a hand turns the ring
+        self.values = values
+        self._levels, self._order, self.labels, self._names, self._wide = levels, order, labels, names, wide
+        self._compose()
+
+    def set_channel(self, channel: int | None) -> None:
+        """Show one channel alone, or all."""
+        if channel != self.channel:
+            self.channel = channel
+            self._compose()
+
+    def set_marks(self, marks: tuple[Place, ...]) -> None:
+        if marks != self.marks:
+            self.marks = marks
+            self.update()
+
+    def set_heat(self, heat: NDArray[Any] | None, role: str = "accent") -> None:
+        """Lay a magnitude (height, width) over the picture: translucent, outlined where it is not 0."""
+        self._heat_role = role
+        top = float(np.nanmax(heat)) if heat is not None and heat.size and np.isfinite(heat).any() else 0.0
+        if heat is None or not np.isfinite(top) or top <= 0:
+            self._heat, self._heat_lines = QImage(), None
+        else:
+            share = np.nan_to_num(heat / top)
+            self._heat = heat_image(share, colour(role))
+            self._heat_lines = outline(share > 1e-3)
+        self.update()
+
+    def place(self, box: QRectF) -> None:
+        """Set where the panel lies in the scene."""
+        self.setPos(box.topLeft())
+        if box.size() != self._box.size():
+            self.prepareGeometryChange()
+            self._box = QRectF(0, 0, box.width(), box.height())
+            self._compose()
+
+    def refresh_colours(self) -> None:
+        if not self._image.isNull() and self._levels[2] != "rgb":
+            self._image.setColorTable(colour_table(self._levels[2]))
+        self._scaled = None
+        self.update()
+
+    def _compose(self) -> None:
+        values = self.values
+        self._scaled = self._bars = self._layout = None
+        if values is None or not values.size:
+            self.tiling, self._image, self._shown = None, QImage(), None
+            self.update()
+            return
+        low, high, kind = self._levels
+        channels, h, w = values.shape
+        if kind == "rgb":
+            self._compose_rgb(values, low, high)
+            return
+        alone = self.channel is not None and 0 <= self.channel < channels and h * w > 1
+        shown = values[self.channel : self.channel + 1] if alone and self.channel is not None else values
+        if h * w == 1 and Bars.legible(channels, self._box):
+            self._bars = Bars(values[:, 0, 0], max(abs(low), abs(high)), self._names, self._box)
+        self._alone = alone
+        shown = shown if self._wide == 1 else np.repeat(shown, self._wide, axis=2)
+        self._shown = shown
+        aspect = self._box.width() / max(1.0, self._box.height())
+        layout = tiling(*shown.shape, 1 if alone else self._order, round(aspect, 2))
+        if layout != self.tiling or self._cells is None:
+            self.tiling, self._cells = layout, blank(layout)
+        compose(shown, layout, low, high, self._cells)
+        wide, high_px = layout.size
+        stride = self._cells.strides[0]
+        self._image = QImage(self._cells.data, wide, high_px, stride, QImage.Format.Format_Indexed8)
+        self._image.setColorTable(colour_table(kind))
+        self.update()
+
+    def _compose_rgb(self, values: NDArray[Any], low: float, high: float) -> None:
+        _, h, w = values.shape
+        self.tiling, self._shown, self._alone = tiling(1, h, w), values, False
+        share = np.clip(np.nan_to_num((values - low) / ((high - low) or 1.0)), 0, 1)
+        pixels = np.ascontiguousarray((share.transpose(1, 2, 0) * 255 + 0.5).astype(np.uint8))
+        cell = self.tiling.cell
+        pixels = pixels.repeat(cell, axis=0).repeat(cell, axis=1)
+        rgb = QImage.Format.Format_RGB888
+        self._image = QImage(pixels.data, w * cell, h * cell, 3 * w * cell, rgb).copy()
+        self.update()
+
+    # where things are -------------------------------------------------------------------------------------
+    def strip(self) -> float:
+        """Return the height of the strip of orientation labels; 0 when they would not be legible."""
+        return self._lay_out()[0]
+
+    def frame(self) -> QRectF:
+        """Return the part of the box that the picture fills at zoom 1."""
+        return QRectF(self._lay_out()[1])
+
+    def _lay_out(self) -> tuple[float, QRectF]:
+        if self._layout is None:
+            strip = self._strip()
+            self._layout = (strip, self._frame(strip))
+        return self._layout
+
+    def _strip(self) -> float:
+        layout = self.tiling
+        if layout is None or layout.order == 1 or len(self.labels) != layout.order or self._bars:
+            return 0.0
+        wide, high = layout.size
+        scale = min(self._box.width() / wide, (self._box.height() - 14) / high)
+        metrics = QFontMetricsF(font(9))
+        lines = self._label_lines(metrics, scale * layout.step_x - 3)
+        return 3.0 + 11.0 * lines if lines else 0.0
+
+    def _label_lines(self, metrics: QFontMetricsF, width: float) -> int:
+        """Return on how many lines "m r270" is written in that width; 0 when it cannot be read."""
+        if max(metrics.horizontalAdvance(text) for text in self.labels) <= width:
+            return 1
+        words = [word for text in self.labels for word in text.split()]
+        return 2 if max(map(metrics.horizontalAdvance, words)) <= width else 0
+
+    def _frame(self, strip: float) -> QRectF:
+        if self.tiling is None or self._bars:
+            return QRectF(self._box)
+        wide, high = self.tiling.size
+        room = self._box.adjusted(0, strip, 0, 0)
+        scale = min(room.width() / wide, room.height() / high)
+        frame = QRectF(0, 0, wide * scale, high * scale)
+        frame.moveCenter(room.center())
+        return frame
+
+    def pixel(self) -> float:
+        """Return how many screen pixels one data pixel has."""
+        return self._cell_pixel() * self.tiling.cell if self.tiling else 1.0
+
+    def _cell_pixel(self) -> float:
+        """Return how many screen pixels one pixel of the mosaic has."""
+        return self.frame().width() / self.tiling.size[0] * self.camera.zoom if self.tiling else 1.0
+
+    def _target(self) -> QRectF:
+        """Return where the whole mosaic would lie, parts outside of the frame included."""
+        frame, camera = self.frame(), self.camera
+        wide, high = frame.width() * camera.zoom, frame.height() * camera.zoom
+        return QRectF(frame.center().x() - camera.x * wide, frame.center().y() - camera.y * high, wide, high)
+
+    def place_at(self, point: QPointF) -> Place | None:
+        """Return the channel, row and column under a point of the item."""
+        if self.tiling is None or not self.frame().contains(point):
+            return None
+        if self._bars:
+            at = self._bars.hit(point)
+            return None if at is None else (at, 0, 0)
+        target, pixel = self._target(), self._cell_pixel()
+        hit = self.tiling.hit((point.x() - target.left()) / pixel, (point.y() - target.top()) / pixel)
+        if hit is None or self.values is None:
+            return None
+        return (self.channel or 0) if self._alone else hit[0], hit[1], hit[2] // self._wide
+
+    def rect_of(self, place: Place) -> QRectF:
+        """Return the box of one data pixel on the item; of its bar, for values without places."""
+        if self.tiling is None or self.values is None:
+            return QRectF()
+        channel, row, column = place
+        if self._bars:
+            return self._bars.row(channel)
+        if self._alone:
+            channel = 0
+        target, pixel, cell = self._target(), self.pixel(), self._cell_pixel()
+        x, y = self.tiling.origin(channel)
+        wide = pixel * self._wide
+        return QRectF(target.left() + x * cell + column * wide, target.top() + y * cell + row * pixel, wide, pixel)
+
+    def value_at(self, place: Place) -> float | None:
+        """Return the value at (channel, row, column), or None outside of the array."""
+        channel, row, column = place
+        if self.values is None or channel >= self.values.shape[0]:
+            return None
+        inside = 0 <= row < self.values.shape[1] and 0 <= column < self.values.shape[2]
+        return float(self.values[channel, row, column]) if inside else None
+
+    # painting ---------------------------------------------------------------------------------------------
+    def boundingRect(self) -> QRectF:
+        return self._box
+
+    def paint(self, painter: QPainter, option: Any, widget: Any = None) -> None:
+        if self.tiling is None:
+            return
+        frame = self.frame()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        if self._bars:
+            self._bars.paint(painter, self.channel, {mark[0] for mark in self.marks})
+            return
+        painter.save()
+        painter.setClipRect(frame)
+        self._paint_image(painter, frame)
+        self._paint_heat(painter)
+        self._paint_marks(painter)
+        painter.restore()
+        painter.setPen(QPen(colour("line"), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(frame)
+        self._paint_labels(painter, frame)
+
+    def _paint_image(self, painter: QPainter, frame: QRectF) -> None:
+        target, pixel = self._target(), self._cell_pixel()
+        image, raster = self._image, painter.paintEngine().type() == QPaintEngine.Type.Raster
+        ratio = painter.device().devicePixelRatio() if raster else 1.0
+        size = (round(target.width() * ratio), round(target.height() * ratio))
+        if raster and min(size) > 0 and _averaged(pixel * ratio, size):
+            if self._scaled is None or self._scaled[0] != size:
+                self._scaled = (size, _average(image, pixel * ratio, size))
+            painter.drawImage(target, self._scaled[1])
+            return
+        if self.camera.zoom > 1:
+            # only what is seen: a file of vectors would carry the rest along, and does not clip it
+            corner = (frame.topLeft() - target.topLeft()) / pixel
+            seen = QRectF(corner, frame.size() / pixel)
+            part = seen.toAlignedRect() if raster else _inner(seen)
+            part = part.intersected(QRect(0, 0, image.width(), image.height()))
+            image = image.copy(part)
+            target = QRectF(target.topLeft() + part.topLeft().toPointF() * pixel, part.size().toSizeF() * pixel)
+        painter.drawImage(target, image)
+
+    def _paint_heat(self, painter: QPainter) -> None:
+        if self._heat_lines is None:
+            return
+        target, pixel = self._target(), self.pixel()
+        painter.drawImage(target, self._heat)
+        painter.setPen(QPen(colour(self._heat_role), 1.5))
+        for x1, y1, x2, y2 in self._heat_lines * pixel + np.tile([target.left(), target.top()], 2):
+            painter.drawLine(QPointF(x1, y1), QPointF(x2, y2))
+
+    def _paint_marks(self, painter: QPainter) -> None:
+        if not self.marks or self._shown is None:
+            return
+        every = range(len(self._shown))
+        places = [(c, *m[1:]) for m in self.marks for c in (every if m[0] < 0 else (m[0],))]
+        paint_marks(painter, [self.rect_of(place) for place in places])
+
+    def _paint_labels(self, painter: QPainter, frame: QRectF) -> None:
+        strip = self.strip()
+        if not strip or self.tiling is None:
+            return
+        target, cell, layout = self._target(), self._cell_pixel(), self.tiling
+        painter.setFont(font(9))
+        painter.setPen(colour("muted"))
+        for column in range(min(layout.blocks * layout.order, layout.channels)):
+            x = target.left() + layout.origin(column)[0] * cell
+            box = QRectF(x - 1, frame.top() - strip, layout.width * self.pixel() + 2, strip - 2)
+            if box.left() >= frame.left() - 2 and box.right() <= frame.right() + 2:
+                text = self.labels[column % layout.order]
+                text = text.replace(" ", "\n") if strip > 14 else text
+                below = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom
+                painter.drawText(box, int(below), text)
+
+    # mouse ------------------------------------------------------------------------------------------------
+    def hoverMoveEvent(self, event: QGraphicsSceneHoverEvent) -> None:
+        self.hovered.emit(self.place_at(event.pos()))
+
+    def hoverLeaveEvent(self, event: QGraphicsSceneHoverEvent) -> None:
+        self.hovered.emit(None)
+
+    def mousePressEvent(self, event: QGraphicsSceneMouseEvent) -> None:
+        if event.button() not in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton) or self.tiling is None:
+            event.ignore()
+            return
+        self._pressed, self._moved = event.pos(), False
+        self.grabbed = self.place_at(event.pos())
+        self._panning = event.button() == Qt.MouseButton.MiddleButton or not self.draggable
+        self._camera_then = (self.camera.zoom, self.camera.x, self.camera.y)
+
+    def mouseMoveEvent(self, event: QGraphicsSceneMouseEvent) -> None:
+        if self._pressed is None:
+            return
+        moved = event.pos() - self._pressed
+        self._moved = self._moved or moved.manhattanLength() >= CLICK
+        if not self._moved:
+            return
+        if not self._panning:
+            self.dragged.emit(moved.x(), moved.y(), event.modifiers(), False)
+            return
+        zoom, x, y = self._camera_then
+        frame = self.frame()
+        self.camera.set(zoom, x - moved.x() / (frame.width() * zoom), y - moved.y() / (frame.height() * zoom))
+
+    def mouseReleaseEvent(self, event: QGraphicsSceneMouseEvent) -> None:
+        pressed, self._pressed = self._pressed, None
+        if pressed is None:
+            return
+        moved = event.pos() - pressed
+        if self._moved and not self._panning:
+            self.dragged.emit(moved.x(), moved.y(), event.modifiers(), True)
+        elif not self._moved and event.button() == Qt.MouseButton.LeftButton:
+            place = self.place_at(event.pos())
+            if place is not None:
+                self.picked.emit(*place)
+
+    def mouseDoubleClickEvent(self, event: QGraphicsSceneMouseEvent) -> None:
+        self.camera.reset()
+
+    def wheelEvent(self, event: QGraphicsSceneWheelEvent) -> None:
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier or self.tiling is None or self._bars:
+            event.ignore()
+            return
+        target, frame, camera = self._target(), self.frame(), self.camera
+        zoom = min(max(camera.zoom * 1.2 ** (event.delta() / 120), 1.0), 64.0)
+        # the point under the cursor stays where it is
+        u = (event.pos().x() - target.left()) / target.width()
+        v = (event.pos().y() - target.top()) / target.height()
+        away_x = (event.pos().x() - frame.center().x()) / (frame.width() * zoom)
+        away_y = (event.pos().y() - frame.center().y()) / (frame.height() * zoom)
+        camera.set(zoom, u - away_x, v - away_y)
+
+
+def _inner(seen: QRectF) -> QRect:
+    """Return the whole data pixels within `seen`."""
+    left, top = int(np.ceil(seen.left() - 1e-6)), int(np.ceil(seen.top() - 1e-6))
+    right, bottom = int(np.floor(seen.right() + 1e-6)), int(np.floor(seen.bottom() + 1e-6))
+    return QRect(left, top, max(1, right - left), max(1, bottom - top))
+
+
+def _averaged(pixel: float, size: tuple[int, int]) -> bool:
+    """Say whether a picture is drawn through averages of values that share a pixel of the screen.
+
+    Below one pixel a value whole rows would be left out otherwise; somewhat above, some rows and some gaps
+    between tiles would be drawn twice as thick as others.
+    """
+    return pixel < 1 or (pixel < 4 and size[0] * size[1] < 1_000_000)
+
+
+def _average(image: QImage, pixel: float, size: tuple[int, int]) -> QImage:
+    aspect, enlarged = Qt.AspectRatioMode.IgnoreAspectRatio, int(np.ceil(pixel))
+    if enlarged > 1:
+        fast = Qt.TransformationMode.FastTransformation
+        image = image.scaled(image.width() * enlarged, image.height() * enlarged, aspect, fast)
+    return image.scaled(*size, aspect, Qt.TransformationMode.SmoothTransformation)

@@ -1,0 +1,1 @@
+"""Show matrices over pairs."""

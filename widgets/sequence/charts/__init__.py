@@ -1,0 +1,1 @@
+"""Draw charts of gates, gradients, phases and warps."""

@@ -1,0 +1,1 @@
+"""Draw the time line."""

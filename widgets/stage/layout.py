@@ -1,0 +1,127 @@
+"""Where the parts of the commuting square go in a window of a given size. Pure geometry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF
+
+from widgets.maps.diagram import ColourBar
+from widgets.maps.ring import Ring
+
+MARGIN = 12.0
+HEADER, CAPTION, HINT = 18.0, 17.0, 22.0
+OPERATOR = 24.0  # between panels of the lower row
+ELBOW = 18.0  # left of F(x), where the second model's arrow comes down
+LARGEST = 560.0  # a panel beyond this only shows larger pixels
+
+
+@dataclass(frozen=True, slots=True)
+class RowBoxes:
+    """One model's row: panels, captions beneath them, its heading and its colour bar."""
+
+    heading: QRectF
+    back: QRectF
+    fx: QRectF
+    rho_fx: QRectF
+    f_gx: QRectF
+    difference: QRectF
+    bar: QRectF
+
+    def panels(self) -> tuple[QRectF, ...]:
+        return (self.back, self.fx, self.rho_fx, self.f_gx, self.difference)
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """The whole stage."""
+
+    header: QRectF
+    x: QRectF
+    gx: QRectF
+    ring_centre: QPointF
+    ring_radius: float
+    readouts: tuple[QRectF, ...]
+    rows: tuple[RowBoxes, ...]
+    hint: QRectF
+
+
+def below(panel: QRectF) -> QRectF:
+    """Return the box of the caption beneath a panel; a little wider than the panel, as formulas are."""
+    return QRectF(panel.left() - 10, panel.bottom() + 1, panel.width() + 20, CAPTION)
+
+
+def above(panel: QRectF) -> QRectF:
+    return QRectF(panel.left() - 10, panel.top() - CAPTION - 1, panel.width() + 20, CAPTION)
+
+
+def arrange(width: float, height: float, models: int, back: bool) -> Boxes:
+    """Lay out the stage of `models` rows (1 or 2), with room for the pulled-back answer when `back`."""
+    columns = 5 if back else 4
+    elbow = ELBOW if models > 1 else 0.0
+    arrow = 58.0 if width > 560 else 44.0  # from F(x) to rho'(g) F(x), with its label
+    between = (OPERATOR if back else 0.0) + elbow + arrow + 2 * OPERATOR
+    bar_room = ColourBar.WIDTH + 10
+    room = width - 2 * MARGIN - between - bar_room
+
+    down = 34.0  # the arrows F
+    heading = CAPTION + 3 if models > 1 else 0.0
+    fixed = 2 * MARGIN + HEADER + CAPTION + 2 * Ring.MARGIN_Y + down + HINT + models * (heading + CAPTION)
+    # the upper row needs a square's diagonal, since the ring goes round the corners
+    share = 1.0 if models == 1 else 0.8
+    by_height = (height - fixed) / (2**0.5 * share + models)
+    size = max(24.0, min(room / columns, by_height, LARGEST))
+    # what is left over in height goes to the picture that is dragged, centred over its column
+    share = max(share, min((height - fixed - models * size) / 2**0.5 / size, 1.5, LARGEST / size))
+    overhang = 0.0 if back else max(0.0, (share - 1) / 2)
+    size = max(24.0, min(size, room / (columns + overhang)))
+    top_size = share * size
+
+    radius = top_size / 2**0.5 + 3
+    used = fixed + 2**0.5 * top_size + models * size
+    y = MARGIN + max(0.0, (height - used) / 2)
+    total = (columns + overhang) * size + between + bar_room
+    left = MARGIN + max(0.0, (width - 2 * MARGIN - total) / 2)
+    header = QRectF(MARGIN, MARGIN, width - 2 * MARGIN, HEADER)
+
+    at = left
+    column_back = at
+    if back:
+        at += size + OPERATOR
+    column_fx = at + elbow + overhang * size
+    column_rho = column_fx + size + arrow
+    column_f = column_rho + size + OPERATOR
+    column_difference = column_f + size + OPERATOR
+
+    middle = y + HEADER + CAPTION + Ring.MARGIN_Y + radius
+    centre = QPointF(column_f + size / 2, middle)
+    gx = QRectF(centre.x() - top_size / 2, middle - top_size / 2, top_size, top_size)
+    x = QRectF(column_fx + size / 2 - top_size / 2, gx.top(), top_size, top_size)
+
+    rows = []
+    top = middle + radius + Ring.MARGIN_Y + down
+    for _ in range(models):
+        # as far as where the second model's arrow comes down
+        heading_box = QRectF(column_fx, top, column_f - ELBOW - column_fx, heading)
+        top += heading
+        bar = QRectF(column_difference + size + 10, top, ColourBar.WIDTH, size)
+        rows.append(
+            RowBoxes(
+                heading=heading_box,
+                back=QRectF(column_back, top, size, size),
+                fx=QRectF(column_fx, top, size, size),
+                rho_fx=QRectF(column_rho, top, size, size),
+                f_gx=QRectF(column_f, top, size, size),
+                difference=QRectF(column_difference, top, size, size),
+                bar=bar,
+            )
+        )
+        top += size + CAPTION
+
+    read_left = max(centre.x() + radius + Ring.MARGIN_X + 10, column_difference + 2)
+    read_top = middle - radius - Ring.MARGIN_Y + 4
+    read = QRectF(read_left, read_top, max(60.0, width - MARGIN - read_left), 2 * radius + 2 * Ring.MARGIN_Y)
+    each = min(read.height() / models, 72.0) if models > 1 else read.height()
+    readouts = tuple(QRectF(read.left(), read.top() + i * each, read.width(), each) for i in range(models))
+    hint = QRectF(MARGIN, height - MARGIN - HINT + 8, width - 2 * MARGIN, HINT)
+    return Boxes(header, x, gx, centre, radius, readouts, tuple(rows), hint)

@@ -1,0 +1,1 @@
+"""Make the main window: menus, docks, files, the controller."""

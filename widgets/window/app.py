@@ -1,0 +1,127 @@
+"""From nothing to a window: it is on screen first, then the engine is started."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from types import TracebackType
+
+from PySide6.QtCore import QEvent, QObject, QSettings, QTimer
+from PySide6.QtWidgets import QApplication
+
+from explorer.app.runner import Engine
+from explorer.state.state import State
+from widgets.base.icons import app_icon
+from widgets.window.main_window import MainWindow
+
+YOUNG_MS = 1000
+OLD_EVERY = 20  # young collections to one of everything
+HANDOVER = 0.001  # seconds until the worker hands the interpreter over: Python's own 5 ms are felt in a drag
+
+
+class Collector(QObject):
+    """Collects cycles on the GUI thread.
+
+    Python's own collector runs on whichever thread happens to allocate; Qt objects destroyed on the worker's
+    thread crash the program. So it is turned off, and a timer does its work here.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        gc.disable()
+        self._rounds = 0
+        self._timer = QTimer(self, interval=YOUNG_MS)
+        self._timer.timeout.connect(self.collect)
+        self._timer.start()
+
+    def collect(self) -> None:
+        self._rounds += 1
+        gc.collect(2 if self._rounds % OLD_EVERY == 0 else 1)
+
+    def settle(self) -> None:
+        """Take what is imported by now out of future collections, which torch would make slow."""
+        gc.collect(1)
+        gc.freeze()
+
+    def stop(self) -> None:
+        self._timer.stop()
+        gc.enable()
+
+
+def application(argv: Sequence[str]) -> QApplication:
+    """Return the one QApplication, made and styled when there is none yet."""
+    app = QApplication.instance()
+    if not isinstance(app, QApplication):
+        app = QApplication(list(argv) or ["equiscope"])
+    sys.setswitchinterval(HANDOVER)
+    app.setApplicationName("equiscope")
+    app.setApplicationDisplayName("")  # the window's title has it already
+    app.setOrganizationName("equiscope")
+    app.setDesktopFileName("equiscope")
+    app.setStyle("Fusion")
+    app.setWindowIcon(app_icon())
+    return app
+
+
+def run_window(
+    start_engine: Callable[[], Engine],
+    state: State | None = None,
+    *,
+    argv: Sequence[str] = (),
+    on_ready: Callable[[MainWindow], None] | None = None,
+    settings: QSettings | None = None,
+) -> int:
+    """Open the window, start the engine once it is painted, run until it is closed; return the exit code.
+
+    `on_ready` is called when the window is on screen and answers; the first frame comes later.
+    """
+    app = application(argv)
+    collector = Collector()
+    window = MainWindow(start_engine, state, settings)
+    previous, sys.excepthook = sys.excepthook, _reporter(window)
+    ended: list[bool] = []
+    window.closed.connect(ended.append)
+
+    def begin() -> None:
+        if on_ready is not None:
+            on_ready(window)
+        window.controller.begin()
+
+    def settled(_: object) -> None:
+        window.controller.frame_ready.disconnect(settled)
+        collector.settle()
+
+    window.on_screen.connect(begin)
+    window.controller.frame_ready.connect(settled)
+    window.show()
+    try:
+        code = app.exec()
+    finally:
+        sys.excepthook = previous
+        window.close()
+        window.deleteLater()
+        app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        collector.stop()
+    if not all(ended):
+        # Foreign code that will not stop: with torch's threads alive, an orderly exit would hang or abort.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def _reporter(
+    window: MainWindow,
+) -> Callable[[type[BaseException], BaseException, TracebackType | None], None]:
+    """Return what is done with an exception that nobody caught: it is said, and the window goes on."""
+
+    def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        sys.__excepthook__(kind, error, trace)
+        if not issubclass(kind, KeyboardInterrupt):
+            window.controller.log.emit("detail", "".join(traceback.format_exception(kind, error, trace)).rstrip())
+            window.infobar.say("error", f"This should not have happened: {kind.__name__}: {error}", has_details=True)
+
+    return report

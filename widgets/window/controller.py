@@ -1,0 +1,410 @@
+"""The one object that knows both state and runner: it grants wishes, asks for frames, hands them out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+
+from explorer.app.runner import Engine, NoEngine, Runner, Task, TaskDone, orbit_key
+from explorer.data.finding import split_part
+from explorer.data.opening import domain_of
+from explorer.declare.card import ModelInfo
+from explorer.declare.elements import NoAction, Step, transforms
+from explorer.square.frame import Failure, Frame, LayerInfo, OrbitCurve
+from explorer.state.catalogue import Busy, Catalogue, same_kind
+from explorer.state.random_element import random_steps
+from explorer.state.resolve import resolve
+from explorer.state.session import SessionError, is_session, load_session
+from explorer.state.state import History, State
+from explorer.work.errors import failure_of
+from widgets.base.kinds_of_data import ONE
+from widgets.base.view import Wish
+from widgets.window.playing import Player
+
+WATCH_MS = 150
+UNKNOWN_SIZE = (28, 28)  # of an input that has not been seen yet
+
+
+class Controller(QObject):
+    """Lives on the GUI thread. Views send wishes and hear of frames; nothing else changes the state."""
+
+    state_changed = Signal(object, object)  # old State, new State
+    told = Signal(str)  # what happened beside what was asked for
+    frame_ready = Signal(object)  # Frame
+    orbit_ready = Signal(object)  # tuple of OrbitCurve, () when there is none of this epoch yet
+    catalogue_ready = Signal(object)  # Catalogue
+    engine_lost = Signal(object)  # Failure: there will be no frame any more
+    failed = Signal(object)  # Failure
+    busy = Signal(object)  # Busy
+    played = Signal(object)  # whether the orbit is playing
+    session_opened = Signal(object, str)  # Session, path
+    log = Signal(str, str)  # "info", "warning" or "error"; a line
+
+    _delivered = Signal(object)  # from the worker thread
+
+    def __init__(
+        self, start_engine: Callable[[], Engine], state: State | None = None, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._history = History(state or State())
+        self._runner = Runner(start_engine, self._delivered.emit)
+        self._delivered.connect(self._take, Qt.ConnectionType.QueuedConnection)
+        self._then: dict[str, Callable[[Any], None]] = {}
+        self._numbered = 0
+        self._curves: dict[str, OrbitCurve] = {}
+        self._rng = np.random.default_rng(self.state.seed)
+        self._to_open: list[str] = []
+        self.catalogue: Catalogue | None = None
+        self.frame: Frame | None = None
+        self.waiting = False  # whether the newest state has not been answered
+        self._watch = QTimer(self, interval=WATCH_MS)
+        self._watch.timeout.connect(self._runner.check_busy)
+        self.player = Player(self)
+        self.player.changed.connect(self.played)
+
+    # what there is ----------------------------------------------------------------------------------------
+    @property
+    def state(self) -> State:
+        return self._history.state
+
+    @property
+    def can_undo(self) -> bool:
+        return self._history.can_undo
+
+    @property
+    def can_redo(self) -> bool:
+        return self._history.can_redo
+
+    @property
+    def info(self) -> ModelInfo | None:
+        """The model in use, when it is one of the catalogue."""
+        models = self.catalogue.models if self.catalogue else ()
+        return next((m for m in models if m.name == self.state.model), None)
+
+    @property
+    def domain(self) -> str:
+        if self.info is not None:
+            return self.info.domain
+        # a model from a file: its frame says what it lives on
+        return self.frame.squares[0].domain if self.frame is not None and self.frame.squares else "grid"
+
+    @property
+    def curves(self) -> tuple[OrbitCurve, ...]:
+        """The curves of the orbit so far, that of the model first."""
+        order = [self.state.model, *self.state.compared]
+        return tuple(self._curves[name] for name in sorted(self._curves, key=_place_in(order)))
+
+    # life -------------------------------------------------------------------------------------------------
+    def begin(self) -> None:
+        """Start the worker; call this when the window is on screen."""
+        self._runner.begin()
+        self._watch.start()
+
+    def close(self, timeout: float = 10.0) -> bool:
+        """Stop everything; return whether the worker ended in time."""
+        self.player.stop()
+        self._watch.stop()
+        self._then.clear()
+        return self._runner.close(timeout)
+
+    # wishes -----------------------------------------------------------------------------------------------
+    def grant(self, wish: Wish) -> None:
+        """Change the state as a view asks."""
+        state = self.state
+        try:
+            if wish.step is not None:
+                state = state.with_step(*wish.step)
+        except (KeyError, ValueError) as error:
+            self.log.emit("warning", f"ignored: {error}")
+        self.change(wish.changes, wish.tag or None, state)
+        if wish.done:
+            self._history.end_gesture()
+
+    def change(self, changes: Mapping[str, Any], tag: str | None = None, state: State | None = None) -> None:
+        """Replace fields of the state, and with them what has lost its meaning."""
+        state = state or self.state
+        changes = dict(changes)
+        if changes.get("sample", state.sample) != state.sample:
+            changes = {"node": None, "other": None, **changes}
+            if "model" not in changes:
+                changes["model"] = self._model_for(str(changes["sample"]))
+                self._tell_switch(str(changes["sample"]), changes["model"])
+        if changes.get("model", state.model) != state.model:
+            fresh = {"layer": "", "channel": None, "pixel": None, "node": None, "other": None}
+            changes = {**fresh, "params": (), "overrides": ()} | changes
+            changes.setdefault("sample", self._sample_for(changes["model"]))
+        elif changes.get("layer", state.layer) != state.layer:
+            changes = {"channel": None, "pixel": None} | changes
+        self._become(replace(state, **changes), tag)
+
+    def set_model(self, name: str) -> None:
+        self.change({"model": name})
+
+    def set_compare(self, name: str) -> None:
+        """Show a second model beside the first; "" for none."""
+        self.change({"compare": name})
+
+    def set_steps(self, steps: tuple[Step, ...], tag: str | None = None) -> None:
+        self.change({"steps": steps}, tag)
+
+    def undo(self) -> None:
+        old = self.state
+        self._announce(old, self._history.undo())
+
+    def redo(self) -> None:
+        old = self.state
+        self._announce(old, self._history.redo())
+
+    def invert(self) -> None:
+        try:
+            self.set_steps(self.state.inverted().steps)
+        except NoAction as error:
+            self.log.emit("warning", f"{error}")
+
+    def reset(self) -> None:
+        """Go back to the identity."""
+        self.set_steps(())
+
+    def randomise(self, exact: bool = True) -> None:
+        """Draw another element: one that permutes places, or (not `exact`) any angle and shift."""
+        size = self.frame.squares[0].x.shape[-2:] if self.frame and self.frame.squares else UNKNOWN_SIZE
+        height, width = int(size[0]), int(size[1])
+        self.set_steps(random_steps(self._rng, (height, width), self.domain, exact, self.state))
+
+    def go_on(self, by: int) -> None:
+        """Show the next one, or one before, of several sequences in the data; round and round."""
+        base, part = split_part(self.state.sample or (self.info.sample if self.info is not None else ""))
+        number, colon, rest = part.partition(":")
+        frame = self.frame
+        count = frame.sample_parts if frame is not None and frame.state.sample == self.state.sample else 1
+        if count < 2:
+            self.told.emit("There is no other in these data: they hold one alone.")
+            return
+        here = int(number) if number.isdigit() else 1
+        self.change({"sample": f"{base}#{(here - 1 + by) % count + 1}{colon}{rest}"})
+
+    def apply(self, name: str, values: tuple[float, ...] | None = None) -> None:
+        """Let a transform act once more; twice the same mirror is nothing."""
+        transform = transforms()[name]
+        step = Step(name, values if values is not None else transform.defaults)
+        steps = self.state.steps
+        own_inverse = transform.inverse is not None and transform.inverse(*step.values) == step.values
+        if steps and steps[-1] == step and own_inverse:
+            self.set_steps(steps[:-1])
+        else:
+            self.set_steps((*steps, step))
+
+    def add_to(self, name: str, *amounts: float, tag: str = "") -> None:
+        """Add to the first parameters of a transform's step, which is made when there is none."""
+        transform = transforms()[name]
+        step = self.state.step(name)
+        values = step.values if step is not None else transform.defaults
+        added = tuple(v + a for v, a in zip(values, amounts)) + values[len(amounts) :]
+        self.grant(Wish(step=(name, added), tag=tag))
+
+    def toggle_untransform(self) -> None:
+        self.change({"untransform": not self.state.untransform})
+
+    # opening ----------------------------------------------------------------------------------------------
+    def open_path(self, path: str) -> None:
+        """Open a session, data, or whatever else the engine can make sense of."""
+        if self.catalogue is None:  # which files there are readers for is not known yet
+            self._to_open.append(path)
+        elif not Path(path).is_file():
+            what = "is a folder" if Path(path).is_dir() else "does not exist"
+            self._fail(Failure(self.state, f"{Path(path).name} {what}.", path))
+        elif Path(path).suffix.lower() == ".json" and is_session(path):
+            self.open_session(path)
+        elif Path(path).suffix.lower() in self.catalogue.extensions:
+            self.change({"sample": path})
+        else:
+            self._ask_engine_to_open(path)
+
+    def open_session(self, path: str) -> None:
+        """Open a session file; what is wrong with it is said, and the state stays."""
+        try:
+            session = load_session(path)
+        except (SessionError, OSError) as error:
+            self._fail(failure_of(error, self.state))
+            return
+        self.open_state(session.state)
+        self.session_opened.emit(session, path)
+        self.log.emit("info", f"opened {path}")
+
+    def open_state(self, state: State) -> None:
+        """Go to a whole new state, as one entry of the history."""
+        self._become(state)
+
+    def _ask_engine_to_open(self, path: str) -> None:
+        name, state, extensions = Path(path).name, self.state, self._extensions()
+
+        def work(engine: Any) -> Mapping[str, Any]:
+            if not hasattr(engine, "open"):
+                raise ValueError(f"{name} is of no kind that Equiscope opens: {extensions}.")
+            return engine.open(path, state)
+
+        self.do(work, f"Opening {name}…", self.change)
+
+    def _extensions(self) -> str:
+        readable = self.catalogue.extensions if self.catalogue else ()
+        return ", ".join(sorted({*readable, ".json"}))
+
+    def _sample_for(self, model: str) -> str:
+        """Keep the sample when the model can eat it; "" lets the model choose."""
+        if self.catalogue is None:
+            return self.state.sample
+        domains = {m.name: m.domain for m in self.catalogue.models}
+        if model in domains and same_kind(domains[model], domains.get(self.state.model, "")):
+            return self.state.sample
+        return ""
+
+    def _model_for(self, sample: str) -> str:
+        """Keep the model when it can eat the sample; else the first trained one of that domain."""
+        if self.catalogue is None or self.info is None:
+            return self.state.model
+        known = {s.name: s.domain for s in self.catalogue.samples}
+        base, _ = split_part(sample)
+        known_by_name = dict(self.catalogue.domains).get(Path(base).suffix.lower(), "")
+        domain = known.get(base) or known_by_name or domain_of(Path(base).expanduser())
+        if not domain or same_kind(domain, self.info.domain):
+            return self.state.model
+        fit = [m for m in self.catalogue.models if same_kind(m.domain, domain)]
+        fit.sort(key=lambda m: (m.domain != domain, not m.trained, not m.groups))
+        return fit[0].name if fit else self.state.model
+
+    def _tell_switch(self, sample: str, model: str) -> None:
+        """Say that the chosen data brought another model with them."""
+        known = {m.name: m for m in self.catalogue.models} if self.catalogue else {}
+        if model == self.state.model or model not in known or self.info is None:
+            return
+        samples = {s.name: s for s in self.catalogue.samples} if self.catalogue else {}
+        title = samples[sample].title if sample in samples else Path(sample).name
+        what = ONE.get(samples[sample].domain if sample in samples else known[model].domain, "of another kind")
+        before, now = self.info.title, known[model].title
+        self.told.emit(f"{title} is {what}, which “{before}” cannot take: now “{now}” is shown.")
+
+    # one-off work -----------------------------------------------------------------------------------------
+    def do(self, work: Task, text: str, then: Callable[[Any], None] | None = None) -> None:
+        """Do something with the engine on the worker thread; `then` gets the result, on this one."""
+        self._numbered += 1
+        tag = f"{self._numbered} {text}"
+        self._then[tag] = then or (lambda result: None)
+        self._runner.task(work, tag, text)
+
+    def cancel(self) -> None:
+        """Give up what is running: the request, tasks, the orbit and its play."""
+        self.player.stop()
+        self._runner.cancel()
+        self.waiting = False
+
+    def refresh(self) -> None:
+        """Ask again for the present state, whose answer has become another one."""
+        self._runner.want_orbit(None)
+        self._ask()
+
+    # inside -----------------------------------------------------------------------------------------------
+    def _become(self, state: State, tag: str | None = None) -> None:
+        old = self.state
+        if self.catalogue is not None:
+            state = resolve(state, self.catalogue, self._layers(state))
+        if self._history.change(state, tag):
+            self._announce(old, self.state)
+
+    def _announce(self, old: State, new: State) -> None:
+        if new == old:
+            return
+        if new.epoch != old.epoch:
+            self._curves.clear()
+            self.orbit_ready.emit(())
+        elif orbit_key(new) != orbit_key(old):
+            self._curves.clear()  # the old ones stay in sight until the first part of the new comes
+        self.state_changed.emit(old, new)
+        self._ask()
+
+    def _ask(self) -> None:
+        if self.catalogue is not None:
+            self.waiting = True
+            self._runner.submit(self.state)
+            self._runner.want_orbit(self.state)
+
+    def _layers(self, state: State) -> tuple[LayerInfo, ...]:
+        """Return the layers of the state's model, or () while they are not known."""
+        if self.frame is None or not self.frame.squares:
+            return ()
+        shown = self.frame.state
+        same = (shown.model, shown.params, shown.sample) == (state.model, state.params, state.sample)
+        return self.frame.squares[0].layers if same else ()
+
+    def _take(self, message: object) -> None:
+        """Take what the worker delivered."""
+        match message:
+            case Frame():
+                self._show(message)
+            case OrbitCurve():
+                if orbit_key(message.state) == orbit_key(self.state):
+                    self._curves[message.model] = message
+                    self.orbit_ready.emit(self.curves)
+            case Busy():
+                self.busy.emit(message)
+            case Failure():
+                self.waiting = self.waiting and message.where == "orbit"
+                self.player.stop()
+                self._fail(message)
+            case TaskDone():
+                self._finish(message)
+            case Catalogue():
+                self._begin_with(message)
+            case NoEngine():
+                self.waiting = False
+                self._log_failure(message.failure)
+                self.engine_lost.emit(message.failure)
+
+    def _show(self, frame: Frame) -> None:
+        if frame.state.epoch != self.state.epoch:
+            return  # the state has moved on while the frame was on its way to this thread
+        self.waiting = self.waiting and frame.state != self.state
+        self.frame = frame
+        self.frame_ready.emit(frame)
+
+    def _begin_with(self, catalogue: Catalogue) -> None:
+        fresh, self.catalogue = self.catalogue is None, catalogue
+        self.catalogue_ready.emit(catalogue)
+        old = self.state
+        # what the program was started with is no step that could be undone
+        self._history.state = resolve(old, catalogue, self._layers(old))
+        if self.state != old:
+            self.state_changed.emit(old, self.state)
+        if fresh:
+            versions = ", ".join(f"{name} {version}" for name, version in catalogue.versions)
+            counted = f"{len(catalogue.models)} models, {len(catalogue.samples)} samples"
+            self.log.emit("info", f"ready: {counted}{'; ' if versions else ''}{versions}")
+        self._ask()
+        waiting, self._to_open = self._to_open, []
+        for path in waiting:
+            self.open_path(path)
+
+    def _finish(self, done: TaskDone) -> None:
+        then = self._then.pop(done.tag, None)
+        if isinstance(done.result, Failure):
+            self._fail(done.result)
+        elif then is not None:
+            then(done.result)
+
+    def _fail(self, failure: Failure) -> None:
+        self._log_failure(failure)
+        self.failed.emit(failure)
+
+    def _log_failure(self, failure: Failure) -> None:
+        where = f" ({failure.where})" if failure.where else ""
+        self.log.emit("error", failure.sentence + where)
+        if failure.detail:
+            self.log.emit("detail", failure.detail.rstrip())
+
+
+def _place_in(order: list[str]) -> Callable[[str], tuple[int, str]]:
+    return lambda name: (order.index(name) if name in order else len(order), name)

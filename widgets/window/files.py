@@ -1,0 +1,253 @@
+"""What the File menu does: opening, sessions, exports, recent files, lessons."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QByteArray, QObject
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QMenu
+
+from explorer.state.session import Session, SessionError, load_session, save_session
+from explorer.work.errors import failure_of
+from explorer.work.places import RESOURCES
+from widgets.base import theme
+from widgets.base.kinds_of_data import lessons_of
+from widgets.figures.recording import Recorder, Turntable
+from widgets.window.menus import empty
+
+if TYPE_CHECKING:
+    from widgets.base.view import View
+    from widgets.window.main_window import MainWindow
+
+LESSONS = RESOURCES / "lessons"
+MOST_RECENT = 10
+SESSIONS = "Equiscope session (*.json)"
+PICTURES = ("PNG picture (*.png)", "SVG drawing (*.svg)", "PDF page (*.pdf)")
+FILMS = "GIF animation (*.gif);;MP4 film (*.mp4)"
+PICTURES_OF_A_TURN = 72
+NUMBERS = ("Table (*.csv)", "NumPy arrays (*.npz)")
+
+
+class Files(QObject):
+    """Asks for paths and does the work; what fails is said above the stage."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._controller = window.controller
+        self.session_path = ""
+        self._recorder: Recorder | None = None
+        self._turntable: Turntable | None = None
+
+    # asking; tests answer in place of the person ----------------------------------------------------------
+    def ask_open(self, title: str, filters: str) -> str:
+        return QFileDialog.getOpenFileName(self._window, title, self._folder(), filters)[0]
+
+    def ask_save(self, title: str, name: str, filters: str) -> str:
+        """Return the path to write to, with the extension of the chosen filter when none was typed."""
+        path, chosen = QFileDialog.getSaveFileName(self._window, title, str(Path(self._folder(), name)), filters)
+        if path and not Path(path).suffix and "*." in chosen:
+            path += "." + chosen.split("*.", 1)[1].split(")")[0].split(" ")[0]
+        return path
+
+    def _folder(self) -> str:
+        return str(self._window.settings.value("folder", ""))
+
+    # opening ----------------------------------------------------------------------------------------------
+    def open_data(self) -> None:
+        known = self._controller.catalogue.extensions if self._controller.catalogue else ()
+        data = f"Data ({' '.join(f'*{e}' for e in sorted(known))});;" if known else ""
+        if path := self.ask_open("Open data", f"{data}All files (*)"):
+            self.open(path)
+
+    def ask_session(self) -> None:
+        if path := self.ask_open("Open session", f"{SESSIONS};;All files (*)"):
+            self.open(path)
+
+    def open(self, path: str) -> None:
+        """Open whatever it is, and remember it."""
+        self.remember(path)
+        self._controller.open_path(path)
+
+    def opened_session(self, session: Session, path: str) -> None:
+        """Take over what a session has beyond its state."""
+        lesson = Path(path).parent == LESSONS
+        self.session_path = "" if lesson else path
+        if session.layout and not lesson:
+            layout = bytes(QByteArray.fromBase64(session.layout.encode()).data())
+            self._window.docks.restore(layout)
+        if session.text or session.equation:
+            self._window.show_lesson(session)
+        if session.view:
+            self._window.show_view(session.view)
+
+    def remember(self, path: str) -> None:
+        path = str(Path(path).resolve())
+        paths = [path, *(p for p in self.recent() if p != path)][:MOST_RECENT]
+        self._window.settings.setValue("recent", paths)
+        self._window.settings.setValue("folder", str(Path(path).parent))
+
+    def recent(self) -> list[str]:
+        value: Any = self._window.settings.value("recent", [])
+        # an INI file gives a list of one back as text
+        found = [value] if isinstance(value, str) else list(value or [])
+        return [str(p) for p in found if p]
+
+    def fill_recent(self, menu: QMenu) -> None:
+        menu.clear()
+        for path in self.recent():
+            name = Path(path).name.replace("&", "&&")
+            action = menu.addAction(name, partial(self.open, path))
+            action.setToolTip(path)
+            action.setEnabled(Path(path).is_file())
+        if menu.isEmpty():
+            menu.addAction("Nothing yet").setEnabled(False)
+        else:
+            menu.addSeparator()
+            menu.addAction("Clear this list", lambda: self._window.settings.remove("recent"))
+
+    def has_lessons(self) -> bool:
+        return LESSONS.is_dir() and any(LESSONS.glob("*.json"))
+
+    def fill_lessons(self, menu: QMenu) -> None:
+        """List the lessons by their titles, in the order of their file names, under what their models live on."""
+        empty(menu)
+        known = {m.name: m.domain for m in self._controller.catalogue.models} if self._controller.catalogue else {}
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for number, path in enumerate(sorted(LESSONS.glob("*.json")) if LESSONS.is_dir() else (), 1):
+            title, heading = path.stem, next(reversed(groups), "")
+            try:
+                session = load_session(path)
+                title = session.title or title
+                heading = lessons_of(known[session.state.model]) if session.state.model in known else heading
+            except (SessionError, OSError):
+                pass  # opening it says what is wrong
+            groups.setdefault(heading, []).append((f"{number}  {title}".replace("&", "&&"), str(path)))
+        for heading, lessons in groups.items():
+            inner = menu.addMenu(heading) if len(groups) > 1 and heading else menu
+            for text, file in lessons:
+                inner.addAction(text, partial(self._controller.open_session, file))
+
+    # sessions ---------------------------------------------------------------------------------------------
+    def save(self) -> None:
+        if self.session_path:
+            self._save_to(self.session_path)
+        else:
+            self.save_as()
+
+    def save_as(self) -> None:
+        name = self.session_path or f"{self._controller.state.model}.json"
+        if path := self.ask_save("Save session", Path(name).name, SESSIONS):
+            self._save_to(path)
+
+    def _save_to(self, path: str) -> None:
+        layout = bytes(QByteArray(self._window.docks.save()).toBase64().data()).decode()
+        try:
+            save_session(path, self._controller.state, {"layout": layout})
+        except (OSError, ValueError) as error:
+            self._window.say_failure(failure_of(error, self._controller.state))
+            return
+        self.session_path = path
+        self.remember(path)
+        self._window.say("info", f"Saved {path}")
+
+    def copy_command(self) -> None:
+        command = self._controller.state.command()
+        QGuiApplication.clipboard().setText(command)
+        self._window.say("info", f"Copied: {command}")
+
+    # exports ----------------------------------------------------------------------------------------------
+    def export_view(self, view: View | None = None) -> None:
+        """Save the view with the focus, or the stage, as a picture or as numbers by the extension chosen."""
+        view = view or self._window.active_view()
+        if view is None:
+            return
+        name = f"{self._controller.state.model}-{view.objectName() or 'view'}.png"
+        path = self.ask_save("Export view", name, ";;".join((*PICTURES, *NUMBERS)))
+        if not path:
+            return
+        try:
+            from widgets.figures import export
+
+            if Path(path).suffix.lower() in (".csv", ".npz"):
+                export.export_numbers(view, path)
+            else:
+                export.export_view(view, path, theme=theme.current().name)
+        except Exception as error:  # whatever stops an export, the window goes on
+            self._window.say_failure(failure_of(error, self._controller.state))
+        else:
+            self._window.say("info", f"Saved {path}")
+
+    def export_captures(self) -> None:
+        """Save what every layer answered, on the worker thread: the tensors never come here."""
+        state = self._controller.state
+        mesh = ";;Mesh with the layer's values (*.ply)" if self._controller.domain == "mesh" else ""
+        name = f"{state.model}-captures.safetensors"
+        path = self.ask_save("Export captures", name, f"Safetensors (*.safetensors){mesh}")
+        if not path:
+            return
+
+        def work(engine: Any) -> object:
+            if not hasattr(engine, "export_captures"):
+                raise ValueError("Captures cannot be exported by this engine: `main.py run` writes them.")
+            return engine.export_captures(state, path)
+
+        self._controller.do(work, "Exporting captures…", lambda _: self._window.say("info", f"Saved {path}"))
+
+    def export_data(self) -> None:
+        """Save the sample in another format, on the worker thread."""
+        state = self._controller.state
+        catalogue = self._controller.catalogue
+        known = catalogue.writable if catalogue is not None else ()
+        endings = [e for e, domain in known if domain == self._controller.domain]
+        filters = ";;".join(f"{e[1:].upper()} (*{e})" for e in endings)
+        name = Path(state.sample or "data").stem + (endings[0] if endings else "")
+        path = self.ask_save("Export data", name, filters)
+        if not path:
+            return
+
+        def work(engine: Any) -> object:
+            if not hasattr(engine, "export_data"):
+                raise ValueError("Data cannot be exported by this engine: `main.py export` writes them.")
+            return engine.export_data(state, path)
+
+        def said(notes: Any) -> None:
+            self._window.say("info", "; ".join([f"Saved {path}", *notes]))
+
+        self._controller.do(work, "Exporting data…", said)
+
+    def export_orbit(self) -> None:
+        """Film the stage along the orbit."""
+        view = self._window.stage_view()
+        if view is None or self._controller.frame is None:
+            self._window.say("warning", "There is nothing to film yet.")
+            return
+        state = self._controller.state
+        name = f"{state.model}-{state.orbit}.gif"
+        if path := self.ask_save("Export orbit", name, FILMS):
+            self._recorder = Recorder(self._controller, view, path)
+            self._recorder.finished.connect(lambda: self._window.say("info", f"Saved {path}"))
+            self._recorder.begin()
+
+    def export_turntable(self) -> None:
+        """Film one full turn of the mesh that is shown."""
+        view = self._window.active_view()
+        turn = view.turntable(PICTURES_OF_A_TURN) if view is not None else None
+        if turn is None:
+            self._window.say("warning", "There is nothing that turns here: choose the Surface view of a mesh.")
+            return
+        name = f"{self._controller.state.model}-turntable.gif"
+        if path := self.ask_save("Export turntable", name, FILMS):
+            self.stop_filming()
+            self._turntable = Turntable(self._controller, turn, PICTURES_OF_A_TURN, path)
+            self._turntable.finished.connect(lambda: self._window.say("info", f"Saved {path}"))
+            self._turntable.begin()
+
+    def stop_filming(self) -> None:
+        """Give up the film of a turn, if there is one."""
+        if self._turntable is not None:
+            self._turntable.stop()
+            self._turntable = None

@@ -1,0 +1,82 @@
+"""A line above the stage: what went wrong, where, and what to do. Never a box in the middle of a drag."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+
+from explorer.square.frame import Failure
+from widgets.base import theme
+from widgets.base.icons import icon
+
+GONE_MS = 8000
+
+
+class InfoBar(QFrame):
+    """Hidden until something is said; the last good frame stays below it."""
+
+    details = Signal()  # the person wants the whole story, which is in the log
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("infobar")
+        self.setAccessibleName("Message")
+        self._level = "info"
+        self._for_request = False
+        self._icon = QLabel()
+        self._icon.setFixedWidth(20)
+        self.text = QLabel()
+        self.text.setWordWrap(True)
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        # a long sentence wraps; it never makes the window wider
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.text.setSizePolicy(policy)
+        self.details_button = QToolButton(autoRaise=True)
+        self.details_button.setText("Details")
+        self.details_button.setToolTip("Show the whole story in the log")
+        self.details_button.clicked.connect(self.details)
+        self.close_button = QToolButton(autoRaise=True)
+        self.close_button.setToolTip("Close this message")
+        self.close_button.setAccessibleName("Close this message")
+        self.close_button.clicked.connect(self.hide)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 5, 6, 5)
+        row.setSpacing(8)
+        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.text, 1)
+        row.addWidget(self.details_button, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
+        self._gone = QTimer(self, singleShot=True, interval=GONE_MS)
+        self._gone.timeout.connect(self.hide)
+        self.hide()
+        self.apply_theme()
+
+    def show_failure(self, failure: Failure) -> None:
+        """Say what, where, and (in the sentence itself) what to do."""
+        where = f"  —  {failure.where}" if failure.where and failure.where not in failure.sentence else ""
+        self.say("error", failure.sentence + where, has_details=bool(failure.detail))
+        self._for_request = True
+
+    def say(self, level: str, text: str, has_details: bool = False) -> None:
+        """Show a message of level "info", "warning" or "error"."""
+        self._level, self._for_request = level, False
+        self.text.setText(text)
+        self.details_button.setVisible(has_details)
+        self.apply_theme()
+        self.show()
+        # what went well needs no answer; what went wrong stays until it is read
+        self._gone.start() if level == "info" else self._gone.stop()
+
+    def frame_came(self) -> None:
+        """Take back the failure of a request once another one was answered."""
+        if self._for_request:
+            self.hide()
+
+    def apply_theme(self) -> None:
+        t = theme.current()
+        colour = {"error": t.bad, "warning": t.second, "info": t.accent}[self._level]
+        self._icon.setPixmap(icon(self._level, colour).pixmap(16, 16))
+        self.close_button.setIcon(icon("close"))
+        self.setStyleSheet(f"#infobar {{ background: {t.raised}; border: none; border-left: 3px solid {colour}; }}")

@@ -1,0 +1,411 @@
+"""The menus: every action there is, with its key, its icon, and when it can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMenu
+
+from explorer.declare.card import ModelInfo
+from explorer.declare.elements import Transform, transforms
+from explorer.state.catalogue import Catalogue
+from explorer.state.resolve import DTYPES
+from explorer.state.state import State
+from widgets.base.icons import icon
+from widgets.base.kinds_of_data import families, parts, place_of, title_of
+from widgets.window.playing import SPEEDS
+
+if TYPE_CHECKING:
+    from widgets.window.main_window import MainWindow
+
+THEMES = (("system", "Follow the system"), ("light", "Light"), ("dark", "Dark"))
+ARROWS = (("Left", -1.0, 0.0), ("Right", 1.0, 0.0), ("Up", 0.0, -1.0), ("Down", 0.0, 1.0))
+
+
+@dataclass(slots=True)
+class _Choices:
+    """A menu of things of which one is in use."""
+
+    menu: QMenu
+    group: QActionGroup
+
+    def fill(self, items: Sequence[tuple[str, str]], chosen: Callable[[str], None], clear: bool = True) -> None:
+        """Put (value, text) items in place of what was there."""
+        if clear:
+            self.menu.clear()
+        for value, text in items:
+            action = QAction(text, self.menu, checkable=True)
+            action.setData(value)
+            action.triggered.connect(partial(_choose, chosen, value))
+            self.group.addAction(action)
+            self.menu.addAction(action)
+
+    def mark(self, value: str) -> None:
+        for action in self.group.actions():
+            action.setChecked(action.data() == value)
+
+
+def empty(menu: QMenu) -> None:
+    """Take out everything; menus that were inside go too, which `clear` alone leaves behind."""
+    inside = [action.menu() for action in menu.actions()]
+    menu.clear()
+    for inner in inside:
+        if isinstance(inner, QMenu) and inner.parent() is menu:
+            empty(inner)
+            inner.setParent(None)
+            inner.deleteLater()
+
+
+def _choose(chosen: Callable[[str], None], value: str, checked: bool = True) -> None:
+    chosen(value)
+
+
+class Menus(QObject):
+    """Builds the menu bar of the window and keeps it true to the state."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._followed: tuple[object, ...] = ()  # what of the state the actions have followed
+        self._window = window
+        self._icons: dict[str, str] = {}
+        self.actions: dict[str, QAction] = {}
+        bar = window.menuBar()
+        names = ("&File", "&Edit", "&Model", "&Data", "&Transform", "&View", "&Run", "&Help")
+        self.menus: dict[str, QMenu] = {name.replace("&", ""): bar.addMenu(name) for name in names}
+        self._fill_file(self.menus["File"])
+        self._fill_edit(self.menus["Edit"])
+        self._fill_transform(self.menus["Transform"])
+        self._fill_view(self.menus["View"])
+        self._fill_run(self.menus["Run"])
+        self._fill_help(self.menus["Help"])
+        self._models = self._choices(self.menus["Model"])
+        self._compare = self._choices(QMenu("Compare with", self.menus["Model"]))
+        self._samples = self._choices(self.menus["Data"])
+        self._fill_model(None)
+        self._fill_data(None)
+
+    # building ---------------------------------------------------------------------------------------------
+    def add(
+        self,
+        menu: QMenu,
+        name: str,
+        text: str,
+        slot: Callable[[], object],
+        keys: str = "",
+        picture: str = "",
+        checkable: bool = False,
+        tip: str = "",
+    ) -> QAction:
+        """Add an action; `keys` are alternatives, separated by a bar."""
+        action = QAction(text, menu, checkable=checkable)
+        # clicked() and triggered() pass a flag on; the slots here take none
+        action.triggered.connect(lambda checked=False: slot())
+        if keys:
+            action.setShortcuts([QKeySequence(key) for key in keys.split("|")])
+        plain = text.replace("&", "").rstrip("…")
+        first = f" ({action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)})" if keys else ""
+        action.setToolTip((tip or plain) + first)
+        if tip:
+            action.setStatusTip(tip)
+            action.setWhatsThis(tip)
+        if picture:
+            self._icons[name] = picture
+            action.setIcon(icon(picture))
+        self.actions[name] = action
+        menu.addAction(action)
+        return action
+
+    def _choices(self, menu: QMenu) -> _Choices:
+        group = QActionGroup(self)
+        group.setExclusionPolicy(QActionGroup.ExclusionPolicy.None_)
+        return _Choices(menu, group)
+
+    def _fill_file(self, menu: QMenu) -> None:
+        files = self._window.files
+        self.add(menu, "open", "&Open data…", files.open_data, "Ctrl+O", "open", tip="Open an image or a field")
+        self.recent = menu.addMenu("Open &recent")
+        self.recent.aboutToShow.connect(lambda: files.fill_recent(self.recent))
+        files.fill_recent(self.recent)
+        self.add(
+            menu, "next_part", "&Next in the data", partial(self._window.controller.go_on, 1), "N",
+            tip="The next of several sequences in the data",
+        )  # fmt: skip
+        self.add(menu, "previous_part", "&Previous in the data", partial(self._window.controller.go_on, -1), "Shift+N")
+        menu.addSeparator()
+        self.add(menu, "open_session", "Open s&ession…", files.ask_session, "Ctrl+Shift+O")
+        self.add(menu, "save", "&Save session", files.save, "Ctrl+S", "save")
+        self.add(menu, "save_as", "Save session &as…", files.save_as, "Ctrl+Shift+S")
+        self.add(
+            menu, "command", "&Copy as command", files.copy_command, "Ctrl+Shift+C", "copy",
+            tip="Copy the command line that opens the window on this",
+        )  # fmt: skip
+        menu.addSeparator()
+        self.add(
+            menu, "export_view", "E&xport view…", files.export_view, "Ctrl+E", "export",
+            tip="Save the view with the focus, or the stage, as a picture or as numbers",
+        )  # fmt: skip
+        self.add(menu, "export_captures", "Export ca&ptures…", files.export_captures, "Ctrl+Shift+E")
+        self.add(menu, "export_data", "Export &data…", files.export_data)
+        self.add(menu, "export_orbit", "Export orbit as &GIF/MP4…", files.export_orbit)
+        self.add(
+            menu, "export_turntable", "Export &turntable as GIF/MP4…", files.export_turntable,
+            tip="Film one full turn of the mesh in the Surface view",
+        )  # fmt: skip
+        menu.addSeparator()
+        quit_action = self.add(menu, "quit", "&Quit", self._window.close, "Ctrl+Q")
+        quit_action.setMenuRole(QAction.MenuRole.QuitRole)
+
+    def _fill_edit(self, menu: QMenu) -> None:
+        controller = self._window.controller
+        self.add(menu, "undo", "&Undo", controller.undo, "Ctrl+Z", "undo")
+        self.add(menu, "redo", "&Redo", controller.redo, "Ctrl+Shift+Z|Ctrl+Y", "redo")
+        menu.addSeparator()
+        self.add(
+            menu, "random", "Random element", controller.randomise, "Space", "random",
+            tip="A random exact element: quarter turn, mirror, whole shift",
+        )  # fmt: skip
+        self.add(
+            menu, "random_any", "Random element, any angle",
+            partial(controller.randomise, exact=False), "Shift+Space",
+        )  # fmt: skip
+        self.add(
+            menu,
+            "invert",
+            "&Invert element",
+            controller.invert,
+            "Ctrl+I",
+            "invert",
+            tip="Apply g⁻¹ instead of g",
+        )
+        self.add(menu, "reset", "Reset element", controller.reset, "Ctrl+0", "reset", tip="Back to the identity")
+        menu.addSeparator()
+        self.add(
+            menu, "untransform", "&Untransform", controller.toggle_untransform, "U", "untransform", True,
+            tip="Pull the answers back: show ρ′(g)⁻¹ F(ρ(g) x) beside F(x)",
+        )  # fmt: skip
+
+    def _fill_transform(self, menu: QMenu) -> None:
+        controller = self._window.controller
+        add = partial(self.add, menu)
+        add("turn_left", "Rotate by 90° to the left", partial(controller.add_to, "rotate", 90.0), "[")
+        add("turn_right", "Rotate by 90° to the right", partial(controller.add_to, "rotate", -90.0), "]")
+        for side, right, down in ARROWS:
+            shift = partial(controller.add_to, "translate", right, down, tag="nudge")
+            action = add(f"shift_{side.lower()}", f"Shift {side.lower()} by 1 px", shift, side)
+            # a key that lists and sliders need too works only while the stage has the focus
+            action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        menu.addSeparator()
+        for transform in transforms().values():
+            self._add_transform(menu, transform)
+
+    def _add_transform(self, menu: QMenu, transform: Transform) -> None:
+        """Add a transform's own menu: its choices, or one step up and down of each number."""
+        controller, name = self._window.controller, transform.name
+        inner = menu.addMenu(f"{transform.title}  ({transform.symbol})")
+        for k, param in enumerate(transform.params):
+            for value, choice in enumerate(param.choices if len(transform.params) == 1 else ()):
+                key = transform.key if value == 0 else ""
+                self.add(
+                    inner, f"{name}_{choice}", f"Apply {transform.title.lower()}: {choice}",
+                    partial(controller.apply, name, (float(value),)), key, "reflect" if key == "F" else "",
+                )  # fmt: skip
+            if not param.choices:
+                for sign, amount in (("+", param.step), ("−", -param.step)):
+                    amounts = (0.0,) * k + (amount,)
+                    self.add(
+                        inner, f"{name}_{k}{sign}", f"{param.title} {sign}{param.step:g}{param.unit}",
+                        partial(controller.add_to, name, *amounts, tag=f"{name} {k}"),
+                    )  # fmt: skip
+        if transform.orbit is not None:
+            inner.addSeparator()
+            orbit = partial(controller.change, {"orbit": name})
+            self.add(inner, f"{name}_orbit", f"Run the orbit along {transform.title.lower()}", orbit)
+        self.actions[f"menu_{name}"] = inner.menuAction()
+
+    def _fill_view(self, menu: QMenu) -> None:
+        window = self._window
+        show, panels = menu.addMenu("&Show"), QMenu("&Panels", menu)
+        panels.setProperty("twice", True)  # no part of the palette, which has "Show"
+        for spec, _ in window.views:
+            action = self.add(
+                show,
+                f"show_{spec.name}",
+                spec.title,
+                partial(window.show_view, spec.name),
+                spec.key,
+                tip=spec.summary,
+            )
+            action.setToolTip(spec.summary)
+            if spec.name in window.docks.docks:
+                panels.addAction(window.docks.docks[spec.name].toggleViewAction())
+        menu.addMenu(panels)
+        menu.addSeparator()
+        self._themes = self._choices(menu.addMenu("&Theme"))
+        self._themes.fill(THEMES, window.set_theme)
+        self.add(menu, "reset_layout", "&Reset layout", window.reset_layout)
+        self.add(menu, "full_screen", "&Full screen", window.toggle_full_screen, "F11", checkable=True)
+
+    def _fill_run(self, menu: QMenu) -> None:
+        controller = self._window.controller
+        self.add(
+            menu, "play", "&Play orbit", controller.player.toggle, "P", "play",
+            tip="Run the element along the orbit, round and round",
+        )  # fmt: skip
+        self._speeds = self._choices(menu.addMenu("Orbit &speed"))
+        self._speeds.fill([(f"{s:g}", f"{s:g}×") for s in SPEEDS], self._window.set_speed)
+        self._speeds.mark("1")
+        self.add(
+            menu,
+            "cancel",
+            "&Cancel",
+            self._window.cancel,
+            "Esc",
+            "close",
+            tip="Give up what is being computed",
+        )
+        menu.addSeparator()
+        self._devices = self._choices(menu.addMenu("&Device"))
+        self._devices.fill([("auto", "auto")], lambda name: controller.change({"device": name}))
+        self._dtypes = self._choices(menu.addMenu("P&recision"))
+        self._dtypes.fill([(d, d) for d in DTYPES], lambda name: controller.change({"dtype": name}))
+
+    def _fill_help(self, menu: QMenu) -> None:
+        window = self._window
+        self.lessons = menu.addMenu("&Lessons")
+        self.lessons.aboutToShow.connect(lambda: window.files.fill_lessons(self.lessons))
+        self.lessons.menuAction().setEnabled(window.files.has_lessons())
+        self.add(menu, "palette", "&Command palette…", window.open_palette, "Ctrl+Shift+P", "palette")
+        self.add(
+            menu,
+            "what",
+            "&What is this?",
+            window.what_is_this,
+            "F1",
+            "help",
+            tip="Click on what you wonder about",
+        )
+        self.add(menu, "keys", "&Keyboard shortcuts", window.show_keys, "Ctrl+?")
+        menu.addSeparator()
+        about = self.add(menu, "about", "&About Equiscope", window.show_about)
+        about.setMenuRole(QAction.MenuRole.AboutRole)
+
+    # what depends on the catalogue ------------------------------------------------------------------------
+    def show_catalogue(self, catalogue: Catalogue) -> None:
+        self._followed = ()
+        self._fill_model(catalogue)
+        self._fill_data(catalogue)
+        controller = self._window.controller
+        devices = ["auto", *(d for d in catalogue.devices if d != "auto")]
+        self._devices.fill([(d, d) for d in devices], lambda name: controller.change({"device": name}))
+
+    def _fill_model(self, catalogue: Catalogue | None) -> None:
+        menu, controller = self.menus["Model"], self._window.controller
+        compare = self._compare
+        menu.removeAction(compare.menu.menuAction())  # it stays, with other entries
+        empty(menu)
+        models = sorted(catalogue.models, key=_by_row) if catalogue else []
+        self._fill_by_domain(menu, self._models, models, controller.set_model)
+        if not models:
+            menu.addAction("Loading…").setEnabled(False)
+        menu.addSeparator()
+        empty(compare.menu)
+        self._fill_by_domain(compare.menu, compare, models, controller.set_compare)
+        compare.menu.setIcon(icon("compare"))
+        compare.menu.menuAction().setEnabled(bool(models))
+        menu.addMenu(compare.menu)
+        self.add(menu, "alone", "Side by side &off", partial(controller.set_compare, ""))
+
+    def _fill_by_domain(
+        self, menu: QMenu, choices: _Choices, models: Sequence[ModelInfo], chosen: Callable[[str], None]
+    ) -> None:
+        """Put models into a menu for each domain, those of many models into one for each family."""
+        domains = sorted({m.domain for m in models}, key=place_of)
+        for domain in domains:
+            inner = menu.addMenu(title_of(domain)) if len(domains) > 1 else menu
+            for title, some in families([m for m in models if m.domain == domain]):
+                part = _Choices(inner.addMenu(title.replace("&", "&&")) if title else inner, choices.group)
+                part.fill([(m.name, _model_text(m)) for m in some], chosen, clear=False)
+
+    def _fill_data(self, catalogue: Catalogue | None) -> None:
+        menu, controller = self.menus["Data"], self._window.controller
+        samples = catalogue.samples if catalogue else ()
+        menu.removeAction(self.actions["open"])
+        empty(menu)
+        domains = sorted({s.domain for s in samples}, key=place_of)
+        for domain in domains:
+            inner = menu.addMenu(title_of(domain)) if len(domains) > 1 else menu
+            pieces = parts([s for s in samples if s.domain == domain])
+            for some in pieces:
+                ends = f"{some[0].title}  …  {some[-1].title}".replace("&", "&&")
+                part = _Choices(inner.addMenu(ends) if len(pieces) > 1 else inner, self._samples.group)
+                items = [(s.name, s.title.replace("&", "&&")) for s in some]
+                part.fill(items, lambda name: controller.change({"sample": name}), clear=False)
+        menu.addSeparator()
+        menu.addAction(self.actions["open"])
+
+    # following the state ----------------------------------------------------------------------------------
+    def show_state(self, state: State) -> None:
+        """Tick what is in use and grey out what would do nothing."""
+        controller, actions = self._window.controller, self.actions
+        undoable = (controller.can_undo, controller.can_redo, bool(state.steps), state.untransform)
+        followed = (*undoable, state.model, state.compare, state.sample, state.device, state.dtype)
+        if followed == self._followed:
+            return  # most of a drag, and there are a hundred actions
+        self._followed = followed
+        actions["undo"].setEnabled(controller.can_undo)
+        actions["redo"].setEnabled(controller.can_redo)
+        for name in ("invert", "reset"):
+            actions[name].setEnabled(bool(state.steps))
+        actions["untransform"].setChecked(state.untransform)
+        actions["alone"].setEnabled(bool(state.compare))
+        self._models.mark(state.model)
+        self._compare.mark(next(iter(state.compared), ""))
+        self._samples.mark(state.sample)
+        self._devices.mark(state.device)
+        self._dtypes.mark(state.dtype)
+        known = {m.name: m.domain for m in (controller.catalogue.models if controller.catalogue else ())}
+        for action in self._compare.group.actions():
+            same = known.get(action.data()) == known.get(state.model) and action.data() != state.model
+            action.setEnabled(same or state.model not in known)
+        domain = controller.domain
+        for transform in transforms().values():
+            actions[f"menu_{transform.name}"].setEnabled(domain in transform.domains)
+        for names, needed in ((("turn_left", "turn_right"), "rotate"), (_SHIFTS, "translate")):
+            fits = needed in transforms() and domain in transforms()[needed].domains
+            for name in names:
+                actions[name].setEnabled(fits)
+
+    def show_playing(self, playing: bool) -> None:
+        action = self.actions["play"]
+        action.setText("&Pause orbit" if playing else "&Play orbit")
+        self._icons["play"] = "pause" if playing else "play"
+        action.setIcon(icon(self._icons["play"]))
+
+    def show_speed(self, speed: float) -> None:
+        self._speeds.mark(f"{speed:g}")
+
+    def show_theme(self, choice: str) -> None:
+        self._themes.mark(choice)
+        for name, picture in self._icons.items():
+            self.actions[name].setIcon(icon(picture))
+        self._compare.menu.setIcon(icon("compare"))
+
+
+_SHIFTS = tuple(f"shift_{side.lower()}" for side, _, _ in ARROWS)
+
+
+def _by_row(info: ModelInfo) -> tuple[str, int, str]:
+    """Sort by the id of the row of docs/systems.md ("G7" before "G10"), then by title."""
+    row = info.rows[0] if info.rows else "~"
+    digits = "".join(c for c in row if c.isdigit())
+    return (row.rstrip("0123456789"), int(digits or 0), info.title)
+
+
+def _model_text(info: ModelInfo) -> str:
+    rows = f"  ({', '.join(info.rows)})" if info.rows else ""
+    return f"{info.title}{rows}".replace("&", "&&")

@@ -1,0 +1,204 @@
+"""The command palette: every action by a few letters of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QAction, QColor, QFocusEvent, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+
+from widgets.base import theme
+
+WIDTH, ROWS = 560, 12
+
+
+def score(query: str, text: str) -> float | None:
+    """Return how well `query` fits `text`, or None when its letters do not occur there in this order.
+
+    Every word of the query must be found. Letters in a row count, and so does the start of a word: "ro 9"
+    finds "Transform › Rotate by 90°" before "Turn round".
+    """
+    total = 0.0
+    for word in query.lower().split():
+        found = _best(word, text.lower())
+        if found is None:
+            return None
+        total += found
+    return total - 0.01 * len(text)
+
+
+def _best(word: str, text: str) -> float | None:
+    """Return the best of: the word as it stands (better at a word's start), its letters here and there."""
+    at = text.find(word)
+    starts = [i for i in range(len(text)) if text.startswith(word, i) and (i == 0 or not text[i - 1].isalnum())]
+    if starts:
+        return 4.0 * len(word) + 2.0
+    if at >= 0:
+        return 3.0 * len(word)
+    total, position, previous = 0.0, 0, -2
+    for letter in word:
+        position = text.find(letter, position)
+        if position < 0:
+            return None
+        fresh = position == 0 or not text[position - 1].isalnum()
+        total += 1.0 if position == previous + 1 else 0.6 if fresh else 0.1
+        previous = position
+        position += 1
+    return total
+
+
+def actions_of(menus: Sequence[QMenu], usable: bool = True) -> Iterator[tuple[str, QAction]]:
+    """Yield every action under the menus, with its path such as "Edit › Undo"; the `usable` ones or all."""
+    for menu in menus:
+        if menu.property("twice"):  # what is in another menu too
+            continue
+        menu.aboutToShow.emit()  # menus that are filled when opened
+        title = _plain(menu.title())
+        for action in menu.actions():
+            inner = action.menu()
+            if isinstance(inner, QMenu):
+                for path, one in actions_of([inner], usable):
+                    yield f"{title} › {path}", one
+            elif not action.isSeparator() and action.text() and (action.isEnabled() or not usable):
+                yield f"{title} › {_plain(action.text())}", action
+
+
+def _plain(text: str) -> str:
+    return text.replace("&&", "\0").replace("&", "").replace("\0", "&").rstrip("…")
+
+
+class Palette(QFrame):
+    """A line to type in and the actions that fit, over the upper part of the window."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._window = parent
+        self.setObjectName("palette")
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setAutoFillBackground(True)
+        self._actions: list[tuple[str, QAction]] = []
+        self.line = _Line(self)
+        self.line.setPlaceholderText("What do you want to do?")
+        self.line.setAccessibleName("Command")
+        self.line.textChanged.connect(self._filter)
+        self.list = QTreeWidget()
+        self.list.setColumnCount(2)
+        self.list.setHeaderHidden(True)
+        self.list.setRootIsDecorated(False)
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setUniformRowHeights(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.itemClicked.connect(lambda item: self._run(item))
+        self.list.header().setStretchLastSection(False)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 8, 8, 8)
+        column.addWidget(self.line)
+        column.addWidget(self.list)
+        self.hide()
+
+    def open(self, actions: Sequence[tuple[str, QAction]]) -> None:
+        """Show the palette over these actions."""
+        self._actions = list(actions)
+        t = theme.current()
+        self.setStyleSheet(
+            f"#palette {{ background: {t.panel}; border: 1px solid {t.line}; border-radius: 8px; }}"
+            f"#palette QLineEdit {{ padding: 6px 8px; border: 1px solid {t.line}; border-radius: 4px; }}"
+            f"#palette QTreeWidget::item {{ padding: 4px 6px; }}"
+        )
+        self.line.clear()
+        self._filter("")
+        width = min(WIDTH, self._window.width() - 32)
+        self.list.setColumnWidth(1, 130)
+        self.list.setColumnWidth(0, width - 16 - 130 - self.list.verticalScrollBar().sizeHint().width())
+        row = max(20, self.list.sizeHintForRow(0))
+        self.list.setFixedHeight(row * ROWS + 4)
+        self.setFixedWidth(width)
+        self.adjustSize()
+        self.move((self._window.width() - width) // 2, 48)
+        self.show()
+        self.raise_()
+        self.line.setFocus()
+
+    def dismiss(self) -> None:
+        """Close it, and give the keyboard back to the window."""
+        if self.isVisible():
+            self.hide()
+            self._actions = []
+            self.list.clear()
+            self._window.setFocus()
+
+    def shown(self) -> list[str]:
+        """Return the names in the list, the best first."""
+        items = (self.list.topLevelItem(i) for i in range(self.list.topLevelItemCount()))
+        return [item.text(0) for item in items if item is not None]
+
+    def move_by(self, rows: int) -> None:
+        count = self.list.topLevelItemCount()
+        self._select((self.list.currentIndex().row() + rows) % count if count else 0)
+
+    def run_current(self) -> None:
+        self._run(self.list.currentItem())
+
+    def _run(self, item: QTreeWidgetItem | None) -> None:
+        if item is None:
+            return
+        action = item.data(0, Qt.ItemDataRole.UserRole)
+        self.dismiss()
+        action.trigger()
+
+    def _filter(self, query: str) -> None:
+        fits = [(score(query, path), -i, path, action) for i, (path, action) in enumerate(self._actions)]
+        best = sorted((f for f in fits if f[0] is not None), key=lambda f: (f[0], f[1]), reverse=True)
+        if not query.strip():
+            best = [f for f in fits if f[0] is not None]  # in the order of the menus
+        self.list.clear()
+        muted = QColor(theme.current().muted)
+        for _, _, path, action in best[:100]:
+            keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            item = QTreeWidgetItem([("✓ " if action.isChecked() else "") + path, keys])
+            item.setForeground(1, muted)
+            item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            item.setData(0, Qt.ItemDataRole.UserRole, action)
+            self.list.addTopLevelItem(item)
+        self._select(0)
+
+    def _select(self, row: int) -> None:
+        item = self.list.topLevelItem(row)
+        if item is not None:
+            self.list.setCurrentItem(item)
+
+
+class _Line(QLineEdit):
+    """Keeps its keys to itself: Escape closes the palette and cancels nothing else."""
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__(palette)
+        self._palette = palette
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        match event.key():
+            case Qt.Key.Key_Escape:
+                self._palette.dismiss()
+            case Qt.Key.Key_Down:
+                self._palette.move_by(1)
+            case Qt.Key.Key_Up:
+                self._palette.move_by(-1)
+            case Qt.Key.Key_PageDown | Qt.Key.Key_PageUp:
+                self._palette.move_by(ROWS if event.key() == Qt.Key.Key_PageDown else -ROWS)
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                self._palette.run_current()
+            case _:
+                super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        # a popup (the line's own context menu) takes the focus for a moment only
+        if event.reason() not in (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.MenuBarFocusReason):
+            self._palette.dismiss()

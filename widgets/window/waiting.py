@@ -1,0 +1,83 @@
+"""What stands in the middle of the window until the first frame: waiting, or why there will be none."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from explorer.square.frame import Failure
+from widgets.base import theme
+from widgets.base.icons import picture
+
+WIDTH = 420
+
+
+class LoadingPage(QWidget):
+    """A mark, a line, and a bar that runs; or, when the start failed, what is wrong and what to do."""
+
+    quit_asked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._failure: Failure | None = None
+        self._mark = QLabel(alignment=Qt.AlignmentFlag.AlignCenter)
+        self.title = QLabel("Equiscope", alignment=Qt.AlignmentFlag.AlignCenter)
+        self.text = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        self.text.setFixedWidth(WIDTH)
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.bar = QProgressBar(minimum=0, maximum=0, textVisible=False)
+        self.bar.setFixedSize(220, 4)
+        self._copy = QPushButton("Copy details")
+        self._copy.clicked.connect(self._copy_details)
+        self._quit = QPushButton("Quit")
+        self._quit.clicked.connect(self.quit_asked)
+        buttons = QHBoxLayout()
+        for button in (self._copy, self._quit):
+            buttons.addWidget(button)
+        column = QVBoxLayout(self)
+        column.addStretch(3)
+        for widget in (self._mark, self.title, self.text):
+            column.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
+            column.addSpacing(6)
+        column.addWidget(self.bar, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addLayout(buttons)
+        column.setAlignment(buttons, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(4)
+        self.say("Starting…")
+
+    def say(self, text: str) -> None:
+        """Show what is being waited for."""
+        if self._failure is None:
+            self.text.setText(text)
+            self.bar.show()
+            self._copy.hide()
+            self._quit.hide()
+            self.apply_theme()
+
+    def fail(self, failure: Failure) -> None:
+        """Show why there is nothing to wait for."""
+        self._failure = failure
+        self.title.setText("The engine could not be started")
+        advice = "Check the installation with `make setup`; the log below has the whole story."
+        self.text.setText(f"{failure.sentence}\n\n{advice}")
+        self.bar.hide()
+        self._copy.show()
+        self._quit.show()
+        self.apply_theme()
+
+    def apply_theme(self) -> None:
+        t = theme.current()
+        self._mark.setPixmap(picture("equiscope" if self._failure is None else "error", 48, t.bad))
+        self.title.setStyleSheet(f"color: {t.text}; font-size: 15pt; font-weight: 600;")
+        self.text.setStyleSheet(f"color: {t.muted};")
+        # in the middle of a stretch, a label that wraps is given the height of one line
+        self.text.setFixedHeight(self.text.heightForWidth(WIDTH))
+        self.bar.setStyleSheet(
+            f"QProgressBar {{ background: {t.raised}; border: none; border-radius: 2px; }}"
+            f"QProgressBar::chunk {{ background: {t.accent}; border-radius: 2px; }}"
+        )
+
+    def _copy_details(self) -> None:
+        if self._failure is not None:
+            QGuiApplication.clipboard().setText(f"{self._failure.sentence}\n\n{self._failure.detail}")
