@@ -10,7 +10,7 @@ def run(rounds: int = 30) -> list[dict[str, Any]]:
     import torch
 
     from benchmarks.timing import interleaved, row
-    from explorer.declare.fields import grid
+    from explorer.spaces.grid.fields import grid
     from explorer.network.capture import capture, thumbnails
     from explorer.network.trace import trace
     from models.images.resnet import build_resnet18

@@ -38,7 +38,7 @@ def run(repeats: int = 6, mesh: str = MESH, settings: tuple[tuple[int, int], ...
     import torch
 
     from explorer.data.finding import find_sample
-    from explorer.declare.card import MeshInput
+    from explorer.spaces.mesh.form import MeshInput
     from explorer.spaces.mesh.fit import fit_mesh
     from models.layers.gauge_conv import GaugeConv
 

@@ -46,7 +46,8 @@ def frame_of(edges: Any, nodes: int) -> Any:
     """Return a frame of a layer with 8 channels on that graph, nodes reversed."""
     import numpy as np
 
-    from explorer.square.frame import Frame, GraphPart, LayerInfo, Square, Structure
+    from explorer.square.frame import Frame, LayerInfo, Square
+    from explorer.spaces.graph.values import GraphPart, Structure
     from explorer.state.state import State
 
     rng = np.random.default_rng(0)

@@ -48,7 +48,7 @@ def write_ply(path: Path, count: int) -> None:
     from benchmarks.surface import bumpy_sphere
     from explorer.data.samples import Sample, Signal
     from explorer.data.writers import write_file
-    from explorer.declare.fields import FACES, VERTEX_POSITION
+    from explorer.spaces.mesh.fields import FACES, VERTEX_POSITION
 
     vertices, faces = bumpy_sphere(count)
     shape = {"position": Signal(vertices, VERTEX_POSITION), "faces": Signal(faces, FACES)}

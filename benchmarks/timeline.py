@@ -49,7 +49,8 @@ def frame_of(steps: int, units: int, gates: int) -> Any:
     import numpy as np
 
     from explorer.declare.elements import Step
-    from explorer.square.frame import Frame, LayerInfo, Square, TimePart
+    from explorer.square.frame import Frame, LayerInfo, Square
+    from explorer.spaces.sequence.values import TimePart
     from explorer.state.state import State
 
     x = recording(steps, 1, 9)

@@ -22,7 +22,8 @@ from torch import Tensor, nn
 from explorer.app.engine import LocalEngine
 from explorer.data.finding import find_sample, fitted, samples
 from explorer.data.samples import Sample, SampleSpec
-from explorer.declare.card import Card, GraphInput
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
 from explorer.declare.elements import chain_element, chain_text, transforms
 from explorer.declare.fields import domain_word
 from explorer.declare.symmetries import find_symmetry

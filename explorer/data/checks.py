@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.readers import ReadError
-from explorer.data.samples import Sample, image_sample
+from explorer.data.samples import Sample
+from explorer.spaces.grid.sample import image_sample
 from explorer.work.limits import MAX_SIDE, excess
 
 Floats = NDArray[np.float32]

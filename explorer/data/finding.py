@@ -12,7 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.samples import Sample, SampleSpec, Signal
-from explorer.declare.card import GraphInput, InputSpec, MeshInput, SequenceInput
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.grid.form import InputSpec
+from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.sequence.form import SequenceInput
 from explorer.declare.fields import domain_word
 from explorer.spaces.graph.samples.texts import graph_sample_text, is_graph_text
 from explorer.spaces.grid.samples.tensors import is_tensor_text, tensor_sample

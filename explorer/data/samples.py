@@ -12,20 +12,11 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.declare.fields import (
-    EDGE_INDEX,
-    EDGE_INPUT,
-    FACES,
-    NODE_INPUT,
-    STEP,
-    STEP_INPUT,
-    VERTEX,
-    VERTEX_POSITION,
-    FieldType,
-    Nodes,
-    Scalar,
-    grid,
-)
+from explorer.spaces.graph.fields import EDGE_INDEX, EDGE_INPUT, NODE_INPUT, Nodes
+from explorer.spaces.mesh.fields import FACES, VERTEX, VERTEX_POSITION
+from explorer.spaces.sequence.fields import STEP, STEP_INPUT
+from explorer.declare.fields import FieldType, Scalar
+from explorer.spaces.grid.fields import grid
 
 Array = NDArray[np.floating] | NDArray[np.integer]
 

@@ -16,7 +16,9 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
-from explorer.declare.fields import STEP, FieldType, Grid, Pairs, Steps
+from explorer.spaces.sequence.fields import STEP, Steps
+from explorer.declare.fields import FieldType, Pairs
+from explorer.spaces.grid.fields import Grid
 from explorer.declare.params import Param
 
 if TYPE_CHECKING:

@@ -1,130 +1,102 @@
-"""Field types read back from their text, as on the command line and in sessions: what `str(field)` writes."""
+"""Field types read back from their text, as on the command line and in sessions: what `str(field)` writes.
+
+A text is the first word of a domain, a representation, and what else the domain says: "grid regular(D4) /2". Which
+words there are is for the spaces to say.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
 
-from explorer.declare.fields import (
-    INVARIANT,
-    Ambient,
-    Direction,
-    Domain,
-    Edges,
-    Faces,
-    FieldType,
-    Frame,
-    Graphs,
-    Grid,
-    Metric,
-    NodeIndex,
-    Nodes,
-    Pairs,
-    Patch,
-    Point,
-    Regular,
-    Representation,
-    Scalar,
-    Steps,
-    Strands,
-    Tangent,
-    Transporter,
-    Vertices,
-)
+from explorer.declare.fields import INVARIANT, Domain, FieldType, Pairs, Point, Regular, Representation, Scalar
 from explorer.declare.groups import group
 
-_TEXT = re.compile(
-    r"invariant"
-    r"|(?P<on>node|edge|pair|graph|(?P<step>step)|vertex|face) (?P<of>scalar|intensity|index|strands|position|vector"
-    r"|direction|transporter|metric|frame|patch corner|patch weight|tangent\((?P<orders>[0-9]+(?:,[0-9]+)*)\)"
-    r"|regular\((?P<fibre>[A-Za-z0-9]+)\))"
-    r"(?(step)(?: on axis (?P<axis>[0-9]))?)"
-    r"|point (?P<point>scalar|intensity|regular\((?P<point_group>[A-Za-z0-9]+)\))"
-    r"|grid (?P<rep>scalar|intensity|regular\((?P<group>[A-Za-z0-9]+)\))"
-    r"(?: /(?P<spacing>[0-9.]+(?:e[+-]?[0-9]+)?|inf))?(?: flat (?P<h>[1-9][0-9]*)x(?P<w>[1-9][0-9]*))?"
-)
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How a representation is written: a word, and perhaps arguments in brackets after it.
+
+    Attributes:
+        make: the arguments' text -> the representation; raises ValueError.
+        homes: first words of the domains that it is for; () for all.
+        arguments: regular expression of what stands in the brackets; "" for no brackets.
+        refusal: said where it is not for a domain, instead of the general sentence.
+    """
+
+    make: Callable[[str], Representation]
+    homes: tuple[str, ...] = ()
+    arguments: str = ""
+    refusal: str = ""
+
+
+def bare(domain: Domain) -> Callable[[str], Domain]:
+    """Return the reader of a domain that has nothing more to say."""
+
+    def read(rest: str) -> Domain:
+        if rest:
+            raise ValueError(f"nothing is known that is called {rest!r}")
+        return domain
+
+    return read
+
+
+@cache
+def _domains() -> Mapping[str, Callable[[str], Domain]]:
+    from explorer.declare.space import spaces
+
+    found: dict[str, Callable[[str], Domain]] = {"point": bare(Point()), "pair": bare(Pairs())}
+    for space in spaces().values():
+        found |= space.domains
+    return found
+
+
+@cache
+def _representations() -> Mapping[str, Written]:
+    from explorer.declare.space import spaces
+
+    found: dict[str, Written] = {
+        "scalar": Written(lambda _: Scalar()),
+        "intensity": Written(lambda _: Scalar(intensity=True)),
+        "regular": Written(lambda name: Regular(group(name)), ("grid", "point", "vertex"), "[A-Za-z0-9]+"),
+    }
+    for space in spaces().values():
+        found |= space.representations
+    return found
 
 
 def parse_field(text: str) -> FieldType:
     """Read what `str(field)` writes, for example "grid regular(D4) /2" or "invariant"; raise ValueError."""
-    m = _TEXT.fullmatch(text.strip())
-    if m is None:
-        raise ValueError(
-            f"unknown field type {text!r}; write 'invariant', 'grid scalar', 'grid regular(D4)', 'grid scalar /2', "
-            "'point regular(C4)', 'node scalar', 'edge scalar', 'pair scalar', 'step scalar', 'vertex scalar', "
-            "'step scalar on axis 1', 'vertex tangent(0,1,2)' or 'vertex regular(C8)'"
-        )
-    if m["point"]:
-        return FieldType(Point(), _representation(m["point"], m["point_group"]))
-    if m["on"]:
-        domain = Steps(int(m["axis"] or 0)) if m["step"] else _DOMAINS[m["on"]]
-        return FieldType(domain, _on_places(text, m))
-    if not m["rep"]:
+    words = text.strip()
+    if words == "invariant":
         return INVARIANT
-    try:
-        spacing = float(m["spacing"] or 1.0)
-    except ValueError:
-        spacing = 0.0
-    if spacing <= 0.0:
-        raise ValueError(f"field type {text!r}: the spacing must be a positive number, not {m['spacing']!r}")
-    flat = (int(m["h"]), int(m["w"])) if m["h"] else None
-    return FieldType(Grid(spacing, flat), _representation(m["rep"], m["group"]))
+    on, _, of = words.partition(" ")
+    # the longest first: "patch corner" before a "patch" that there may be
+    for word, written in sorted(_representations().items(), key=lambda item: -len(item[0])):
+        brackets = rf"\((?P<arguments>{written.arguments})\)" if written.arguments else ""
+        found = re.fullmatch(rf"{re.escape(word)}{brackets}(?: (?P<rest>.+))?", of)
+        if found is None or on not in _domains():
+            continue
+        if written.homes and on not in written.homes:
+            where = " or ".join(written.homes)
+            raise ValueError(
+                f"field type {text!r}: "
+                + (written.refusal or f"{word!r} is for values at each {where}, not at each {on}")
+            )
+        rep = written.make(found["arguments"] if brackets else "")
+        try:
+            return FieldType(_domains()[on](found["rest"] or ""), rep)
+        except ValueError as error:
+            raise ValueError(f"field type {text!r}: {error}") from None
+    raise _unknown(text)
 
 
-_DOMAINS: dict[str, Domain] = {
-    "node": Nodes(),
-    "edge": Edges(),
-    "pair": Pairs(),
-    "graph": Graphs(),
-    "vertex": Vertices(),
-    "face": Faces(),
-}
+def _unknown(text: str) -> ValueError:
+    from explorer.declare.space import spaces
 
-
-def _on_places(text: str, m: re.Match[str]) -> Representation:
-    """Return the representation of a field on nodes, edges, steps, vertices...; raise ValueError where it has none."""
-    on, of = m["on"], m["of"]
-    homes = {
-        "index": ("edge", "face"),
-        "direction": ("edge",),
-        "transporter": ("edge",),
-        "position": ("vertex",),
-        "vector": ("vertex", "face"),
-        "patch": ("vertex",),
-        "frame": ("vertex",),
-        "metric": ("vertex", "edge"),
-        "tangent": ("vertex",),
-        "regular": ("vertex",),
-    }
-    word = re.split(r"[ (]", of)[0]
-    if word == "index" and on not in homes[word]:
-        raise ValueError(f"field type {text!r}: only edges are given by indices of nodes, and faces by their corners")
-    if on not in homes.get(word, (on,)):
-        where = " or ".join(homes[word])
-        raise ValueError(f"field type {text!r}: {word!r} is for values at each {where}, not at each {on}")
-    if m["orders"]:
-        return Tangent(tuple(int(order) for order in m["orders"].split(",")))
-    if m["fibre"]:
-        return Regular(group(m["fibre"]))
-    match word:
-        case "index":
-            return NodeIndex()
-        case "strands":
-            return Strands()
-        case "direction":
-            return Direction()
-        case "transporter":
-            return Transporter()
-        case "position" | "vector":
-            return Ambient(word)
-        case "metric":
-            return Metric()
-        case "frame":
-            return Frame()
-        case "patch":
-            return Patch(of.partition(" ")[2])
-        case _:
-            return Scalar(word == "intensity")
-
-
-def _representation(text: str, name: str | None) -> Representation:
-    return Regular(group(name)) if name else Scalar(text == "intensity")
+    examples = ["invariant", "pair scalar", "point regular(C4)"]
+    examples += [example for space in spaces().values() for example in space.examples]
+    *most, last = (repr(e) for e in examples)
+    return ValueError(f"unknown field type {text!r}; write {', '.join(most)} or {last}")

@@ -11,124 +11,205 @@ Spaces", 2019): (rho(g) f)(u) = rho_fibre(h) f(g^-1 u), where h is the point par
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 from explorer.declare.groups import FiniteGroup, group
 
+if TYPE_CHECKING:
+    from torch import Tensor
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """A regular grid sampled every `spacing` input pixels; `flat` = (height, width) after nn.Flatten.
 
-    A single place that summarises the whole image (global pooling) has infinite spacing: no shift moves it.
+class Domain:
+    """Where the values of a field sit, and how the axes of a tensor are laid out over these places.
+
+    Subclasses are frozen values. Everything that depends on the layout is asked here, so that nothing else asks which
+    domain it is.
+
+    Attributes:
+        name: first word of the text of a field that lies on it.
+        space: name of the space whose inputs lie on it; "" where none do.
+        batched: whether axis 0 counts samples; else a tensor holds one sample.
+        placed: whether there are places for an element to move; else there is one value for the whole input.
+        remembers: whether what comes in from outside, as padding, counts like any other input. On other domains a
+            layer that sees everything has no verdict where something was cut off.
     """
 
-    spacing: float = 1.0
-    flat: tuple[int, int] | None = None
-    name = "grid"
+    __slots__ = ()
+    name: ClassVar[str] = ""
+    space: ClassVar[str] = ""
+    batched: ClassVar[bool] = True
+    placed: ClassVar[bool] = True
+    remembers: ClassVar[bool] = False
 
     @property
     def axes(self) -> tuple[str, ...]:
-        return ("batch", "channel") if self.flat else ("batch", "channel", "y", "x")
+        """Return the name of each axis."""
+        return ("batch", "channel")
+
+    @property
+    def spacing(self) -> float:
+        """Return the distance of two neighbours in places of the input."""
+        return 1.0
+
+    def at_spacing(self, spacing: float) -> Domain:
+        """Return the same domain with another distance of neighbours."""
+        return self
+
+    def text(self, rep: Representation) -> str:
+        """Return a field on this domain in words that `parse_field` reads."""
+        return f"{self.name} {rep}"
+
+    def rep_axes(self, rep: Representation) -> tuple[str, ...]:
+        """Return the names of the axes of a field with this representation."""
+        return rep.axes(self) or self.axes
+
+    def channels(self, shape: tuple[int, ...]) -> int:
+        """Return how many values there are at one place of a tensor of that shape."""
+        return shape[1] if self.batched and len(shape) > 1 else 1 if self.batched else math.prod(shape[1:])
+
+    # layout ---------------------------------------------------------------------------------------------------
+    def spread(self, values: Tensor) -> Tensor:
+        """Return values with an axis for each direction, where places were flattened."""
+        return values
+
+    def places_first(self, values: Tensor) -> Tensor:
+        """Return values with the places on axis 0, where nothing is a batch."""
+        return values
+
+    def as_given(self, values: Tensor) -> Tensor:
+        """Undo `places_first`."""
+        return values
+
+    def rows(self, values: Tensor) -> Tensor:
+        """Return (batch, everything else); without a batch all of it is one row."""
+        return values.reshape(1, -1) if not self.batched or values.ndim < 2 else values.flatten(1)
+
+    def by_channel(self, values: Tensor) -> Tensor:
+        """Return (batch, channels, places)."""
+        if self.batched:
+            return values.flatten(2) if values.ndim > 2 else values.reshape(*self.rows(values).shape, 1)
+        v = self.places_first(values)
+        return v.reshape(len(v), -1).t()[None] if len(v) else v.new_zeros((1, 1, 0))
+
+    def by_place(self, values: Tensor) -> Tensor:
+        """Return the values of one sample as (places, channels)."""
+        v = self.places_first(values)
+        return v.flatten(1) if v.ndim > 1 else v[:, None]
+
+    def picture(self, values: Tensor, rep: Representation, most: int) -> tuple[Tensor, int]:
+        """Return the values of one sample as images, (channels, height, width), and how many channels there are.
+
+        Args:
+            most: how many channels are drawn, for those that are columns of one image.
+        """
+        if self.batched:
+            v = self.spread(values)[0] if values.ndim > 1 else values
+            v = v.reshape(-1, 1, 1) if v.ndim < 2 else v[None] if v.ndim == 2 else v.flatten(0, -3)
+            return v, len(v)
+        v = self.places_first(values)
+        total = v[:1].numel()
+        if not len(v):  # no places have no values, but they have channels
+            return v.new_zeros((1, 0, max(1, total))), total
+        return v.reshape(len(v), -1)[None, :, :most], total
+
+    # what is cut off ------------------------------------------------------------------------------------------
+    @property
+    def plain(self) -> FieldType:
+        """Return the field of one number at each place."""
+        return FieldType(self)
+
+    def ones(self, values: Tensor) -> Tensor:
+        """Return 1 at each place of a tensor on this domain, as a field `plain`."""
+        return values.new_ones((len(self.places_first(values)), 1))
+
+    def as_places(self, plain: Tensor) -> Tensor:
+        """Return the numbers of a field `plain` by place alone."""
+        return plain[:, 0]
+
+    def from_places(self, places: Tensor) -> Tensor:
+        """Undo `as_places`."""
+        return places[:, None]
+
+    def masked(self, values: Tensor, places: Tensor) -> Tensor:
+        """Return values times a number for each place."""
+        return values * places
+
+    def shrunk(self, places: Tensor, receptive: float) -> Tensor:
+        """Return the places, (…) in {0, 1}, that see no place that is 0 within a radius in places of the input."""
+        return places
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class Point(Domain):
     """No domain left: one value per sample and channel (class scores, pooled vectors)."""
 
     name = "point"
+    placed = False
 
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return ("batch", "channel")
+    def text(self, rep: Representation) -> str:
+        return "invariant" if rep == Scalar() else f"point {rep}"
 
-
-@dataclass(frozen=True, slots=True)
-class Nodes:
-    """The nodes of a graph or the elements of a set: axis 0 is the node, all others together are the channels."""
-
-    name = "node"
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return ("node", "channel")
+    def shrunk(self, places: Tensor, receptive: float) -> Tensor:
+        return places.new_zeros(places.shape)
 
 
 @dataclass(frozen=True, slots=True)
-class Edges:
-    """The listed edges of a graph, each direction its own entry: axis 0 is the edge, the others the channels."""
-
-    name = "edge"
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return ("edge", "channel")
-
-
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """Ordered pairs of nodes (attention, adjacency): the last two axes are (to, from), those before the channels."""
+class Pairs(Domain):
+    """Ordered pairs of nodes or steps (attention, adjacency): the last two axes are (to, from), those before the channels."""
 
     name = "pair"
+    batched = False
+    remembers = True
 
     @property
     def axes(self) -> tuple[str, ...]:
         return ("channel", "node", "node")
 
+    def channels(self, shape: tuple[int, ...]) -> int:
+        return math.prod(shape[:-2])
 
-@dataclass(frozen=True, slots=True)
-class Graphs:
-    """Whole graphs: axis 0 says which graph of the batch; nothing moves when nodes are renumbered."""
+    def by_channel(self, values: Tensor) -> Tensor:
+        return values.reshape(1, -1, values.shape[-1] * values.shape[-2])
 
-    name = "graph"
+    def by_place(self, values: Tensor) -> Tensor:
+        return values.reshape(-1, values.shape[-2] * values.shape[-1]).t()
 
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return ("graph", "channel")
+    def picture(self, values: Tensor, rep: Representation, most: int) -> tuple[Tensor, int]:
+        v = values.reshape(-1, *values.shape[-2:])
+        return v, len(v)
+
+    def ones(self, values: Tensor) -> Tensor:
+        return values.new_ones((1, *values.shape[-2:]))
+
+    def as_places(self, plain: Tensor) -> Tensor:
+        return plain[0]
+
+    def from_places(self, places: Tensor) -> Tensor:
+        return places[None]
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """The steps of a sequence: one axis is time, all others together are the channels.
+class Representation:
+    """How the values at one place change under an element, beside moving along with their place.
 
-    Time is axis 0, except in somebody else's network with a batch axis: (1, steps, channels), (1, channels, steps).
+    Subclasses are frozen values; `str` gives the words that `parse_field` reads.
     """
 
-    axis: int = 0
-    name = "step"
+    __slots__ = ()
 
     @property
-    def axes(self) -> tuple[str, ...]:
-        return ("step", "channel")
+    def size(self) -> int:
+        """Return how many channels belong together."""
+        return 1
+
+    def axes(self, domain: Domain) -> tuple[str, ...]:
+        """Return the names of the axes where they are not those of the domain, else ()."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
-class Vertices(Nodes):
-    """The vertices of a triangle mesh: axis 0 is the vertex; a renumbering moves them as it moves nodes."""
-
-    name = "vertex"
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return ("vertex", "channel")
-
-
-@dataclass(frozen=True, slots=True)
-class Faces:
-    """The triangles of a mesh: axis 0 is the face."""
-
-    name = "face"
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return ("face", "channel")
-
-
-Domain = Grid | Point | Nodes | Edges | Pairs | Graphs | Steps | Vertices | Faces
-
-
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(Representation):
     """Every channel is a scalar field: the point group moves places, never mixes channels.
 
     `intensity` marks measured grey values (an input image): brightness acts on these alone.
@@ -145,7 +226,7 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True)
-class Regular:
+class Regular(Representation):
     """Channels come in blocks of |H|, one per group element, permuted by h: channel = field * |H| + index."""
 
     group: FiniteGroup
@@ -159,115 +240,6 @@ class Regular:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeIndex:
-    """The values are numbers of nodes, as in edge_index: relabelling the nodes relabels the values."""
-
-    size = 1
-
-    def __str__(self) -> str:
-        return "index"
-
-
-@dataclass(frozen=True, slots=True)
-class Strands:
-    """Channels come in pairs, one for each strand of DNA: channel c and its mirror from the end belong together."""
-
-    size = 2
-
-    def __str__(self) -> str:
-        return "strands"
-
-
-@dataclass(frozen=True, slots=True)
-class Tangent:
-    """Channels come in blocks of tangent features of these orders, in the frame of their vertex.
-
-    Order 0 is a scalar, one channel; order m > 0 is a pair of channels that turns by m a when the frame turns by -a:
-    rho_m(a) = [[cos ma, -sin ma], [sin ma, cos ma]] (de Haan et al., "Gauge Equivariant Mesh CNNs", 2021, section 3).
-    """
-
-    orders: tuple[int, ...] = (1,)
-
-    @property
-    def size(self) -> int:
-        return sum(1 if m == 0 else 2 for m in self.orders)
-
-    def __str__(self) -> str:
-        return f"tangent({','.join(map(str, self.orders))})"
-
-
-@dataclass(frozen=True, slots=True)
-class Ambient:
-    """Three coordinates in space, which motions of space move: a "position" is shifted too, a "vector" only turned."""
-
-    kind: str = "position"
-    size = 3
-
-    def __str__(self) -> str:
-        return self.kind
-
-
-@dataclass(frozen=True, slots=True)
-class Direction:
-    """Angles in radians, seen in the frame of the vertex that an edge leads to: a turned frame lowers them."""
-
-    size = 1
-
-    def __str__(self) -> str:
-        return "direction"
-
-
-@dataclass(frozen=True, slots=True)
-class Transporter:
-    """Angles in radians by which a tangent vector turns when it is carried along an edge, from frame to frame."""
-
-    size = 1
-
-    def __str__(self) -> str:
-        return "transporter"
-
-
-@dataclass(frozen=True, slots=True)
-class Patch:
-    """What stands at each place of a geodesic patch, (vertices, radii, directions, 3).
-
-    `holds` says whether these are the "corner"s of the faces in which the geodesics end (numbers of vertices) or the
-    "weight"s of these corners. Directions are counted from the frame's first axis.
-    """
-
-    holds: str = "weight"
-    size = 1
-
-    def __str__(self) -> str:
-        return f"patch {self.holds}"
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """Lengths, areas and weights that follow from them: only what stretches the surface changes them."""
-
-    size = 1
-
-    def __str__(self) -> str:
-        return "metric"
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """The two axes of the tangent plane in space, (vertices, 2, 3)."""
-
-    size = 6
-
-    def __str__(self) -> str:
-        return "frame"
-
-
-Representation = (
-    Scalar | Regular | NodeIndex | Strands | Tangent | Ambient | Direction | Transporter | Patch | Metric | Frame
-)
-
-
-@dataclass(frozen=True, slots=True)
 class FieldType:
     """A domain and a representation; `guessed` when inferred rather than declared by the model."""
 
@@ -277,37 +249,24 @@ class FieldType:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        match self.rep:
-            case Patch():
-                return ("vertex", "radius", "direction", "corner")
-            case Frame():
-                return ("vertex", "axis", "coordinate")
-            case NodeIndex() if isinstance(self.domain, Edges):
-                return ("node", "edge")
-            case _:
-                return self.domain.axes
+        return self.domain.rep_axes(self.rep)
 
     @property
-    def relational(self) -> bool:
-        """Whether it lies on a graph or a mesh: on nodes or vertices, edges, faces, pairs, or the graph as a whole."""
-        return isinstance(self.domain, Nodes | Edges | Pairs | Graphs | Faces)
-
-    @property
-    def unbatched(self) -> bool:
-        """Whether axis 0 is no batch: one graph or one sequence at a time."""
-        return self.relational or isinstance(self.domain, Steps)
+    def batched(self) -> bool:
+        """Say whether axis 0 counts samples; else there is one sample, such as a graph or a sequence."""
+        return self.domain.batched
 
     @property
     def invariant(self) -> bool:
-        """Whether nothing moves under any point-group element."""
-        return isinstance(self.domain, Point | Graphs) and isinstance(self.rep, Scalar)
+        """Say whether nothing moves under any point-group element."""
+        return not self.domain.placed and isinstance(self.rep, Scalar)
 
     @property
     def spacing(self) -> float:
-        return self.domain.spacing if isinstance(self.domain, Grid) else 1.0
+        return self.domain.spacing
 
     def at_spacing(self, spacing: float) -> FieldType:
-        return replace(self, domain=replace(self.domain, spacing=spacing)) if isinstance(self.domain, Grid) else self
+        return replace(self, domain=self.domain.at_spacing(spacing))
 
     def guess(self) -> FieldType:
         return replace(self, guessed=True)
@@ -316,54 +275,8 @@ class FieldType:
         return replace(self, guessed=False)
 
     def __str__(self) -> str:
-        if isinstance(self.domain, Point):
-            return "invariant" if self.rep == Scalar() else f"point {self.rep}"
-        if not isinstance(self.domain, Grid):
-            axis = f" on axis {self.domain.axis}" if isinstance(self.domain, Steps) and self.domain.axis else ""
-            return f"{self.domain.name} {self.rep}{axis}"
-        flat = f" flat {self.domain.flat[0]}x{self.domain.flat[1]}" if self.domain.flat else ""
-        spacing = f" /{_shortest(self.domain.spacing)}" if self.domain.spacing != 1.0 else ""
-        return f"grid {self.rep}{spacing}{flat}"
-
-
-def _shortest(value: float) -> str:
-    """Return the shortest text that float() reads as `value`: 2, not 2.0, and all digits of 1/3."""
-    return text if float(text := f"{value:g}") == value else repr(float(value))
+        return self.domain.text(self.rep)
 
 
 INVARIANT = FieldType(Point())
-NODE = FieldType(Nodes())  # (nodes, ...)
-EDGE = FieldType(Edges())  # (edges, ...)
 PAIR = FieldType(Pairs())  # (..., nodes, nodes)
-STEP = FieldType(Steps())  # (steps, ...)
-STEP_INPUT = FieldType(Steps(), Scalar(intensity=True))
-GRAPH = FieldType(Graphs())  # (graphs, ...)
-NODE_INPUT = FieldType(Nodes(), Scalar(intensity=True))
-EDGE_INPUT = FieldType(Edges(), Scalar(intensity=True))
-EDGE_INDEX = FieldType(Edges(), NodeIndex())  # (2, edges): from, to
-VERTEX = FieldType(Vertices())  # (vertices, ...)
-VERTEX_INPUT = FieldType(Vertices(), Scalar(intensity=True))
-VERTEX_POSITION = FieldType(Vertices(), Ambient("position"))  # (vertices, 3)
-FACES = FieldType(Faces(), NodeIndex())  # (faces, 3): corners
-EDGE_DIRECTION = FieldType(Edges(), Direction())  # (edges,)
-EDGE_TRANSPORTER = FieldType(Edges(), Transporter())  # (edges,)
-EDGE_METRIC = FieldType(Edges(), Metric())  # (edges,)
-VERTEX_METRIC = FieldType(Vertices(), Metric())  # (vertices,)
-VERTEX_FRAME = FieldType(Vertices(), Frame())  # (vertices, 2, 3)
-PATCH_CORNER = FieldType(Vertices(), Patch("corner"))  # (vertices, radii, directions, 3)
-PATCH_WEIGHT = FieldType(Vertices(), Patch("weight"))
-
-
-def domain_word(domain: str) -> str:
-    """Return what the domain of a sample, card or transform is called in a sentence: "grid", "graph", "sequence"."""
-    return "sequence" if domain == "time" else domain
-
-
-def grid(rep: Representation | None = None, spacing: float = 1.0) -> FieldType:
-    """Return a grid field, scalar unless `rep` says otherwise."""
-    return FieldType(Grid(spacing), rep or Scalar())
-
-
-def regular(name: str, spacing: float = 1.0) -> FieldType:
-    """Return a grid field in the regular representation of the group called `name`."""
-    return FieldType(Grid(spacing), Regular(group(name)))

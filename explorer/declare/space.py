@@ -1,30 +1,67 @@
-"""What the core must know of one kind of data: images, graphs. One file each; capture and measurement ask no further.
+"""Spaces: everything the core knows of one kind of data. A space is ONE package that exports ONE constant, SPACE.
 
-A space says what a tensor inside of a network is a field of, which unrelated input serves as the baseline of chance,
-and how values are laid out for drawing.
+The constant stands in the package's file `space.py`, which imports nothing heavy: what needs torch is imported by the
+methods. All other code asks the space and never which one it is. A space that says little still works: every method
+but `inputs` and `inference` has a general answer.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from torch import Tensor, nn
-
-from explorer.declare.fields import FieldType
+from explorer.declare.field_text import Written
+from explorer.declare.fields import Domain, FieldType
 
 if TYPE_CHECKING:
+    # the one place where types of upper rooms are named below: a space answers their questions
+    import numpy as np
+    import torch
+    from numpy.typing import NDArray
+    from torch import Tensor, nn
+
+    from explorer.data.samples import Sample
+    from explorer.declare.card import Card, Form
+    from explorer.declare.elements import Element, Step
     from explorer.network.inputs import Inputs
+    from explorer.network.recognise import Recognised
+    from explorer.network.trace import Layer
+    from explorer.square.frame import Square
+    from explorer.square.prepare import Prepared
+    from explorer.square.remembered import Remembered
+    from explorer.state.state import State
 
 Known = tuple[FieldType, float, int]  # field, receptive radius, weighted layers so far
 
 
-class Space(ABC):
-    """The kind of domain that one network's inputs live on, with that domain's sizes."""
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of data, as samples, cards, transforms and readers name it.
+
+    Attributes:
+        name: "graph".
+        word: what it is called in a sentence; the name if empty.
+        group: the symmetry that is checked where a card claims none.
+        sample: what somebody's own network is shown on first.
+        beside: how many models there is room for beside the first one.
+    """
+
+    name: str
+    word: str = ""
+    group: str = ""
+    sample: str = ""
+    beside: int = 2
+
+
+class Inference(ABC):
+    """What a space says of the tensors inside of one network that is called with given inputs."""
 
     @abstractmethod
     def fits(self, field: FieldType, value: Tensor) -> bool:
-        """Whether a tensor of that shape can be such a field."""
+        """Return whether a tensor of that shape can be such a field."""
 
     def own(self, field: FieldType) -> FieldType:
         """Return a declared field as this space says it."""
@@ -36,16 +73,16 @@ class Space(ABC):
     ) -> FieldType | None:
         """Return the field type of a module's output; `guessed` unless the module declares it."""
 
-    @abstractmethod
     def receptive(
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
         radius: float,
     ) -> float:  # fmt: skip
         """Return the radius in input places that one output value can depend on, given its input's radius."""
+        return float("inf")
 
-    @abstractmethod
     def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
         """Return what is known of a tensor that functional code made of one of the shape `seen`, or None."""
+        return None
 
     @abstractmethod
     def functional(self, shape: tuple[int, ...]) -> FieldType | None:
@@ -55,21 +92,217 @@ class Space(ABC):
     def another(self, inputs: Inputs, seed: int) -> Inputs:
         """Return unrelated inputs of the same shapes: what chance would give is measured on them."""
 
+    def others(self, inputs: Inputs, seed: int) -> Inputs:
+        """Return unrelated inputs for a whole batch."""
+        return self.another(inputs, seed)
+
+    def size(self, inputs: Inputs) -> tuple[int, int]:
+        """Return (height, width) of the input; what has one direction is one wide."""
+        return (inputs.places, 1)
+
+    def size_words(self, inputs: Inputs) -> str:
+        """Return the size for a sentence that begins "an input of ...", or "" where it says nothing."""
+        return ""
+
+    def may_be_empty(self) -> bool:
+        """Return whether an answer without any value is right, such as one for each edge of a graph without edges."""
+        return False
+
+
+class Space(ABC):
+    """One kind of data.
+
+    Attributes:
+        name: as `Domain.space` and `Form.space` have it.
+        kinds: what samples, cards and transforms call it; the first one is that of its inputs.
+        rank: spaces of a low rank are asked first whose somebody's own network is.
+        domains: {first word of a field's text: the rest of that text -> the domain}.
+        representations: {word: how a representation is written}.
+        examples: texts of fields, for messages.
+        orbits: names of transforms along which an error curve is drawn first.
+        lie: directions along which a Lie derivative is taken.
+        capture_endings: file endings that a layer's values are written to, beside captures of tensors.
+    """
+
+    name: ClassVar[str]
+    kinds: ClassVar[tuple[Kind, ...]]
+    rank: ClassVar[int] = 0
+    domains: ClassVar[Mapping[str, Callable[[str], Domain]]] = {}
+    representations: ClassVar[Mapping[str, Written]] = {}
+    examples: ClassVar[tuple[str, ...]] = ()
+    orbits: ClassVar[tuple[str, ...]] = ()
+    lie: ClassVar[tuple[str, ...]] = ()
+    capture_endings: ClassVar[tuple[str, ...]] = ()
+
+    # samples --------------------------------------------------------------------------------------------------
+    def sample_of(self, text: str, seed: int) -> Sample | None:
+        """Return the sample that a text describes, such as "ring:12", or None where it is none of this space.
+
+        Raises:
+            ValueError: it is meant to be one, and is wrong; in one sentence.
+        """
+        return None
+
+    def fit(self, sample: Sample, form: Form) -> Sample:
+        """Adapt a sample to what a network takes.
+
+        Raises:
+            ValueError: it cannot be, in one sentence.
+        """
+        if kinds()[sample.domain].name not in {k.name for k in self.kinds}:
+            here = " or ".join(k.word or k.name for k in self.kinds)
+            raise ValueError(f"{sample.name!r} lies on a {domain_word(sample.domain)}, and this network takes a {here}")
+        return sample
+
+    def parts(self, sample: Sample) -> int:
+        """Return how many things of this kind a sample holds, each "name#k" by itself."""
+        return 1
+
+    def part_of(self, sample: Sample, part: str) -> Sample | None:
+        """Return the thing called "name#part", or None where samples have no parts.
+
+        Raises:
+            ValueError: there is no such part, in one sentence.
+        """
+        return None
+
+    def thumbnail(self, sample: Sample, side: int) -> NDArray[np.uint8] | None:
+        """Return a small picture, (side, side, 3), or None."""
+        return None
+
+    def several(self, card: Card, count: int) -> list[str]:
+        """Return the card's sample and others on which the network is checked as well, by name."""
+        from explorer.data.choosing import others_that_fit
+
+        return [card.sample, *others_that_fit(card, count - 1)]
+
+    # networks -------------------------------------------------------------------------------------------------
+    def recognise(self, network: Recognised) -> Form | None:
+        """Return what somebody's own network takes, or None where it is none of this space.
+
+        Raises:
+            ValueError: what its file says of its input is wrong, in one sentence.
+        """
+        return None
+
+    def first_sample(self, form: Form) -> str:
+        """Return the sample that somebody's own network is shown on first."""
+        return self.kinds[0].sample
+
+    def takes(self, form: Form) -> tuple[int | str | None, ...]:
+        """Return the sizes of what a network takes, for reading."""
+        return ()
+
+    @abstractmethod
+    def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
+        """Return what a network is called with.
+
+        Raises:
+            ValueError: NaN and infinities.
+        """
+
+    @abstractmethod
+    def inference(self, inputs: Inputs) -> Inference:
+        """Return what there is to say of the tensors inside of a network called with these inputs."""
+
+    def given(self, values: Sequence[Tensor] | Tensor | Sequence[int], group: str, seed: int) -> Inputs | None:
+        """Return what bare tensors, or a shape, mean as inputs of this space; None where they are none.
+
+        Args:
+            group: the symmetry that is asked about, which may tell what a tensor is.
+
+        Raises:
+            ValueError: they are, and are wrong; in one sentence.
+        """
+        return None
+
+    def stimulus(self, inputs: Inputs, seed: int) -> Inputs:
+        """Return the inputs that a check is made on.
+
+        Raises:
+            ValueError: nothing could be seen on them.
+        """
+        return inputs
+
+    def hints(self, module: nn.Module, layer: Layer, name: str, group: str) -> list[str]:
+        """Return sentences about what in a broken layer could be the cause."""
+        return []
+
+    # the square -----------------------------------------------------------------------------------------------
+    def random_steps(
+        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, state: State | None
+    ) -> tuple[Step, ...]:
+        """Return a random element other than the identity as steps that the controls can show."""
+        from explorer.state.random_element import any_step
+
+        return any_step(rng, kind)
+
+    def sweeper(self, elements: Sequence[Element]) -> Callable[..., Any] | None:
+        """Return a function with the signature of `square.sweep.sweep` that estimates errors quicker, or None."""
+        return None
+
+    def part(
+        self, p: Prepared, state: State, element: Remembered, layer: Layer, gx: Inputs, answers: Mapping[str, Tensor],
+        rho: Tensor | None,
+    ) -> object | None:  # fmt: skip
+        """Return what views of this space draw beside the images of the square, as frozen values and arrays.
+
+        Args:
+            gx: the moved inputs; answers: {layer: F(rho(g) x)}; rho: rho'(g) F(x) at the layer, or None.
+        """
+        return None
+
+    def refine(self, p: Prepared, state: State, square: Square) -> Iterator[Square]:
+        """Yield the square with ever more of what takes longer; advanced in idle time."""
+        return iter(())
+
+    def written_layer(self, p: Prepared, state: State) -> Sample:
+        """Return the values of the selected layer of F(x) as a sample, for `capture_endings`.
+
+        Raises:
+            ValueError: the layer has none that could be written.
+        """
+        raise ValueError(f"{p.card.name} has nothing that could be written in this format")
+
+
+@cache
+def spaces() -> dict[str, Space]:
+    """Return every space by name, those of the lowest rank first."""
+    import explorer.spaces as package
+    from explorer.declare.registry import scan
+
+    found: dict[str, Space] = scan(package, "SPACE", "space")
+    return dict(sorted(found.items(), key=lambda item: (item[1].rank, item[0])))
+
+
+@cache
+def kinds() -> dict[str, Kind]:
+    """Return every kind of data by name."""
+    return {kind.name: kind for space in spaces().values() for kind in space.kinds}
+
+
+@cache
+def space_of_kind(kind: str) -> Space:
+    """Return the space of a kind of data; raise KeyError where there is none."""
+    return next(s for s in spaces().values() if any(k.name == kind for k in s.kinds))
+
 
 def space_of(inputs: Inputs) -> Space:
     """Return the space that some inputs live in."""
-    if inputs.domain == "mesh":
-        from explorer.spaces.mesh.space import MeshSpace
+    return spaces()[inputs.field.domain.space]
 
-        return MeshSpace(inputs)
-    if inputs.relational:
-        from explorer.spaces.graph.space import GraphSpace
 
-        return GraphSpace(inputs)
-    if inputs.unbatched:
-        from explorer.spaces.sequence.space import SequenceSpace
+def inference_of(inputs: Inputs) -> Inference:
+    """Return what the inputs' space says of the tensors inside of a network called with them."""
+    return space_of(inputs).inference(inputs)
 
-        return SequenceSpace(inputs)
-    from explorer.spaces.grid.space import GridSpace
 
-    return GridSpace()
+def same_space(one: str, other: str) -> bool:
+    """Return whether data of one kind can be given to a network on the other: a set is a graph without edges."""
+    return one == other or (one in kinds() and other in kinds() and space_of_kind(one) is space_of_kind(other))
+
+
+def domain_word(kind: str) -> str:
+    """Return what a kind of data is called in a sentence."""
+    found = kinds().get(kind)
+    return (found.word or found.name) if found else kind

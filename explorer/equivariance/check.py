@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import FieldType, Scalar, domain_word, grid
+from explorer.declare.fields import FieldType, Scalar, domain_word
+from explorer.spaces.grid.fields import grid
 from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.equivariance import measure
 from explorer.equivariance.audit import Audit
@@ -19,7 +20,8 @@ from explorer.equivariance.hints import NORMS_AND_DROPOUT
 from explorer.equivariance.lie import lie_derivative
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
 from explorer.equivariance.stimulus import noise, stimulus
-from explorer.network.inputs import Inputs, graph_inputs
+from explorer.network.inputs import Inputs
+from explorer.spaces.graph.inputs import graph_inputs
 from explorer.network.trace import LayerError, evaluating, trace
 
 __all__ = ["LayerReport", "Report", "check_equivariance", "model_hash", "noise", "versions"]

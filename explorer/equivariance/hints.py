@@ -7,7 +7,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from explorer.declare.fields import Grid, Scalar, Steps
+from explorer.spaces.grid.fields import Grid
+from explorer.declare.fields import Scalar
+from explorer.spaces.sequence.fields import Steps
 from explorer.network.trace import Layer, Trace
 
 NORMS_AND_DROPOUT = (nn.modules.batchnorm._BatchNorm, nn.modules.dropout._DropoutNd)

@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 from explorer.declare.elements import Element
-from explorer.declare.fields import FieldType, Grid, Scalar
+from explorer.declare.fields import FieldType, Scalar
+from explorer.spaces.grid.fields import Grid
 from explorer.equivariance import measure
 from explorer.network.trace import Layer
 

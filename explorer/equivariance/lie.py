@@ -15,7 +15,8 @@ import torch
 import torch.autograd.forward_ad as fwd
 from torch import Tensor, nn
 
-from explorer.declare.fields import FieldType, Grid, Regular
+from explorer.declare.fields import FieldType, Regular
+from explorer.spaces.grid.fields import Grid
 from explorer.network.capture import capture
 from explorer.network.trace import Layer, Trace, evaluating
 

@@ -15,7 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.elements import SMEARED, Element, NoAction
-from explorer.declare.fields import STEP, FieldType, Grid, Pairs, Steps
+from explorer.spaces.sequence.fields import STEP, Steps
+from explorer.declare.fields import FieldType, Pairs
+from explorer.spaces.grid.fields import Grid
 from explorer.network.capture import feed
 from explorer.network.inputs import Inputs, places_first
 from explorer.network.trace import Layer, Trace

@@ -15,7 +15,8 @@ from torch import Tensor
 
 from explorer.declare.fields import Pairs
 from explorer.network.trace import Layer
-from explorer.square.frame import Array, Attended
+from explorer.square.frame import Array
+from explorer.spaces.sequence.values import Attended
 from explorer.square.prepare import Prepared
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer.app.runner import Cancelled
+from explorer.work.progress import Cancelled
 from explorer.network.inputs import Given, Inputs
 from explorer.network.trace import FORWARD, OUTPUT, LayerError, Trace, first_tensor, layer_error
 

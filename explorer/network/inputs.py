@@ -9,18 +9,10 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from explorer.declare.fields import (
-    EDGE,
-    EDGE_INDEX,
-    GRAPH,
-    NODE,
-    NODE_INPUT,
-    FieldType,
-    Representation,
-    Scalar,
-    Steps,
-    Vertices,
-)
+from explorer.spaces.graph.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT
+from explorer.declare.fields import FieldType, Representation, Scalar
+from explorer.spaces.sequence.fields import Steps
+from explorer.spaces.mesh.fields import Vertices
 
 if TYPE_CHECKING:
     from explorer.declare.elements import Element

@@ -27,8 +27,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer.data.finding import InputShape
-from explorer.declare.card import Card, GraphInput, InputSpec, MeshInput, ModelInfo, SequenceInput
+from explorer.spaces.grid.fit import InputShape
+from explorer.declare.card import Card, ModelInfo
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.grid.form import InputSpec
+from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.sequence.form import SequenceInput
 from explorer.spaces.sequence.layouts import Unclear, declared_input, reads_sequences, sequence_input
 from explorer.work.limits import MAX_SIDE
 from explorer.work.places import RESOURCES

@@ -7,7 +7,10 @@ import torch
 from torch import Tensor
 
 from explorer.declare.elements import Element
-from explorer.declare.fields import STEP, FieldType, Graphs, Grid, NodeIndex, Nodes, Pairs, Regular, Steps
+from explorer.spaces.sequence.fields import STEP, Steps
+from explorer.declare.fields import FieldType, Pairs, Regular
+from explorer.spaces.graph.fields import Graphs, NodeIndex, Nodes
+from explorer.spaces.grid.fields import Grid
 from explorer.network.capture import capture, differentiable, gradients_to_inputs
 from explorer.network.inputs import places_first
 from explorer.network.trace import Layer, evaluating

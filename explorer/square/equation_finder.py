@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.equations import Equation, names_in, renamed
-from explorer.declare.fields import Pairs, Point, Steps
+from explorer.declare.fields import Pairs, Point
+from explorer.spaces.sequence.fields import Steps
 from explorer.network.trace import Layer
 from explorer.square.equation_values import Array, Working
 from explorer.square.prepare import Prepared

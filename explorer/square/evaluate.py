@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction, chain_element
-from explorer.declare.fields import FieldType, Grid, Regular
+from explorer.declare.fields import FieldType, Regular
+from explorer.spaces.grid.fields import Grid
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import attributed
 from explorer.equivariance.hints import hints

@@ -15,14 +15,19 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.app.runner import Cancelled
+from explorer.work.progress import Cancelled
 from explorer.data.samples import Sample
-from explorer.declare.card import Card, GraphInput, InputSpec, MeshInput, SequenceInput
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.grid.form import InputSpec
+from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.sequence.form import SequenceInput
 from explorer.declare.fields import FieldType
 from explorer.declare.space import space_of
 from explorer.equivariance.measure import stored_precision
 from explorer.network.capture import capture
-from explorer.network.inputs import Inputs, sequence_inputs
+from explorer.network.inputs import Inputs
+from explorer.spaces.sequence.inputs import sequence_inputs
 from explorer.network.trace import OUTPUT, Layer, LayerError, Trace, evaluating, trace
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}

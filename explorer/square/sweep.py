@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction
-from explorer.declare.fields import FieldType, Grid, Point, Regular, Scalar
+from explorer.declare.fields import FieldType, Point, Regular, Scalar
+from explorer.spaces.grid.fields import Grid
 from explorer.equivariance import measure
 from explorer.network.capture import capture
 from explorer.network.trace import Layer

@@ -19,7 +19,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.declare.fields import PAIR, STEP
+from explorer.declare.fields import PAIR
+from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.samples.persona_chat import PROFILE
 from models.dialogue.generation import (
     AT,

@@ -23,7 +23,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.declare.card import Card, InputSpec
+from explorer.declare.card import Card
+from explorer.spaces.grid.form import InputSpec
 from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.declare.card import Card, InputSpec
+from explorer.declare.card import Card
+from explorer.spaces.grid.form import InputSpec
 from explorer.declare.fields import Regular, Scalar
 from explorer.declare.groups import FiniteGroup, group
 from models.images.plain_cnn import GlobalMax

@@ -11,7 +11,8 @@ from functools import partial
 
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, InputSpec
+from explorer.declare.card import Card
+from explorer.spaces.grid.form import InputSpec
 from models.training.digits import DIGITS, SIZE, Recipe, augmented, measured, train, turned
 
 

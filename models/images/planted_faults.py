@@ -15,7 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.declare.card import Card, InputSpec
+from explorer.declare.card import Card
+from explorer.spaces.grid.form import InputSpec
 from models.images.cnn_blocks import GlobalMean
 
 CHANNELS = 8

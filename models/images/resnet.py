@@ -17,7 +17,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, InputSpec
+from explorer.declare.card import Card
+from explorer.spaces.grid.form import InputSpec
 from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
 

@@ -22,7 +22,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.equations import Equation, Number, at_step, barred, dots, every, fixed, given, softmax, weighed
-from explorer.declare.fields import PAIR, STEP
+from explorer.declare.fields import PAIR
+from explorer.spaces.sequence.fields import STEP
 
 BARRED = -1e9  # as in the authors' program: the exponential of it is exactly 0, and unlike -inf it can be drawn
 MOST_PAIRS = 2**22  # entries of the matrix of one head; of a larger one only rows are made

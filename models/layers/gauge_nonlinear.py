@@ -16,7 +16,8 @@ import math
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import FieldType, Regular, Tangent, Vertices
+from explorer.declare.fields import FieldType, Regular
+from explorer.spaces.mesh.fields import Tangent, Vertices
 from explorer.declare.groups import group
 from models.layers.gauge_kernel import places
 from models.layers.taps import Tap

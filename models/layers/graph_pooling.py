@@ -11,7 +11,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import EDGE, INVARIANT, NODE
+from explorer.spaces.graph.fields import EDGE, NODE
+from explorer.declare.fields import INVARIANT
 from models.layers.taps import Tap
 
 TIE = 1e-5  # scores that are nearer than this are equal: float32 rounding, and no more, tells them apart

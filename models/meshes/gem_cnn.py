@@ -12,8 +12,9 @@ from functools import partial
 
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, MeshInput
-from explorer.declare.fields import VERTEX
+from explorer.declare.card import Card
+from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.mesh.fields import VERTEX
 from explorer.declare.params import Param
 from models.layers.gauge_conv import GaugeConv
 from models.layers.gauge_nonlinear import NormGate, RegularReLU

@@ -19,8 +19,10 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, MeshInput
-from explorer.declare.fields import VERTEX, FieldType, Regular, Vertices
+from explorer.declare.card import Card
+from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.mesh.fields import VERTEX, Vertices
+from explorer.declare.fields import FieldType, Regular
 from explorer.declare.groups import group
 from models.layers.propagation import Kept
 from models.layers.taps import Tap

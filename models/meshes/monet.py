@@ -19,8 +19,10 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, MeshInput
-from explorer.declare.fields import EDGE, VERTEX
+from explorer.declare.card import Card
+from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.graph.fields import EDGE
+from explorer.spaces.mesh.fields import VERTEX
 from models.layers.propagation import pattern, product
 from models.layers.taps import Tap
 from models.training.parts import PARTS, notes_of, train_parts

@@ -12,8 +12,10 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, MeshInput
-from explorer.declare.fields import FieldType, Tangent, Vertices
+from explorer.declare.card import Card
+from explorer.spaces.mesh.form import MeshInput
+from explorer.declare.fields import FieldType
+from explorer.spaces.mesh.fields import Tangent, Vertices
 from models.layers.gauge_conv import GaugeConv
 from models.layers.gauge_nonlinear import NormGate
 

@@ -18,8 +18,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, MeshInput
-from explorer.declare.fields import VERTEX
+from explorer.declare.card import Card
+from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.mesh.fields import VERTEX
 from models.layers.gauge_conv import GaugeConv
 from models.layers.propagation import Kept, Operator, pattern
 from models.training.parts import PARTS, notes_of, train_parts

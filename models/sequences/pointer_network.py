@@ -25,7 +25,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.declare.card import Card, SequenceInput
+from explorer.declare.card import Card
+from explorer.spaces.sequence.form import SequenceInput
 from explorer.declare.equations import (
     Equation,
     Term,
@@ -40,7 +41,8 @@ from explorer.declare.equations import (
     tanh,
     weighed,
 )
-from explorer.declare.fields import INVARIANT, PAIR, STEP
+from explorer.declare.fields import INVARIANT, PAIR
+from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.samples import tasks
 from models.layers.taps import Tap
 from models.training.digits import Progress

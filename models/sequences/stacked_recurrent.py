@@ -16,7 +16,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import STEP
+from explorer.spaces.sequence.fields import STEP
 from explorer.declare.params import Param
 from models.sequences.gru import GRU
 from models.sequences.lstm import LSTM

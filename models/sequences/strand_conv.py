@@ -23,8 +23,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.declare.card import Card, SequenceInput
-from explorer.declare.fields import FieldType, Steps, Strands
+from explorer.declare.card import Card
+from explorer.spaces.sequence.form import SequenceInput
+from explorer.declare.fields import FieldType
+from explorer.spaces.sequence.fields import Steps, Strands
 from explorer.spaces.sequence.samples import tasks
 from models.training.digits import Progress
 from models.training.sequences import Recipe, judged_by, train

@@ -23,9 +23,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.declare.card import Card, SequenceInput
+from explorer.declare.card import Card
+from explorer.spaces.sequence.form import SequenceInput
 from explorer.declare.equations import Equation, Number, at_step, fixed, given, relu, standardised
-from explorer.declare.fields import STEP
+from explorer.spaces.sequence.fields import STEP
 from explorer.declare.params import Param
 from explorer.spaces.sequence.samples import tasks
 from models.layers.attention_steps import Attention, Residual

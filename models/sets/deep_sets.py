@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.declare.card import Card, GraphInput
-from explorer.declare.fields import NODE
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.fields import NODE
 from explorer.declare.params import Param
 from models.layers.graph_pooling import Readout
 from models.training.digits import Progress, one_thread

@@ -14,8 +14,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.declare.card import Card, GraphInput
-from explorer.declare.fields import NODE, PAIR
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.fields import NODE
+from explorer.declare.fields import PAIR
 from explorer.declare.params import Param
 from models.layers.graph_pooling import Readout
 from models.layers.taps import Tap

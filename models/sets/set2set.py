@@ -17,8 +17,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, GraphInput
-from explorer.declare.fields import GRAPH, NODE
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.fields import GRAPH, NODE
 from explorer.declare.params import Param
 from explorer.spaces.sequence.samples import tasks
 from models.layers.taps import Tap

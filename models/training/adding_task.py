@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.card import SequenceInput
+from explorer.spaces.sequence.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
 from models.sequences.chrono import chrono_, standard_
 from models.sequences.lstm import LSTM

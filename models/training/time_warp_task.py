@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.declare.card import SequenceInput
+from explorer.spaces.sequence.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
 from models.sequences.chrono import chrono_
 from models.sequences.leaky_gated import ALPHA, GatedRNN, LeakyRNN

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from explorer.app.cli import Doors
-from explorer.declare.card import Card, InputSpec
+from explorer.declare.card import Card
+from explorer.spaces.grid.form import InputSpec
 from explorer.declare.params import Param
 from tests.explorer.networks import GlobalMean, conv
 

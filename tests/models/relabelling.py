@@ -12,8 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, GraphInput
-from explorer.declare.fields import Edges, FieldType, Nodes, Pairs
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.fields import Edges, Nodes
+from explorer.declare.fields import FieldType, Pairs
 
 Signals = dict[str, Tensor]
 

@@ -17,7 +17,11 @@ import torch
 from torch import Tensor, nn
 
 import models
-from explorer.declare.card import Card, GraphInput, InputSpec, MeshInput, SequenceInput
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.grid.form import InputSpec
+from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.sequence.form import SequenceInput
 from explorer.declare.fields import Representation, Scalar
 from explorer.declare.groups import group
 from explorer.declare.params import Param

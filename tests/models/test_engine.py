@@ -16,8 +16,8 @@ from torch import Tensor, nn
 import explorer.app.engine
 import models
 from explorer.app.engine import LocalEngine, device_of, thumbnail
-from explorer.app.runner import Cancelled
-from explorer.data.samples import image_sample
+from explorer.work.progress import Cancelled
+from explorer.spaces.grid.sample import image_sample
 from explorer.declare.card import Card
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan

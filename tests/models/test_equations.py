@@ -18,7 +18,7 @@ from explorer.declare.equations import Call, Equation, Number, Term, Value, valu
 from explorer.network.trace import LayerError
 from explorer.square.equation_finder import find_blocks
 from explorer.square.equation_values import BARRED, Working, in_numbers, written
-from explorer.square.frame import TimePart
+from explorer.spaces.sequence.values import TimePart
 from explorer.square.prepare import Prepared
 from explorer.state.state import State
 from models.sequences.recurrent import Recurrence

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Step
-from explorer.square.frame import GraphPart, Square
+from explorer.spaces.graph.values import GraphPart
+from explorer.square.frame import Square
 from explorer.state.state import State
 from widgets.base.view import Wish
 from widgets.maps.linking import Link, Place, Places

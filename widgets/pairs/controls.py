@@ -10,7 +10,7 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QLabel, QSlider, QVBoxLayout, QWidget
 
 from explorer.spaces.graph.pairs.orders import ORDERS, possible
-from explorer.square.frame import Structure
+from explorer.spaces.graph.values import Structure
 from widgets.base.theme import current
 
 STEPS = 1000  # of the threshold's slider

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from explorer.spaces.graph.pairs.matrix import DensePairs, EdgePattern, PairMatrix, SparsePairs
 from explorer.spaces.graph.pairs.orders import boundaries, node_order
-from explorer.square.frame import Frame, GraphPart, Square, Structure
+from explorer.square.frame import Frame, Square
+from explorer.spaces.graph.values import GraphPart, Structure
 
 ADJACENCY, MOVED_ADJACENCY = "adjacency", "adjacency of ρ(g) x"
 _ATTENTION = re.compile(r"attention|alpha|softmax", re.IGNORECASE)

@@ -8,7 +8,8 @@ from itertools import groupby
 
 import numpy as np
 
-from explorer.square.frame import Array, LayerInfo, Square, TimePart
+from explorer.square.frame import Array, LayerInfo, Square
+from explorer.spaces.sequence.values import TimePart
 
 MOST_ALIKE = 6  # steps with the same text that are all written out
 

@@ -10,7 +10,8 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QGraphicsScene, QVBoxLayout, QWidget
 
-from explorer.square.frame import Frame, GraphPart, Square
+from explorer.square.frame import Frame, Square
+from explorer.spaces.graph.values import GraphPart
 from explorer.state.state import State
 from widgets.base.camera import Camera
 from widgets.base.theme import current

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from explorer.data.named_columns import named_columns
 from explorer.data.samples import Sample, Signal
-from explorer.declare.card import GraphInput
-from explorer.declare.fields import EDGE_INPUT, NODE_INPUT, FieldType, Nodes, domain_word
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.fields import EDGE_INPUT, NODE_INPUT, Nodes
+from explorer.declare.fields import FieldType, domain_word
 from explorer.spaces.graph.chemistry import COLUMNS, element_of, one_hot
 from explorer.spaces.graph.measures import clustering, core_numbers, neighbours
 

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.declare.elements import Element
-from explorer.declare.fields import Edges, FieldType, Graphs, NodeIndex, Nodes, Pairs
+from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes
+from explorer.declare.fields import FieldType, Pairs
 from explorer.network.capture import capture, gradients_to_inputs
 from explorer.network.inputs import Inputs
 from explorer.network.trace import Layer, evaluating
 from explorer.spaces.graph.relabelling import GraphMap
-from explorer.square.frame import Array, GraphPart, Spectrum, Square, Structure
+from explorer.square.frame import Array, Square
+from explorer.spaces.graph.values import GraphPart, Spectrum, Structure
 from explorer.square.prepare import Prepared, reseed
 from explorer.square.remembered import Once
 from explorer.state.state import State

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Element, NoAction
-from explorer.declare.fields import Edges, Faces, FieldType, NodeIndex, Nodes, Pairs, Patch, Scalar
+from explorer.spaces.graph.fields import Edges, NodeIndex, Nodes
+from explorer.spaces.mesh.fields import Faces, Patch
+from explorer.declare.fields import FieldType, Pairs, Scalar
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -8,7 +8,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import EDGE, GRAPH, NODE, PAIR, Edges, FieldType, Graphs, NodeIndex, Nodes, Pairs, Point
+from explorer.spaces.graph.fields import EDGE, GRAPH, NODE, Edges, Graphs, NodeIndex, Nodes
+from explorer.declare.fields import PAIR, FieldType, Pairs, Point
 from explorer.declare.space import Known, Space
 from explorer.network.inputs import Inputs
 

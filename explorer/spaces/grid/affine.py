@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Element, NoAction
-from explorer.declare.fields import FieldType, Grid, Regular, Scalar
+from explorer.declare.fields import FieldType, Regular, Scalar
+from explorer.spaces.grid.fields import Grid
 from explorer.declare.groups import MIRROR, FiniteGroup, Matrix
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import INVARIANT, FieldType, Grid, Point, Regular, Scalar
+from explorer.declare.fields import INVARIANT, FieldType, Point, Regular, Scalar
+from explorer.spaces.grid.fields import Grid
 from explorer.declare.space import Known, Space
 from explorer.network.inputs import Inputs
 

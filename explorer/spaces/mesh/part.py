@@ -12,9 +12,11 @@ from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
 from explorer.data.samples import Sample, Signal
-from explorer.declare.card import MeshInput
+from explorer.spaces.mesh.form import MeshInput
 from explorer.declare.elements import Chain, Element
-from explorer.declare.fields import FACES, VERTEX, VERTEX_POSITION, Edges, FieldType, Nodes, Regular, Tangent
+from explorer.spaces.mesh.fields import FACES, VERTEX, VERTEX_POSITION, Tangent
+from explorer.spaces.graph.fields import Edges, Nodes
+from explorer.declare.fields import FieldType, Regular
 from explorer.network.inputs import Inputs
 from explorer.network.trace import Layer
 from explorer.spaces.graph.part import raw

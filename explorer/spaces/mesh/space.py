@@ -6,19 +6,9 @@ from dataclasses import replace
 
 from torch import Tensor, nn
 
-from explorer.declare.fields import (
-    EDGE,
-    GRAPH,
-    VERTEX,
-    Edges,
-    Faces,
-    FieldType,
-    NodeIndex,
-    Nodes,
-    Regular,
-    Tangent,
-    Vertices,
-)
+from explorer.spaces.graph.fields import EDGE, GRAPH, Edges, NodeIndex, Nodes
+from explorer.spaces.mesh.fields import VERTEX, Faces, Tangent, Vertices
+from explorer.declare.fields import FieldType, Regular
 from explorer.network.inputs import Inputs
 from explorer.spaces.graph.space import GraphSpace
 

@@ -13,8 +13,8 @@ from types import ModuleType
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.card import SequenceInput
-from explorer.network.inputs import LAYOUTS, sequence_inputs
+from explorer.spaces.sequence.form import SequenceInput
+from explorer.spaces.sequence.inputs import LAYOUTS, sequence_inputs
 from explorer.network.trace import evaluating, first_tensor
 
 KINDS = ("values", "tokens", "dna")

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.declare.elements import Element
-from explorer.declare.fields import STEP, FieldType, Pairs, Steps
+from explorer.spaces.sequence.fields import STEP, Steps
+from explorer.declare.fields import FieldType, Pairs
 from explorer.network.attention_rows import attended
 from explorer.network.capture import capture, gradients_to_inputs
 from explorer.network.inputs import Inputs, as_given, places_first
@@ -20,7 +21,8 @@ from explorer.network.trace import Layer, evaluating
 from explorer.network.truncation import truncated
 from explorer.spaces.sequence.rest_state import settlings
 from explorer.square.equation_finder import working
-from explorer.square.frame import Array, Square, TimePart
+from explorer.square.frame import Array, Square
+from explorer.spaces.sequence.values import TimePart
 from explorer.square.prepare import Prepared, reseed
 from explorer.square.remembered import Once
 from explorer.state.state import State

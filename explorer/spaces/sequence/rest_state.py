@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from explorer.square.frame import Settling
+from explorer.spaces.sequence.values import Settling
 
 if TYPE_CHECKING:
     from explorer.square.prepare import Prepared

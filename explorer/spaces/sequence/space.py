@@ -12,7 +12,8 @@ import math
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import INVARIANT, PAIR, FieldType, Pairs, Point, Steps
+from explorer.declare.fields import INVARIANT, PAIR, FieldType, Pairs, Point
+from explorer.spaces.sequence.fields import Steps
 from explorer.declare.space import Known, Space
 from explorer.network.inputs import Inputs
 

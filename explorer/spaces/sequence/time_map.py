@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Element, NoAction
-from explorer.declare.fields import FieldType, Pairs, Scalar, Steps, Strands
+from explorer.declare.fields import FieldType, Pairs, Scalar
+from explorer.spaces.sequence.fields import Steps, Strands
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -22,8 +22,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.declare.card import Card, GraphInput
-from explorer.declare.fields import EDGE, NODE
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.declare.params import Param
 from models.layers.propagation import Pattern, pattern, product, segment_softmax
 from models.layers.taps import Tap

@@ -16,8 +16,9 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, GraphInput
-from explorer.declare.fields import EDGE, NODE
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.declare.params import Param
 from models.layers.propagation import Operator, operator
 from models.layers.taps import Tap

@@ -14,8 +14,10 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, GraphInput
-from explorer.declare.fields import INVARIANT, NODE
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
+from explorer.declare.fields import INVARIANT
+from explorer.spaces.graph.fields import NODE
 from explorer.declare.params import Param
 from models.layers.aggregation import READOUTS, Aggregate, AtSource, Readout, SideBySide
 from models.training.molecules import Recipe, measured, train

@@ -16,8 +16,10 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, GraphInput
-from explorer.declare.fields import EDGE, INVARIANT, NODE, FieldType
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.fields import EDGE, NODE
+from explorer.declare.fields import INVARIANT, FieldType
 from explorer.declare.params import Param
 from models.layers.aggregation import READOUTS, Aggregate, AtSource, AtTarget, Readout, SideBySide, aggregate, graphs
 from models.training.molecules import Recipe, measured, train

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, GraphInput
-from explorer.declare.fields import NODE
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.fields import NODE
 from models.layers.aggregation import AGGREGATORS, Aggregate, AtSource, SideBySide, aggregate
 
 

@@ -14,8 +14,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, GraphInput
-from explorer.declare.fields import EDGE
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.fields import EDGE
 from explorer.declare.params import Param
 from models.layers.aggregation import AtSource, AtTarget, SideBySide, aggregate
 

@@ -13,8 +13,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, GraphInput
-from explorer.declare.fields import NODE, PAIR
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.fields import NODE
+from explorer.declare.fields import PAIR
 from explorer.declare.params import Param
 
 MOST = 2000  # nodes; a matrix of so many takes 16 MB

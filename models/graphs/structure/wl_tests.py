@@ -19,8 +19,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, GraphInput
-from explorer.declare.fields import INVARIANT, NODE
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
+from explorer.declare.fields import INVARIANT
+from explorer.spaces.graph.fields import NODE
 from explorer.declare.params import Param
 from models.graphs.transformers.graphormer import graphs_in, shortest_paths
 from models.graphs.transformers.positions import Array, as_array, normalised_laplacian, random_walk

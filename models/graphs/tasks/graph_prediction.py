@@ -14,7 +14,8 @@ from functools import partial
 
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, GraphInput
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
 from explorer.declare.params import Param
 from models.graphs.message_passing.graphsage import SAGELayer
 from models.layers.aggregation import READOUTS, Readout

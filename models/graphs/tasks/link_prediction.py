@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, GraphInput
-from explorer.declare.fields import EDGE, PAIR
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.fields import EDGE
+from explorer.declare.fields import PAIR
 from models.graphs.message_passing.graphsage import SAGELayer
 from models.layers.aggregation import AtSource, AtTarget
 

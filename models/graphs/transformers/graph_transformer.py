@@ -21,8 +21,10 @@ import math
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, GraphInput
-from explorer.declare.fields import NODE, PAIR
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.fields import NODE
+from explorer.declare.fields import PAIR
 from explorer.declare.params import Param
 from models.graphs.transformers.positions import ENCODINGS, WIDTH
 from models.layers.attention_steps import Logits, split_heads

@@ -30,7 +30,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from explorer.declare.fields import NODE
+from explorer.spaces.graph.fields import NODE
 from explorer.work.eigenspaces import Factors, levels, lowest, signed
 
 Array = NDArray[Any]

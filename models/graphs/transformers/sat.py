@@ -19,8 +19,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, GraphInput
-from explorer.declare.fields import NODE
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.fields import NODE
 from explorer.declare.params import Param
 from models.graphs.transformers.graph_transformer import (
     DEPTH,

@@ -19,7 +19,8 @@ from torch import Tensor, nn
 from explorer.app.engine import LocalEngine
 from explorer.app.report import _several, audit, capture_report, save_table, save_weights, write_report
 from explorer.data.finding import fitted, samples
-from explorer.declare.card import GraphInput, InputSpec
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.grid.form import InputSpec
 from explorer.declare.elements import parse_chain
 from explorer.network.loading import ModelError
 from explorer.network.trace import LayerError
@@ -130,7 +131,7 @@ def test_a_network_that_breaks_on_moved_data_gets_no_verdict() -> None:
 
 
 def _sample(values: np.ndarray[Any, Any]) -> Any:
-    from explorer.data.samples import image_sample
+    from explorer.spaces.grid.sample import image_sample
 
     return image_sample(values, "low")
 

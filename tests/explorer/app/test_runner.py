@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.app.runner import Cancelled, Engine, NoEngine, Runner, TaskDone, orbit_key, sentence
+from explorer.work.progress import Cancelled
+from explorer.app.runner import Engine, NoEngine, Runner, TaskDone, orbit_key, sentence
 from explorer.declare.elements import parse_chain
 from explorer.square.frame import Failure, Frame, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue

@@ -31,8 +31,10 @@ from explorer.data import opening as reading
 from explorer.data.checks import oriented
 from explorer.data.opening import read_file, readers
 from explorer.data.readers import Reader, ReadError
-from explorer.data.samples import Sample, image_sample
-from explorer.declare.fields import Scalar, grid
+from explorer.data.samples import Sample
+from explorer.spaces.grid.sample import image_sample
+from explorer.declare.fields import Scalar
+from explorer.spaces.grid.fields import grid
 from explorer.work.limits import MAX_SIDE
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -18,7 +18,8 @@ from explorer.declare.elements import (
     parse_chain,
     transforms,
 )
-from explorer.declare.fields import Scalar, grid
+from explorer.declare.fields import Scalar
+from explorer.spaces.grid.fields import grid
 from explorer.declare.params import Param
 from explorer.spaces.grid.affine import IDENTITY
 

@@ -10,36 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.declare.field_text import parse_field
-from explorer.declare.fields import (
-    EDGE_DIRECTION,
-    EDGE_INDEX,
-    EDGE_METRIC,
-    EDGE_TRANSPORTER,
-    FACES,
-    INVARIANT,
-    STEP,
-    STEP_INPUT,
-    Ambient,
-    Edges,
-    FieldType,
-    Frame,
-    Graphs,
-    Grid,
-    Metric,
-    NodeIndex,
-    Nodes,
-    Pairs,
-    Patch,
-    Point,
-    Regular,
-    Scalar,
-    Steps,
-    Strands,
-    Tangent,
-    Vertices,
-    grid,
-    regular,
-)
+from explorer.spaces.mesh.fields import EDGE_DIRECTION, EDGE_METRIC, EDGE_TRANSPORTER, FACES, Ambient, Frame, Metric, Patch, Tangent, Vertices
+from explorer.spaces.graph.fields import EDGE_INDEX, Edges, Graphs, NodeIndex, Nodes
+from explorer.declare.fields import INVARIANT, FieldType, Pairs, Point, Regular, Scalar
+from explorer.spaces.sequence.fields import STEP, STEP_INPUT, Steps, Strands
+from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.declare.groups import group
 
 groups = st.builds(lambda kind, n: group(f"{kind}{n}"), st.sampled_from("CD"), st.integers(1, 64))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.declare.fields import grid
+from explorer.spaces.grid.fields import grid
 from explorer.declare.groups import group
 from explorer.declare.symmetries import Situation, find_symmetry, symmetries
 from explorer.equivariance.check import _common_step

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from explorer.declare.elements import Chain, Element, NoAction, chain, transforms
-from explorer.declare.fields import INVARIANT, FieldType, Grid, Point, Regular, Scalar, grid, regular
+from explorer.declare.fields import INVARIANT, FieldType, Point, Regular, Scalar
+from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.declare.groups import group, rotation_matrix
 from explorer.spaces.grid import resampling as grid_action
 from explorer.spaces.grid.affine import IDENTITY, Affine, _linear, fibre_matrix

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 from explorer import check_equivariance
 from explorer.declare.elements import Chain, Element, transforms
-from explorer.declare.fields import INVARIANT, FieldType, Grid, grid, regular
+from explorer.declare.fields import INVARIANT, FieldType
+from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import attributed
 from explorer.equivariance.check import noise

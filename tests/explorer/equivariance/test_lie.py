@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.declare.fields import INVARIANT, FieldType, Grid, Point, Regular, grid, regular
+from explorer.declare.fields import INVARIANT, FieldType, Point, Regular
+from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.declare.groups import group, rotation_matrix
 from explorer.equivariance.check import noise
 from explorer.equivariance.lie import GENERATORS, INNER, disc, generator, gradient, lie_derivative

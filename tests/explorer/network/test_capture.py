@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.app.runner import Cancelled
-from explorer.declare.fields import grid
+from explorer.work.progress import Cancelled
+from explorer.spaces.grid.fields import grid
 from explorer.network.capture import capture, feed, state_values, thumbnails
 from explorer.network.trace import FORWARD, OUTPUT, LayerError, trace
 

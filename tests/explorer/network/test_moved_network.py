@@ -12,9 +12,11 @@ import torch
 from torch import Tensor, nn
 
 from explorer.app.engine import LocalEngine
-from explorer.declare.card import Card, SequenceInput
+from explorer.declare.card import Card
+from explorer.spaces.sequence.form import SequenceInput
 from explorer.declare.elements import chain_element, parse_chain
-from explorer.declare.fields import STEP, FieldType, Pairs
+from explorer.spaces.sequence.fields import STEP
+from explorer.declare.fields import FieldType, Pairs
 from explorer.equivariance.measure import there_and_back
 from explorer.network.moved_network import following
 from explorer.square.frame import Measure

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.field_text import parse_field
-from explorer.declare.fields import INVARIANT, FieldType, Grid, Regular, Scalar, grid, regular
+from explorer.declare.fields import INVARIANT, FieldType, Regular, Scalar
+from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.declare.groups import group
 from explorer.network.trace import FORWARD, OUTPUT, LayerError, Trace, evaluating, first_tensor, trace
 

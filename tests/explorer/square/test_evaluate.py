@@ -14,12 +14,14 @@ from torch import Tensor, nn
 
 import explorer.square.evaluate
 import explorer.square.remembered
-from explorer.app.runner import Cancelled
+from explorer.work.progress import Cancelled
 from explorer.data.finding import find_sample
-from explorer.data.samples import Sample, image_sample
-from explorer.declare.card import InputSpec
+from explorer.data.samples import Sample
+from explorer.spaces.grid.sample import image_sample
+from explorer.spaces.grid.form import InputSpec
 from explorer.declare.elements import Step, chain_element, parse_chain
-from explorer.declare.fields import FieldType, Grid, grid, regular
+from explorer.declare.fields import FieldType
+from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.equivariance import measure
 from explorer.network.trace import LayerError
 from explorer.square.drawing import MOST_CHANNELS, MOST_VALUES, drawn, scores_of

@@ -146,7 +146,7 @@ def test_what_is_resolved_can_be_used_and_stays(state: State) -> None:
 
 @pytest.mark.parametrize("size", [(29, 29), (1, 1), (3, 200)])
 def test_random_exact_elements_are_exact_and_never_nothing(size: tuple[int, int]) -> None:
-    from explorer.declare.fields import grid
+    from explorer.spaces.grid.fields import grid
 
     rng = np.random.default_rng(0)
     seen = set()

@@ -19,7 +19,8 @@ from torch import Tensor, nn
 import models
 from explorer.app.engine import LocalEngine
 from explorer.data.finding import find_sample, fitted
-from explorer.declare.card import Card, GraphInput
+from explorer.declare.card import Card
+from explorer.spaces.graph.form import GraphInput
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
 from explorer.network.loading import load_model

@@ -16,7 +16,8 @@ from explorer.data.finding import samples
 from explorer.spaces.graph.analysis.refinement import distinguishes
 from explorer.spaces.graph.pairs.matrix import DensePairs, EdgePattern, PairMatrix, SparsePairs
 from explorer.spaces.graph.samples.ba_shapes import WALLS
-from explorer.square.frame import Frame, GraphPart
+from explorer.square.frame import Frame
+from explorer.spaces.graph.values import GraphPart
 from tests.models.lesson_frames import BROKEN, EXACT, at, distance, engine, error, guilty, measured
 
 

@@ -15,7 +15,7 @@ import models
 from explorer.app.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
-from explorer.square.frame import Attended
+from explorer.spaces.sequence.values import Attended
 from explorer.state.state import State
 from models.layers import attention_steps
 from models.layers.attention_steps import Attention

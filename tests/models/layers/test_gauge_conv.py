@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from explorer.declare.card import MeshInput
+from explorer.spaces.mesh.form import MeshInput
 from explorer.spaces.mesh.fit import fit_mesh
 from explorer.spaces.mesh.samples.surfaces import SAMPLES
 from models.layers.gauge_conv import GaugeConv, ring_weights

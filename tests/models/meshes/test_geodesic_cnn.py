@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from explorer.data.finding import find_sample
-from explorer.declare.card import MeshInput
+from explorer.spaces.mesh.form import MeshInput
 from explorer.spaces.mesh.fit import fit_mesh, surface_of
 from models.meshes.geodesic_cnn import INPUT, GeodesicConv, on_patches
 

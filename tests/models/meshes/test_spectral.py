@@ -15,7 +15,7 @@ from torch import Tensor
 from torch_geometric.nn import ChebConv
 
 from explorer.data.finding import find_sample
-from explorer.declare.card import MeshInput
+from explorer.spaces.mesh.form import MeshInput
 from explorer.spaces.mesh.fit import fit_mesh
 from models.layers.gauge_conv import GaugeConv
 from models.meshes.spectral import CARD, ChebyshevFilter, HeatFilter, IsotropicCNN, heat_coefficients, laplacian

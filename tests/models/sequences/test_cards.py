@@ -17,7 +17,8 @@ from torch import Tensor, nn
 import models
 from explorer.app.engine import LocalEngine
 from explorer.data.finding import find_sample, fitted
-from explorer.declare.card import Card, SequenceInput
+from explorer.declare.card import Card
+from explorer.spaces.sequence.form import SequenceInput
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
 from explorer.network.loading import load_model

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from explorer.square.frame import Frame, TimePart
+from explorer.square.frame import Frame
+from explorer.spaces.sequence.values import TimePart
 from tests.models.lesson_frames import BROKEN, EXACT, at, error, guilty, lesson, measured
 
 

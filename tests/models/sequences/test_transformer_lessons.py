@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.square.equation_values import BARRED, Line, Working
-from explorer.square.frame import Frame, TimePart
+from explorer.square.frame import Frame
+from explorer.spaces.sequence.values import TimePart
 from tests.models.lesson_frames import BROKEN, EXACT, at, error, guilty, local
 
 SIDE = 12

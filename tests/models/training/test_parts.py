@@ -7,7 +7,8 @@ import torch
 from safetensors.torch import load_file
 
 import models
-from explorer.declare.card import Card, MeshInput
+from explorer.declare.card import Card
+from explorer.spaces.mesh.form import MeshInput
 from explorer.declare.registry import scan
 from explorer.network.loading import WEIGHTS
 from models.training.parts import FIGURES, PARTS, bodies, judged, train_parts

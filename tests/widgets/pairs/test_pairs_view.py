@@ -17,7 +17,8 @@ from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import Step
 from explorer.spaces.graph.pairs.matrix import DensePairs, EdgePattern, SparsePairs
-from explorer.square.frame import Frame, GraphPart, LayerInfo, Structure
+from explorer.square.frame import Frame, LayerInfo
+from explorer.spaces.graph.values import GraphPart, Structure
 from explorer.state.state import State
 from tests.widgets.parts.sample_frames import make_frame, make_square
 from tests.widgets.parts.view_driving import click, drag, gather, odd_frames, opened

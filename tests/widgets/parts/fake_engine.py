@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorer.app.runner import Cancelled
+from explorer.work.progress import Cancelled
 from explorer.declare.card import ModelInfo
 from explorer.declare.params import Param
 from explorer.square.frame import Frame, OrbitCurve

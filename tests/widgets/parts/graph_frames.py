@@ -11,7 +11,8 @@ from explorer.spaces.graph.analysis.distance import hop_distances
 from explorer.spaces.graph.analysis.energy import layer_energies
 from explorer.spaces.graph.analysis.laplacian import normalised_adjacency
 from explorer.spaces.graph.analysis.spectrum import make_spectrum
-from explorer.square.frame import Frame, GraphPart, LayerInfo, Square, Structure
+from explorer.square.frame import Frame, LayerInfo, Square
+from explorer.spaces.graph.values import GraphPart, Structure
 from explorer.state.state import State
 from tests.widgets.parts.sample_frames import make_square
 

@@ -8,7 +8,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from explorer.square.frame import Frame, GraphPart, Structure
+from explorer.square.frame import Frame
+from explorer.spaces.graph.values import GraphPart, Structure
 from tests.widgets.parts.sample_frames import make_frame
 
 

@@ -11,7 +11,8 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.declare.elements import Step
-from explorer.square.frame import Frame, LayerInfo, TimePart
+from explorer.square.frame import Frame, LayerInfo
+from explorer.spaces.sequence.values import TimePart
 from tests.widgets.parts.sample_frames import make_frame
 
 GATES = ("input_gate", "forget_gate", "output_gate", "cell_candidate", "cell", "hidden")

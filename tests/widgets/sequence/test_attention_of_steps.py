@@ -9,7 +9,8 @@ import pytest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from explorer.square.frame import Attended, Frame, LayerInfo, TimePart
+from explorer.spaces.sequence.values import Attended, TimePart
+from explorer.square.frame import Frame, LayerInfo
 from tests.widgets.parts.time_parts import time_frame, token_part
 from tests.widgets.parts.view_driving import opened
 from widgets.pairs.views.pairs import COMPARE, PairsView

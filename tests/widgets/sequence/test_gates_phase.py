@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF
 
 from explorer.app.engine import LocalEngine
 from explorer.declare.elements import Step
-from explorer.square.frame import Settling
+from explorer.spaces.sequence.values import Settling
 from explorer.state.state import State
 from models.sequences.chrono import CARD as CHRONO
 from models.sequences.chrono import LONGEST as LONGEST_DEPENDENCY

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from explorer.square.frame import TimePart
+from explorer.spaces.sequence.values import TimePart
 from tests.widgets.parts.time_parts import shift_part, time_frame
 from tests.widgets.parts.view_driving import click, gather, odd_frames, opened
 from widgets.base import theme

@@ -11,7 +11,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from explorer.square.frame import GraphPart, Structure
+from explorer.spaces.graph.values import GraphPart, Structure
 from widgets.base.theme import Theme, signed_map
 from widgets.base.words import figure
 from widgets.charts.chart import Chart, draw_hair, faded

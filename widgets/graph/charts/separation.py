@@ -12,7 +12,8 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from explorer.spaces.graph.analysis.refinement import Verdict, distinguishes
-from explorer.square.frame import GraphPart, Square
+from explorer.spaces.graph.values import GraphPart
+from explorer.square.frame import Square
 from widgets.base import theme
 from widgets.base.words import figure
 from widgets.charts.chart import LEFT

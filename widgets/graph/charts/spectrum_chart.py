@@ -13,7 +13,8 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from explorer.spaces.graph.analysis.fourier import energy_per_level, filter_response, levels, mean_rayleigh
-from explorer.square.frame import Spectrum, Square
+from explorer.spaces.graph.values import Spectrum
+from explorer.square.frame import Square
 from widgets.base.theme import Theme
 from widgets.base.words import figure
 from widgets.charts.chart import CENTRE, Chart, LogScale, draw_hair, draw_mark, faded, linear_ticks

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor
 
-from explorer.square.frame import GraphPart, Square
+from explorer.spaces.graph.values import GraphPart
+from explorer.square.frame import Square
 from widgets.base import theme
 from widgets.base.words import figure
 from widgets.graph.drawing.geometry import Strands

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.square.frame import GraphPart, Square, Structure
+from explorer.spaces.graph.values import GraphPart, Structure
+from explorer.square.frame import Square
 from widgets.base import theme
 from widgets.graph.drawing.geometry import Strands, strands
 from widgets.graph.drawing.look import (

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from PySide6.QtWidgets import QWidget
 
 from explorer.spaces.graph.analysis.refinement import Verdict
-from explorer.square.frame import Frame, GraphPart, Square, Structure
+from explorer.square.frame import Frame, Square
+from explorer.spaces.graph.values import GraphPart, Structure
 from explorer.state.state import State
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.base.words import counterpart, subject

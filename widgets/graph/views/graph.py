@@ -11,7 +11,8 @@ from PySide6.QtGui import QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from explorer.declare.elements import Step
-from explorer.square.frame import Frame, GraphPart, Square
+from explorer.square.frame import Frame, Square
+from explorer.spaces.graph.values import GraphPart
 from explorer.state.state import State
 from widgets.base import theme
 from widgets.base.view import View, ViewSpec, Wish

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from explorer.square.frame import Frame, GraphPart, Square
+from explorer.square.frame import Frame, Square
+from explorer.spaces.graph.values import GraphPart
 from explorer.state.state import State
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.base.words import subject

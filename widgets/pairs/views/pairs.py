@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QStackedLayout, QWidget
 from explorer.declare.elements import Step
 from explorer.spaces.graph.pairs.matrix import PairMatrix, Pool, Properties
 from explorer.spaces.graph.pairs.orders import ORDERS
-from explorer.square.frame import Frame, GraphPart, Square
+from explorer.square.frame import Frame, Square
+from explorer.spaces.graph.values import GraphPart
 from explorer.state.state import State
 from widgets.base.theme import current
 from widgets.base.view import View, ViewSpec, Wish

@@ -7,7 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.square.frame import Structure
+from explorer.spaces.graph.values import Structure
 from explorer.work.eigenspaces import by_rule, ranks
 
 ORDERS = {

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample, SampleSpec, graph_sample
+from explorer.data.samples import Sample, SampleSpec
+from explorer.spaces.graph.sample import graph_sample
 
 BASE, ATTACHED, HOUSES, RANDOM = 300, 5, 80, 0.01
 WALLS = ((0, 1), (1, 2), (2, 3), (3, 0), (4, 0), (4, 1))  # of one house: 4 on top, 0 and 1 middle, 2 and 3 bottom

@@ -6,7 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from explorer.data.samples import Sample, SampleSpec, graph_sample
+from explorer.data.samples import Sample, SampleSpec
+from explorer.spaces.graph.sample import graph_sample
 
 
 def digit_set(count: int, seed: int = 0) -> Sample:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample, SampleSpec, graph_sample
+from explorer.data.samples import Sample, SampleSpec
+from explorer.spaces.graph.sample import graph_sample
 from explorer.spaces.graph.samples.edges import both_ways
 from explorer.spaces.graph.samples.texts import block_model, random_graph
 from explorer.work.eigenspaces import ranks

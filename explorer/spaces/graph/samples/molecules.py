@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.data.samples import Sample, SampleSpec, graph_sample
+from explorer.data.samples import Sample, SampleSpec
+from explorer.spaces.graph.sample import graph_sample
 from explorer.spaces.graph.chemistry import BONDS
 from explorer.work.places import RESOURCES
 

@@ -11,7 +11,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample, SampleSpec, graph_sample
+from explorer.data.samples import Sample, SampleSpec
+from explorer.spaces.graph.sample import graph_sample
 from explorer.spaces.graph.samples.edges import both_ways
 
 Pairs = NDArray[np.int64]

@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample, SampleSpec, image_sample
+from explorer.data.samples import Sample, SampleSpec
+from explorer.spaces.grid.sample import image_sample
 from explorer.work.places import RESOURCES
 
 FOLDER = RESOURCES / "samples"

@@ -7,7 +7,8 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample, image_sample
+from explorer.data.samples import Sample
+from explorer.spaces.grid.sample import image_sample
 from explorer.work.limits import excess
 
 KINDS = ("random", "ramp")

@@ -15,19 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Element, NoAction
-from explorer.declare.fields import (
-    Ambient,
-    Direction,
-    Edges,
-    Faces,
-    FieldType,
-    Frame,
-    Metric,
-    Patch,
-    Regular,
-    Tangent,
-    Transporter,
-)
+from explorer.spaces.mesh.fields import Ambient, Direction, Faces, Frame, Metric, Patch, Tangent, Transporter
+from explorer.spaces.graph.fields import Edges
+from explorer.declare.fields import FieldType, Regular
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from explorer.declare.elements import Element, NoAction
-from explorer.declare.fields import Direction, FieldType, Patch, Regular, Transporter, Vertices
+from explorer.spaces.mesh.fields import Direction, Patch, Transporter, Vertices
+from explorer.declare.fields import FieldType, Regular
 from explorer.spaces.mesh.motion.reshaping import bent, flipped, posed, shaken
 from explorer.spaces.mesh.motion.surface_map import DOMAINS, WHOLE, Floats, Index, SurfaceMap
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.checks import Broken
-from explorer.data.samples import Sample, mesh_sample
+from explorer.data.samples import Sample
+from explorer.spaces.mesh.sample import mesh_sample
 from explorer.spaces.mesh.repair import repair
 from explorer.work.limits import MAX_FACES, MAX_VERTICES
 

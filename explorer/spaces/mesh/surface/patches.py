@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.app.runner import Cancelled
+from explorer.work.progress import Cancelled
 from explorer.spaces.mesh.surface.connection import wrapped
 from explorer.spaces.mesh.surface.shape import Shape
 from explorer.spaces.mesh.surface.topology import Halfedges, SurfaceError, preceding

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.checks import Broken, file_bytes
-from explorer.data.samples import Sample, sequence_sample
+from explorer.data.samples import Sample
+from explorer.spaces.sequence.sample import sequence_sample
 
 MOST_STEPS = 2**24  # 6 minutes of audio at 44.1 kHz
 MOST_VALUES = 2**26  # 256 MiB of float32

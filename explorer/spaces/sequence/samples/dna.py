@@ -8,7 +8,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample, SampleSpec, sequence_sample
+from explorer.data.samples import Sample, SampleSpec
+from explorer.spaces.sequence.sample import sequence_sample
 from explorer.spaces.sequence.fit import BASES, base_columns
 from explorer.spaces.sequence.samples.series import FOLDER
 

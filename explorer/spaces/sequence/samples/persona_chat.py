@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from explorer.data.samples import Sample, graph_sample, sequence_sample
+from explorer.data.samples import Sample
+from explorer.spaces.graph.sample import graph_sample
+from explorer.spaces.sequence.sample import sequence_sample
 from explorer.spaces.sequence.samples.tokens import one_hot, words_of
 
 ROLES = ("in profile", "in history", "is query", "is candidate")  # the first columns of a set; no word has a space

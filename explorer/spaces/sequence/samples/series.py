@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample, SampleSpec, sequence_sample
+from explorer.data.samples import Sample, SampleSpec
+from explorer.spaces.sequence.sample import sequence_sample
 from explorer.work.places import RESOURCES
 
 Floats = NDArray[np.float64]

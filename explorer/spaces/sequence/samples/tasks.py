@@ -13,7 +13,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample, SampleSpec, graph_sample, sequence_sample
+from explorer.data.samples import Sample, SampleSpec
+from explorer.spaces.graph.sample import graph_sample
+from explorer.spaces.sequence.sample import sequence_sample
 
 Values = NDArray[np.float32]
 Tokens = NDArray[np.int64]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from explorer.declare.elements import Element, NoAction, Transform
-from explorer.declare.fields import FieldType, Scalar, Steps
+from explorer.declare.fields import FieldType, Scalar
+from explorer.spaces.sequence.fields import Steps
 from explorer.declare.params import Param
 
 if TYPE_CHECKING:

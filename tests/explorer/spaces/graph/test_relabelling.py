@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction, chain_element, inverse_steps, parse_chain, transforms
-from explorer.declare.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT, PAIR, FieldType
+from explorer.spaces.graph.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT
+from explorer.declare.fields import PAIR, FieldType
 from explorer.network.inputs import Inputs
 from explorer.spaces.graph.relabelling import GraphMap
 

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer import check_equivariance
-from explorer.declare.fields import EDGE, INVARIANT, NODE, PAIR
-from explorer.network.inputs import graph_inputs
+from explorer.spaces.graph.fields import EDGE, NODE
+from explorer.declare.fields import INVARIANT, PAIR
+from explorer.spaces.graph.inputs import graph_inputs
 from explorer.network.trace import trace
 
 

@@ -8,7 +8,7 @@ import scipy.ndimage
 import torch
 
 from explorer.declare.elements import transforms
-from explorer.declare.fields import grid
+from explorer.spaces.grid.fields import grid
 from explorer.declare.groups import rotation_matrix
 from explorer.spaces.grid import resampling as grid_action
 from explorer.spaces.grid.affine import Affine, _linear

@@ -13,11 +13,11 @@ import torch
 from scipy.sparse.linalg import splu, spsolve
 
 from explorer.app.engine import LocalEngine
-from explorer.app.runner import Cancelled
+from explorer.work.progress import Cancelled
 from explorer.data.samples import Sample, Signal
 from explorer.data.writers import write_file
 from explorer.declare.elements import chain_element, parse_chain, transforms
-from explorer.declare.fields import FACES, VERTEX_POSITION
+from explorer.spaces.mesh.fields import FACES, VERTEX_POSITION
 from explorer.declare.registry import scan
 from explorer.equivariance.measure import unmoved
 from explorer.spaces.mesh.motion.word import SurfaceWord

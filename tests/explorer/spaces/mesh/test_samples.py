@@ -13,8 +13,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from explorer.data.finding import find_sample, samples
-from explorer.data.samples import Sample, mesh_sample
-from explorer.declare.fields import FACES, VERTEX, VERTEX_POSITION
+from explorer.data.samples import Sample
+from explorer.spaces.mesh.sample import mesh_sample
+from explorer.spaces.mesh.fields import FACES, VERTEX, VERTEX_POSITION
 from explorer.spaces.mesh.repair import repair
 from explorer.spaces.mesh.samples.body_shape import BUILDS, LABELS, POSES, inside, posed, skeleton
 from explorer.spaces.mesh.samples.surfaces import PIPE, ROLLED, SHEET, TUBE, UPRIGHT, stretch

@@ -9,7 +9,7 @@ import numpy as np
 import potpourri3d
 import pytest
 
-from explorer.app.runner import Cancelled
+from explorer.work.progress import Cancelled
 from explorer.spaces.mesh.surface import Surface, SurfaceError
 from explorer.spaces.mesh.surface.trace import trace, triangles
 from explorer.work import disk_cache as cache

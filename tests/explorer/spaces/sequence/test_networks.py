@@ -16,12 +16,14 @@ from torch import Tensor, nn
 
 from explorer.app.engine import LocalEngine
 from explorer.data.finding import find_sample
-from explorer.declare.card import SequenceInput
+from explorer.spaces.sequence.form import SequenceInput
 from explorer.declare.elements import chain_element, parse_chain
 from explorer.declare.field_text import parse_field
-from explorer.declare.fields import STEP, FieldType, Steps, Strands
+from explorer.spaces.sequence.fields import STEP, Steps, Strands
+from explorer.declare.fields import FieldType
 from explorer.equivariance import check_equivariance, measure
-from explorer.network.inputs import LAYOUTS, Inputs, as_given, places_first, sequence_inputs
+from explorer.spaces.sequence.inputs import LAYOUTS, sequence_inputs
+from explorer.network.inputs import Inputs, as_given, places_first
 from explorer.network.loading import ModelError, file_card
 from explorer.spaces.sequence.layouts import Unclear, sequence_input
 from explorer.spaces.sequence.space import time_axis

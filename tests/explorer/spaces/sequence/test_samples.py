@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from explorer.data.finding import find_sample, fitted, samples
-from explorer.data.samples import Sample, image_sample, sequence_sample
-from explorer.declare.card import SequenceInput
-from explorer.declare.fields import STEP, STEP_INPUT
+from explorer.data.samples import Sample
+from explorer.spaces.grid.sample import image_sample
+from explorer.spaces.sequence.sample import sequence_sample
+from explorer.spaces.sequence.form import SequenceInput
+from explorer.spaces.sequence.fields import STEP, STEP_INPUT
 from explorer.spaces.sequence.fit import IUPAC, base_columns, fit_sequence, is_one_hot, kind_of
 from explorer.spaces.sequence.samples import dna as dna_module
 from explorer.spaces.sequence.samples import series as series_module
@@ -275,7 +277,8 @@ def test_what_cannot_be_fitted_is_refused_in_one_sentence() -> None:
         with pytest.raises(ValueError, match=says) as caught:
             fit_sequence(sample, wanted)
         assert "\n" not in str(caught.value)
-    from explorer.declare.card import GraphInput, InputSpec
+    from explorer.spaces.graph.form import GraphInput
+    from explorer.spaces.grid.form import InputSpec
 
     for other in (GraphInput(), InputSpec()):
         with pytest.raises(ValueError, match="lies on a sequence"):

@@ -15,7 +15,8 @@ from numpy.testing import assert_array_equal
 
 from explorer.data.finding import find_sample, samples
 from explorer.data.opening import read_file
-from explorer.data.samples import Sample, sequence_sample
+from explorer.data.samples import Sample
+from explorer.spaces.sequence.sample import sequence_sample
 from explorer.data.writers import writable, write_file, writers
 from explorer.spaces.sequence.fit import base_columns
 

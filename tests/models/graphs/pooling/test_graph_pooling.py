@@ -10,7 +10,7 @@ from torch_geometric.nn import GraphConv as TheirConv
 from torch_geometric.nn import global_add_pool, global_max_pool, global_mean_pool
 from torch_geometric.nn.pool.select.topk import topk
 
-from explorer.declare.fields import NODE
+from explorer.spaces.graph.fields import NODE
 from models.layers.graph_pooling import GraphConv, Highest, Readout, ranked
 from tests.models.relabelling import Shuffle, law_errors, simple_graph
 

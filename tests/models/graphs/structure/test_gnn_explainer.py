@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch_geometric.explain import ExplainerConfig, GNNExplainer, ModelConfig
 from torch_geometric.nn import GCNConv
 
-from explorer.declare.fields import EDGE
+from explorer.spaces.graph.fields import EDGE
 from explorer.spaces.graph.samples import ba_shapes
 from models.graphs.structure.gnn_explainer import (
     Adam,

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from explorer.declare.fields import NODE
+from explorer.spaces.graph.fields import NODE
 from models.graphs.transformers.graph_transformer import CARD, EncoderLayer, SelfAttention, build
 from models.graphs.transformers.positions import ENCODINGS, determined
 from tests.models.relabelling import declared, double, errors, random_graph

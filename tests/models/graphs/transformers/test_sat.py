@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import NODE
+from explorer.spaces.graph.fields import NODE
 from models.graphs.transformers.sat import (
     CARD,
     EXTRACTORS,

@@ -1,0 +1,23 @@
+"""State what a network on images takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from explorer.declare.card import Form
+from explorer.declare.fields import FieldType, Scalar
+from explorer.spaces.grid.fields import grid
+
+
+IMAGE = grid(Scalar(intensity=True))
+
+
+@dataclass(frozen=True, slots=True)
+class InputSpec(Form):
+    """Take a grid signal of `shape` (channels, height, width); None means any size."""
+
+    space = "grid"
+    kind = "grid"
+
+    shape: tuple[int, int | None, int | None] = (1, None, None)
+    field: FieldType = IMAGE

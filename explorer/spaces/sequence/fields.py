@@ -1,0 +1,69 @@
+"""Fields along time: where the values of sequences and of their pairs of steps sit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from explorer.declare.fields import Domain, FieldType, Representation, Scalar
+from explorer.declare.places import eroded
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Steps(Domain):
+    """The steps of a sequence: one axis is time, all others together are the channels.
+
+    Time is axis 0, except in somebody else's network with a batch axis: (1, steps, channels), (1, channels, steps).
+    """
+
+    axis: int = 0
+    name = "step"
+    space = "sequence"
+    batched = False
+    remembers = True
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return ("step", "channel")
+
+    @property
+    def plain(self) -> FieldType:
+        return STEP
+
+    def text(self, rep: Representation) -> str:
+        return f"step {rep}" + (f" on axis {self.axis}" if self.axis else "")
+
+    def channels(self, shape: tuple[int, ...]) -> int:
+        return math.prod(shape) // max(1, shape[self.axis])
+
+    def places_first(self, values: Tensor) -> Tensor:
+        return values.movedim(self.axis, 0) if self.axis else values
+
+    def as_given(self, values: Tensor) -> Tensor:
+        return values.movedim(0, self.axis) if self.axis else values
+
+    def masked(self, values: Tensor, places: Tensor) -> Tensor:
+        return values * places.view(-1, *[1] * (values.ndim - 1 - self.axis))
+
+    def shrunk(self, places: Tensor, receptive: float) -> Tensor:
+        # what has a state needs no more than what has come before: there nothing is shrunk
+        radius = math.ceil(receptive - 1e-9) if math.isfinite(receptive) else 0
+        return eroded(places, radius) if radius > 0 else places
+
+
+@dataclass(frozen=True, slots=True)
+class Strands(Representation):
+    """Channels come in pairs, one for each strand of DNA: channel c and its mirror from the end belong together."""
+
+    size = 2
+
+    def __str__(self) -> str:
+        return "strands"
+
+
+STEP = FieldType(Steps())  # (steps, ...)
+STEP_INPUT = FieldType(Steps(), Scalar(intensity=True))

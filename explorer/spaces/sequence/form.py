@@ -1,0 +1,31 @@
+"""State what a network on sequences takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from explorer.declare.card import Form
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceInput(Form):
+    """Take x of shape (steps, channels), without a batch axis unless `layout` has one.
+
+    Attributes:
+        channels: width of x; None takes what the sample has.
+        kind: "values" (a time series), "tokens" (one-hot symbols) or "dna" (one-hot A, C, G, T).
+        most: the largest number of steps that the network is made for, or None.
+        layout: the axes of x: T steps, C channels, N a batch of one; "NTC", "TNC" or "NCT" for a network that has one.
+        columns: names of the columns of tokens, found by name where the sample names its own.
+        unknown: which of them takes the tokens that are none of them.
+    """
+
+    space = "sequence"
+    kind = "time"
+
+    channels: int | None = None
+    kind: str = "values"
+    most: int | None = None
+    layout: str = "TC"
+    columns: tuple[str, ...] = ()
+    unknown: str | None = None
