@@ -10,9 +10,9 @@ def run(rounds: int = 30) -> list[dict[str, Any]]:
     import torch
 
     from benchmarks.timing import interleaved, row
-    from explorer.spaces.grid.fields import grid
     from explorer.network.capture import capture, thumbnails
     from explorer.network.trace import trace
+    from explorer.spaces.grid.fields import grid
     from models.images.resnet import build_resnet18
 
     torch.manual_seed(0)

@@ -1,8 +1,8 @@
 """A ten-second scripted drag of the ring in the real window: how long the GUI thread was blocked, and what it showed.
 
 A timer asks for a turn of the event loop every 2 ms; what a turn comes later than that is how long a click would have
-waited (target: p99 at most 16 ms). Once with a quick network, once with one that takes two seconds for a forward pass;
-every frame that was computed is to be shown.
+waited (target: p99 at most 16 ms). Once with a quick network, once with one that takes two seconds for a forward
+pass; every frame that was computed is to be shown.
 """
 
 from __future__ import annotations

@@ -46,8 +46,8 @@ def frame_of(edges: Any, nodes: int) -> Any:
     """Return a frame of a layer with 8 channels on that graph, nodes reversed."""
     import numpy as np
 
-    from explorer.square.frame import Frame, LayerInfo, Square
     from explorer.spaces.graph.values import GraphPart, Structure
+    from explorer.square.frame import Frame, LayerInfo, Square
     from explorer.state.state import State
 
     rng = np.random.default_rng(0)
@@ -62,7 +62,7 @@ def frame_of(edges: Any, nodes: int) -> Any:
     none = np.zeros((1, 1, 1), np.float32)
     square = Square(
         "model", "model", layer, (layer,), {}, none, none, none, none, None, None, None, "", 1.0, "", none[0, 0],
-        none[0, 0], (), False, graph=part,
+        none[0, 0], (), False, part=part,
     )  # fmt: skip
     return Frame(State(channel=0), (square,), 0.0, 0.0, "cpu")
 

@@ -15,10 +15,10 @@ def run(rounds: int = 15) -> list[dict[str, Any]]:
     import models
     from benchmarks.timing import interleaved, row
     from explorer.data.finding import find_sample
-    from explorer.spaces.grid.fit import fit
     from explorer.declare.elements import transforms
     from explorer.declare.registry import scan
     from explorer.network.loading import load_model
+    from explorer.spaces.grid.fit import fit
     from explorer.square.orbits import orbit_elements
     from explorer.square.prepare import prepare
     from explorer.square.sweep import survey, sweep

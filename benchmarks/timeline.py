@@ -49,8 +49,8 @@ def frame_of(steps: int, units: int, gates: int) -> Any:
     import numpy as np
 
     from explorer.declare.elements import Step
-    from explorer.square.frame import Frame, LayerInfo, Square
     from explorer.spaces.sequence.values import TimePart
+    from explorer.square.frame import Frame, LayerInfo, Square
     from explorer.state.state import State
 
     x = recording(steps, 1, 9)
@@ -67,7 +67,7 @@ def frame_of(steps: int, units: int, gates: int) -> Any:
     none = np.zeros((1, 1, 1), np.float32)
     square = Square(
         "model", "model", layer, (layer,), {}, none, none, none, none, None, None, None, "", 1.0, "", none[0, 0],
-        none[0, 0], (), False, time=part,
+        none[0, 0], (), False, part=part,
     )  # fmt: skip
     chain = (Step("translate", (0.0, 0.0, 0.0)),) if gates else ()
     return Frame(State(steps=chain), (square,), 0.0, 0.0, "cpu")

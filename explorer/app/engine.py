@@ -7,21 +7,16 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from explorer.data.finding import find_sample, fitted, samples, split_part
 from explorer.data.samples import Sample
 from explorer.declare.card import Card
+from explorer.declare.space import kinds, space_of, space_of_kind, spaces
 from explorer.network.loading import WEIGHTS_MARK, ModelError, find_card, load_model, model_info, split_name
-from explorer.spaces.graph.part import refine_graph
-from explorer.spaces.mesh.part import refine_mesh, valued_mesh
-from explorer.spaces.sequence.part import refine_time
 from explorer.square.evaluate import refine, square
 from explorer.square.frame import Frame, OrbitCurve, Square
 from explorer.square.orbits import orbit
@@ -29,6 +24,7 @@ from explorer.square.prepare import DTYPES, Prepared, prepare
 from explorer.state.catalogue import Catalogue, SampleInfo
 from explorer.state.state import State
 
+THUMBNAIL = 48  # pixels along a side
 _KEEP = 4  # epochs kept prepared: two models, before and after the last change
 _KEEP_BYTES = 2**30  # of captured values; what is in use is kept whatever it takes
 
@@ -61,10 +57,13 @@ class LocalEngine:
         if torch.backends.mps.is_available():
             devices.append("mps")
         extensions = sorted({e for reader in readers().values() for e in reader.extensions})
-        infos = tuple(SampleInfo(s.name, s.title, s.domain, s.summary, thumbnail(s.make())) for s in samples().values())
+        infos = tuple(
+            SampleInfo(s.name, s.title, s.domain, s.summary, space_of_kind(s.domain).thumbnail(s.make(), THUMBNAIL))
+            for s in samples().values()
+        )
         models = sorted((model_info(c) for c in self.cards.values()), key=lambda m: (m.domain, m.rows, m.name))
         held = {e: {r.domain for r in readers().values() if e in r.extensions} for e in extensions}
-        endings = tuple((e, d) for d in ("grid", "graph", "set", "time", "mesh") for e in writable(d))
+        endings = tuple((e, d) for d in kinds() for e in writable(d))
         domains = tuple((e, next(iter(found))) for e, found in held.items() if len(found) == 1)
         return Catalogue(
             tuple(models), infos, tuple(devices), tuple(versions().items()), tuple(extensions), domains, endings
@@ -162,8 +161,7 @@ class LocalEngine:
             for measures in refine(p, frame.state, values, here.measures):
                 squares[k] = replace(here, measures=measures)
                 yield replace(frame, squares=tuple(squares))
-            later = (refine_graph, refine_time, refine_mesh)
-            for more in chain.from_iterable(part(p, frame.state, squares[k]) for part in later):
+            for more in space_of(p.inputs).refine(p, frame.state, squares[k]):
                 squares[k] = more
                 yield replace(frame, squares=tuple(squares))
 
@@ -199,15 +197,17 @@ class LocalEngine:
     def export_captures(self, state: State, path: str) -> None:
         """Write every layer of F(x) and F(rho(g) x) as safetensors, all or nothing.
 
-        A path that ends in .ply gets the mesh with the values of the selected layer of F(x) at its vertices.
+        A path with one of the space's own `capture_endings` gets the values of the selected layer of F(x).
 
         Raises:
-            ValueError: the path ends in .ply, and there is no mesh or no value at its vertices.
+            ValueError: there is nothing that could be written in this format.
         """
-        if Path(path).suffix.lower() == ".ply":
+        ending = Path(path).suffix.lower()
+        if any(ending in space.capture_endings for space in spaces().values()):
             from explorer.data.writers import write_file
 
-            write_file(valued_mesh(self.prepared(state, state.model), state), path)
+            p = self.prepared(state, state.model)
+            write_file(space_of(p.inputs).written_layer(p, state), path)
             return
         from explorer.app.report import capture_report, save_tensors
 
@@ -261,31 +261,3 @@ def device_of(name: str) -> torch.device:
         count = torch.cuda.device_count()
         raise ValueError(f"there is no device {name!r} here; this machine has {count} CUDA device(s)")
     return device
-
-
-def thumbnail(sample: Sample, side: int = 48) -> NDArray[np.uint8] | None:
-    """Return a sample's picture, (side, side, 3) uint8, or None when it is no image."""
-    if sample.domain in ("graph", "set"):
-        from explorer.spaces.graph.thumbnail import graph_thumbnail
-
-        return graph_thumbnail(sample, side)
-    if sample.domain == "time":
-        from explorer.spaces.sequence.thumbnail import sequence_thumbnail
-
-        return sequence_thumbnail(sample, side)
-    if sample.domain == "mesh":
-        from explorer.spaces.mesh.thumbnail import mesh_thumbnail
-
-        return mesh_thumbnail(sample, side)
-    if sample.domain != "grid":
-        return None
-    values = torch.from_numpy(np.array(sample.x.values))[None]
-    grey = values.expand(1, 3, -1, -1) if values.shape[1] == 1 else values[:, :3]
-    if grey.shape[1] != 3:
-        grey = grey[:, :1].expand(1, 3, -1, -1)
-    low, high = float(grey.min()), float(grey.max())
-    if low < 0 or high > 1:
-        grey = (grey - low) / max(high - low, 1e-12)
-    small = torch.nn.functional.interpolate(grey, (side, side), mode="bilinear", antialias=True, align_corners=False)
-    picture: NDArray[np.uint8] = (small[0].clamp(0, 1) * 255).round().byte().permute(1, 2, 0).numpy()
-    return picture

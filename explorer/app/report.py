@@ -20,30 +20,23 @@ import torch
 from torch import Tensor, nn
 
 from explorer.app.engine import LocalEngine
-from explorer.data.finding import find_sample, fitted, samples
-from explorer.data.samples import Sample, SampleSpec
+from explorer.data.finding import find_sample
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
 from explorer.declare.elements import chain_element, chain_text, transforms
-from explorer.declare.fields import domain_word
+from explorer.declare.space import domain_word, kinds, space_of_kind
 from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance.check import Report, check_equivariance, model_hash, versions
 from explorer.network.capture import capture, state_values
 from explorer.network.loading import ModelError
 from explorer.network.moved_network import following
 from explorer.network.trace import LayerError, evaluating
-from explorer.spaces.sequence.fit import sequences_in
 from explorer.square.drawing import scores_of
 from explorer.square.evaluate import measured
 from explorer.square.frame import Measure
-from explorer.square.prepare import DTYPES, inputs_from, reseed
-from explorer.square.remembered import Once
+from explorer.square.prepare import DTYPES, reseed
+from explorer.square.remembered import Remembered
 from explorer.state.session import write_beside
 from explorer.state.state import State
-
-# where no law is claimed
-_USUAL = {"grid": "D4", "graph": "permutation", "set": "permutation", "time": "shift", "mesh": "gauge"}
-SMALL_GRAPH = 256  # nodes of a graph or a set that a check takes besides the one that was asked for
 
 
 def capture_report(engine: LocalEngine, state: State, layers: str = "all") -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -69,7 +62,7 @@ def capture_report(engine: LocalEngine, state: State, layers: str = "all") -> tu
             )
     element = chain_element(state.steps).on(p.inputs)
     with torch.inference_mode(), evaluating(p.model), following(p.model):
-        once = Once(element)
+        once = Remembered(element)
         gx = p.inputs.moved(once)
         reseed(p.seed)
         answers, _ = capture(p.model, gx, {*names, p.trace.output}, clone=True)
@@ -190,19 +183,20 @@ def audit(
 ) -> list[Report]:
     """Check a model under `group`, or under each group that it claims (D4 when it claims none)."""
     card = engine.card(state.model)
-    groups = [group] if group else list(card.groups) or [_USUAL[card.domain]]
+    groups = [group] if group else list(card.groups) or [kinds()[card.domain].group]
     for g in groups:
         find_symmetry(g)
-    texts = _parts(state, card, count) if state.sample else _several(card, count)
+    space = space_of_kind(card.domain)
+    texts = _parts(state, card, count) if state.sample else space.several(card, count)
     # says what is wrong with the network, the data or the overrides, before anything is measured
     first = replace(state, sample=texts[0], dtype=dtype, overrides=tuple(overrides.items()))
     p = engine.prepared(first, state.model)
     given = [p.inputs]
     for text in texts[1:]:
-        more = inputs_from(engine.sample(replace(state, sample=text), card), card.input, p.x.device, p.x.dtype)
-        if p.inputs.unbatched or more.x.shape == p.x.shape:
+        more = space.inputs(engine.sample(replace(state, sample=text), card), card.input, p.x.device, p.x.dtype)
+        if not p.inputs.batched or more.x.shape == p.x.shape:
             given.append(more)
-    if not p.inputs.unbatched:
+    if p.inputs.batched:
         given = [p.inputs.with_x(torch.cat([g.x for g in given]))]
     model = copy.deepcopy(p.model).to(p.weights_dtype)  # as stored: it says what precision a law can be held to
     reports = [
@@ -219,42 +213,9 @@ def audit(
 
 
 def _parts(state: State, card: Card, count: int) -> list[str]:
-    """Return the sample that was asked for, or where it holds several sequences the names of the first ones."""
-    several = sequences_in(find_sample(state.sample, state.seed)) if card.domain == "time" else 1
+    """Return the sample that was asked for, or where it holds several things the names of the first ones."""
+    several = space_of_kind(card.domain).parts(find_sample(state.sample, state.seed))
     return [f"{state.sample}#{k + 1}" for k in range(min(several, count))] if several > 1 else [state.sample]
-
-
-def _several(card: Card, count: int) -> list[str]:
-    """Return the card's sample and others of its kind: real data of the sort that the network was made for."""
-    alike = [s for s in samples().values() if s.domain == card.domain and s.name != card.sample]
-    if card.domain != "grid":
-        return [card.sample, *_other_graphs(card, alike, count - 1)]
-    kind = card.sample.split("-")[0]
-    return [card.sample, *[s.name for s in alike if s.name.split("-")[0] == kind][: count - 1]]
-
-
-def _other_graphs(card: Card, alike: list[SampleSpec], count: int) -> list[str]:
-    """Return other small graphs or sets that the network takes, those of the same kind first."""
-    tags = set(samples()[card.sample].tags) if card.sample in samples() else set()
-    found: list[str] = []
-    for spec in sorted(alike, key=lambda s: -len(tags & set(s.tags))):
-        if len(found) == count:
-            break
-        sample = spec.make()
-        # what is made for one width, or is too large to be measured in passing, is left out
-        width = sample.x.values.shape[1]
-        fits = not isinstance(card.input, GraphInput) or width in (0, card.input.channels or width)
-        if fits and len(sample.x.values) <= SMALL_GRAPH and _taken(sample, card):
-            found.append(spec.name)
-    return found
-
-
-def _taken(sample: Sample, card: Card) -> bool:
-    try:
-        fitted(sample, card.input)
-    except ValueError:  # too many nodes, no coordinates
-        return False
-    return True
 
 
 def save_table(path: Path, reports: Sequence[Report]) -> None:

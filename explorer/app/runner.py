@@ -24,16 +24,12 @@ from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
 from explorer.work.errors import failure_of as failure_of
 from explorer.work.errors import sentence as sentence
-from explorer.work.progress import listening
+from explorer.work.progress import Cancelled, listening
 
 BUSY_AFTER = 0.15  # seconds; what is quicker than this needs no word
 QUIET = 0.2  # seconds without a request before the orbit goes on: between two frames of a drag it must not begin
 LOADING = "Loading PyTorch…"
 COMPUTING = "Computing…"
-
-
-class Cancelled(Exception):
-    """Raised by an engine between layers when nobody waits for the answer any more."""
 
 
 class Engine(Protocol):

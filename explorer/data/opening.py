@@ -7,9 +7,10 @@ from functools import cache
 from pathlib import Path
 
 from explorer.data.checks import file_bytes, reason, refusal
+from explorer.data.finding import one_part
 from explorer.data.readers import Reader, ReadError
 from explorer.data.samples import Sample
-from explorer.spaces.sequence.fit import one_sequence
+from explorer.declare.space import space_of_kind
 
 _SNIFFED = 64  # bytes, as `Reader.sniff` is declared
 
@@ -76,7 +77,7 @@ def reader_of(path: Path) -> Reader:
 
 
 def domain_of(path: Path) -> str:
-    """Return what a file holds, "grid", "graph", "set" or "time", or "" where it does not open; it is not read whole.
+    """Return the kind of data a file holds, or "" where it does not open; it is not read whole.
 
     A name alone does not say: .csv, .npy, .txt and .json hold more than one kind of data.
     """
@@ -94,7 +95,7 @@ def read_file(path: Path, part: str = "") -> Sample:
     """
     path = Path(path)
     reader = reader_of(path)
-    if part and reader.part is None and reader.domain != "time":
+    if part and reader.part is None and not space_of_kind(reader.domain).parted:
         raise refusal(
             path, f"a file of this type ({reader.title}) has no part {part[:40]!r}", "leave out what follows #"
         )
@@ -108,6 +109,6 @@ def read_file(path: Path, part: str = "") -> Sample:
     if not part or reader.part is not None:
         return sample
     try:
-        return one_sequence(sample, part)
+        return one_part(sample, part)
     except ValueError as error:
         raise refusal(path, reason(error), "correct what follows #") from None

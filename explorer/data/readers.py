@@ -18,7 +18,7 @@ class Reader:
     """How one family of file formats becomes a Sample.
 
     `sniff` looks at the first 64 bytes so that a lying extension is caught; `read` raises ReadError and nothing else
-    for a bad file. `write` is the inverse where there is one. `fits` looks into the file itself, for formats that
+    for a bad file. `fits` looks into the file itself, for formats that
     share a container (an image or a graph in an NPZ): it is asked before all others, and says False when in doubt.
     `part` reads one of the several things in a file, "12" of "file.txt#12"; None where a file is one thing.
     """
@@ -29,6 +29,5 @@ class Reader:
     domain: str
     sniff: Callable[[bytes], bool]
     read: Callable[[Path], Sample]
-    write: Callable[[Sample, Path], None] | None = None
     fits: Callable[[Path], bool] | None = None
     part: Callable[[Path, str], Sample] | None = None

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from explorer.data.samples import Sample
-from explorer.declare.fields import domain_word
+from explorer.declare.space import domain_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,7 @@ def writers(domain: str = "graph") -> dict[str, Writer]:
 
 def writable(domain: str = "graph") -> tuple[str, ...]:
     """Return the extensions that a sample of this domain can be written to."""
-    if domain != "grid":
-        return tuple(sorted({e for writer in writers(domain).values() for e in writer.extensions}))
-    from explorer.data.opening import readers
-
-    return tuple(sorted({e for r in readers().values() if r.write and r.domain == domain for e in r.extensions}))
+    return tuple(sorted({e for writer in writers(domain).values() for e in writer.extensions}))
 
 
 def write_file(sample: Sample, path: str | Path) -> tuple[str, ...]:
@@ -61,12 +57,6 @@ def write_file(sample: Sample, path: str | Path) -> tuple[str, ...]:
             f"{path.name}: a {domain_word(sample.domain)} is not written as {ending or 'a file without an ending'}; "
             f"choose one of {', '.join(writable(sample.domain))}"
         )
-    if sample.domain == "grid":
-        from explorer.data.opening import readers
-
-        write = next(r.write for r in readers().values() if r.write and ending in r.extensions)
-        write(sample, path)
-        return ()
     writer = next(w for w in writers(sample.domain).values() if ending in w.extensions)
     # the ending is kept, since it says which of its formats a writer takes
     beside = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")

@@ -17,12 +17,12 @@ class Form:
 
     Attributes:
         space: name of the space whose samples it is made from.
-        kind: what a card with this form lives on, unless it says so itself.
+        data: the kind of data a card with this form lives on, unless the card says so itself.
     """
 
     __slots__ = ()
     space: ClassVar[str] = ""
-    kind: ClassVar[str] = ""
+    data: ClassVar[str] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Card:
 
     def __post_init__(self) -> None:
         if not self.domain:
-            object.__setattr__(self, "domain", self.input.kind)
+            object.__setattr__(self, "domain", self.input.data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
-from explorer.spaces.sequence.fields import STEP, Steps
-from explorer.declare.fields import FieldType, Pairs
-from explorer.spaces.grid.fields import Grid
+from explorer.declare.fields import FieldType
 from explorer.declare.params import Param
 
 if TYPE_CHECKING:
@@ -38,10 +36,20 @@ class Element(ABC):
     """One group element. Immutable; `act` is the representation rho(g) on a field."""
 
     domains: tuple[str, ...] = ()
+    resamples: bool = True  # whether it can put a value between two places, or have no value for a place
 
     def on(self, inputs: Inputs) -> Element:
-        """Return this element as it acts on that very domain, where it depends on it (how many nodes a graph has)."""
+        """Bind this element to the given inputs, where it depends on them (how many nodes a graph has)."""
         return self
+
+    @property
+    @abstractmethod
+    def group(self) -> str:
+        """Return the name of a group that elements of this kind belong to, as `find_symmetry` has it."""
+
+    def place_of(self, place: int, count: int) -> int:
+        """Return where place number `place` of so many goes, -1 where it is left out."""
+        return place
 
     @abstractmethod
     def inverse(self) -> Element:
@@ -78,6 +86,19 @@ class Chain(Element):
 
     parts: tuple[Element, ...] = ()
 
+    @property
+    def resamples(self) -> bool:  # type: ignore[override]
+        return any(part.resamples for part in self.parts)
+
+    @property
+    def group(self) -> str:
+        return "+".join(dict.fromkeys(part.group for part in self.parts))
+
+    def place_of(self, place: int, count: int) -> int:
+        for part in self.parts:
+            place = part.place_of(place, count) if place >= 0 else place
+        return place
+
     def on(self, inputs: Inputs) -> Element:
         bound = []
         for part in self.parts:
@@ -109,36 +130,53 @@ class Chain(Element):
         return inputs
 
     def known(self, values: Tensor, field: FieldType) -> Tensor | None:
-        match field.domain:
-            case Grid(spacing=spacing, flat=flat):
-                plain, places = FieldType(Grid(spacing)), (1, 1, *(flat or values.shape[-2:]))
-            case Steps() | Pairs() if all("time" in part.domains for part in self.parts):
-                plain, places = FieldType(field.domain), (1, *values.shape[-2:])
-                if isinstance(field.domain, Steps):
-                    plain, places = STEP, (values.shape[field.domain.axis], 1)
-            case _:
-                return None
-        ones = values.new_ones(places)
-        partial = False
+        domain = field.domain
+        if not (self.resamples and domain.placed):
+            return None
+        ones, partial = domain.ones(values), False
         for part in self.parts:
-            here = part.known(ones, plain)
+            here = part.known(ones, domain.plain)
             if partial:
                 # what was unknown before this part moves along with it; resampling must not smear it back in
-                ones = ((part.act(ones, plain) - 1).abs() < SMEARED).to(ones.dtype)
+                ones = ((part.act(ones, domain.plain) - 1).abs() < SMEARED).to(ones.dtype)
             elif here is not None:
-                ones = (
-                    ones.new_ones(places)
-                    if isinstance(field.domain, Steps | Pairs)
-                    else ones.new_ones((1, 1, *here.shape))
-                )
+                ones = domain.from_places(here).new_ones(domain.from_places(here).shape)
             else:
-                ones = part.act(ones, plain)
+                ones = part.act(ones, domain.plain)
             if here is not None:
                 partial = True
-                ones = ones * (here[:, None] if isinstance(field.domain, Steps) else here)
-        if not partial:
-            return None
-        return ones[:, 0] if isinstance(field.domain, Steps) else ones.flatten(0, -3)[0]
+                ones = ones * domain.from_places(here)
+        return domain.as_places(ones) if partial else None
+
+
+@dataclass(frozen=True, slots=True)
+class Identity(Element):
+    """The element that leaves everything as it is, on every domain."""
+
+    resamples = False
+
+    @property
+    def group(self) -> str:
+        return "identity"
+
+    def inverse(self) -> Element:
+        return self
+
+    def merge(self, first: Element) -> Element | None:
+        return first
+
+    @property
+    def identity(self) -> bool:
+        return True
+
+    def exact(self, field: FieldType, shape: tuple[int, ...]) -> bool:
+        return True
+
+    def act(self, values: Tensor, field: FieldType) -> Tensor:
+        return values
+
+    def known(self, values: Tensor, field: FieldType) -> Tensor | None:
+        return None
 
 
 def chain(elements: object) -> Element:
@@ -171,6 +209,8 @@ class Transform:
         gesture: how a person does it on the stage: "ring" (drag the ring), "drag" (drag the picture), "key", or "".
         orbit: index of the parameter along which the error curve is drawn, or None when there is no curve.
         key: the key that applies it once, if `gesture` is "key".
+        along: (size of the input, most values) -> the parameter's values along that curve; None follows from the
+            parameter's range.
     """
 
     name: str
@@ -184,6 +224,7 @@ class Transform:
     gesture: str = ""
     orbit: int | None = None
     key: str = ""
+    along: Callable[[int, int], Sequence[float]] | None = None
 
     @property
     def defaults(self) -> tuple[float, ...]:
@@ -249,9 +290,7 @@ def chain_text(steps: Sequence[Step]) -> str:
 
 def chain_element(steps: Sequence[Step]) -> Element:
     """Return the group element of a chain of steps; the empty chain is the identity."""
-    from explorer.spaces.grid.affine import IDENTITY
-
-    return chain([transforms()[s.name].element(*s.values) for s in steps] or [IDENTITY])
+    return chain([transforms()[s.name].element(*s.values) for s in steps] or [Identity()])
 
 
 def inverse_steps(steps: Sequence[Step]) -> tuple[Step, ...]:

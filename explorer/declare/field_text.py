@@ -21,8 +21,9 @@ class Written:
 
     Attributes:
         make: the arguments' text -> the representation; raises ValueError.
-        homes: first words of the domains that it is for; () for all.
+        homes: first words of the domains that it is for; () for all without a batch axis.
         arguments: regular expression of what stands in the brackets; "" for no brackets.
+        anywhere: whether it is for domains with a batch axis too.
         refusal: said where it is not for a domain, instead of the general sentence.
     """
 
@@ -30,14 +31,15 @@ class Written:
     homes: tuple[str, ...] = ()
     arguments: str = ""
     refusal: str = ""
+    anywhere: bool = False
 
 
 def bare(domain: Domain) -> Callable[[str], Domain]:
-    """Return the reader of a domain that has nothing more to say."""
+    """Return the reader of a domain that has nothing more to say; it raises LookupError where there is more."""
 
     def read(rest: str) -> Domain:
         if rest:
-            raise ValueError(f"nothing is known that is called {rest!r}")
+            raise LookupError(rest)
         return domain
 
     return read
@@ -58,8 +60,8 @@ def _representations() -> Mapping[str, Written]:
     from explorer.declare.space import spaces
 
     found: dict[str, Written] = {
-        "scalar": Written(lambda _: Scalar()),
-        "intensity": Written(lambda _: Scalar(intensity=True)),
+        "scalar": Written(lambda _: Scalar(), anywhere=True),
+        "intensity": Written(lambda _: Scalar(intensity=True), anywhere=True),
         "regular": Written(lambda name: Regular(group(name)), ("grid", "point", "vertex"), "[A-Za-z0-9]+"),
     }
     for space in spaces().values():
@@ -73,30 +75,38 @@ def parse_field(text: str) -> FieldType:
     if words == "invariant":
         return INVARIANT
     on, _, of = words.partition(" ")
+    if on not in _domains():
+        raise _unknown(text)
     # the longest first: "patch corner" before a "patch" that there may be
     for word, written in sorted(_representations().items(), key=lambda item: -len(item[0])):
         brackets = rf"\((?P<arguments>{written.arguments})\)" if written.arguments else ""
-        found = re.fullmatch(rf"{re.escape(word)}{brackets}(?: (?P<rest>.+))?", of)
-        if found is None or on not in _domains():
+        found = re.fullmatch(rf"{re.escape(word)}{brackets}(?: (?P<rest>[^\n]+))?", of)
+        if found is None:
             continue
-        if written.homes and on not in written.homes:
-            where = " or ".join(written.homes)
-            raise ValueError(
-                f"field type {text!r}: "
-                + (written.refusal or f"{word!r} is for values at each {where}, not at each {on}")
-            )
-        rep = written.make(found["arguments"] if brackets else "")
         try:
-            return FieldType(_domains()[on](found["rest"] or ""), rep)
+            domain = _domains()[on](found["rest"] or "")
+        except LookupError:
+            break
         except ValueError as error:
             raise ValueError(f"field type {text!r}: {error}") from None
+        if not _at_home(written, domain):
+            if domain.batched:
+                break
+            where = " or ".join(home for home in written.homes if not _domains()[home]("").batched)
+            told = f"{word!r} is for values at each {where}, not at each {on}"
+            raise ValueError(f"field type {text!r}: {written.refusal or told}")
+        return FieldType(domain, written.make(found["arguments"] if brackets else ""))
     raise _unknown(text)
+
+
+def _at_home(written: Written, domain: Domain) -> bool:
+    return domain.name in written.homes if written.homes else written.anywhere or not domain.batched
 
 
 def _unknown(text: str) -> ValueError:
     from explorer.declare.space import spaces
 
-    examples = ["invariant", "pair scalar", "point regular(C4)"]
-    examples += [example for space in spaces().values() for example in space.examples]
+    examples = [example for space in reversed(spaces().values()) for example in space.examples]
+    examples = ["invariant", *examples, "pair scalar", "point regular(C4)"]
     *most, last = (repr(e) for e in examples)
     return ValueError(f"unknown field type {text!r}; write {', '.join(most)} or {last}")

@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from explorer.declare.groups import FiniteGroup, group
+from explorer.declare.groups import FiniteGroup
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -32,6 +32,7 @@ class Domain:
         space: name of the space whose inputs lie on it; "" where none do.
         batched: whether axis 0 counts samples; else a tensor holds one sample.
         placed: whether there are places for an element to move; else there is one value for the whole input.
+        counted: whether a person selects a place by its number, as a node or a step.
         remembers: whether what comes in from outside, as padding, counts like any other input. On other domains a
             layer that sees everything has no verdict where something was cut off.
     """
@@ -42,6 +43,7 @@ class Domain:
     batched: ClassVar[bool] = True
     placed: ClassVar[bool] = True
     remembers: ClassVar[bool] = False
+    counted: ClassVar[bool] = False
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -157,7 +159,7 @@ class Point(Domain):
 
 @dataclass(frozen=True, slots=True)
 class Pairs(Domain):
-    """Ordered pairs of nodes or steps (attention, adjacency): the last two axes are (to, from), those before the channels."""
+    """Ordered pairs of nodes or steps (attention): the last two axes are (to, from), those before the channels."""
 
     name = "pair"
     batched = False

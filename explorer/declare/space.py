@@ -25,15 +25,17 @@ if TYPE_CHECKING:
 
     from explorer.data.samples import Sample
     from explorer.declare.card import Card, Form
-    from explorer.declare.elements import Element, Step
+    from explorer.declare.elements import Step
     from explorer.network.inputs import Inputs
     from explorer.network.recognise import Recognised
-    from explorer.network.trace import Layer
+    from explorer.network.trace import Layer, Trace
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared
     from explorer.square.remembered import Remembered
     from explorer.state.state import State
 
+Domains = Mapping[str, Callable[[str], Domain]]  # {first word of a field's text: the rest of it -> the domain}
+Representations = Mapping[str, Written]  # {word: how a representation is written}
 Known = tuple[FieldType, float, int]  # field, receptive radius, weighted layers so far
 
 
@@ -116,23 +118,22 @@ class Space(ABC):
         name: as `Domain.space` and `Form.space` have it.
         kinds: what samples, cards and transforms call it; the first one is that of its inputs.
         rank: spaces of a low rank are asked first whose somebody's own network is.
-        domains: {first word of a field's text: the rest of that text -> the domain}.
-        representations: {word: how a representation is written}.
+        domains, representations: how fields of this space are written.
         examples: texts of fields, for messages.
         orbits: names of transforms along which an error curve is drawn first.
-        lie: directions along which a Lie derivative is taken.
         capture_endings: file endings that a layer's values are written to, beside captures of tensors.
+        parted: whether a sample may hold several things, of which "name#k" is one.
     """
 
     name: ClassVar[str]
     kinds: ClassVar[tuple[Kind, ...]]
     rank: ClassVar[int] = 0
-    domains: ClassVar[Mapping[str, Callable[[str], Domain]]] = {}
-    representations: ClassVar[Mapping[str, Written]] = {}
+    domains: ClassVar[Domains] = {}
+    representations: ClassVar[Representations] = {}
     examples: ClassVar[tuple[str, ...]] = ()
     orbits: ClassVar[tuple[str, ...]] = ()
-    lie: ClassVar[tuple[str, ...]] = ()
     capture_endings: ClassVar[tuple[str, ...]] = ()
+    parted: ClassVar[bool] = False
 
     # samples --------------------------------------------------------------------------------------------------
     def sample_of(self, text: str, seed: int) -> Sample | None:
@@ -224,6 +225,14 @@ class Space(ABC):
         """
         return inputs
 
+    def lie_derivatives(self, model: nn.Module, inputs: Inputs, trace: Trace) -> dict[str, dict[str, float]]:
+        """Return {direction: {layer: mean square of the Lie derivative}}; {} where elements form no Lie group.
+
+        Raises:
+            LayerError: a layer has no forward-mode derivative.
+        """
+        return {}
+
     def hints(self, module: nn.Module, layer: Layer, name: str, group: str) -> list[str]:
         """Return sentences about what in a broken layer could be the cause."""
         return []
@@ -237,9 +246,16 @@ class Space(ABC):
 
         return any_step(rng, kind)
 
-    def sweeper(self, elements: Sequence[Element]) -> Callable[..., Any] | None:
-        """Return a function with the signature of `square.sweep.sweep` that estimates errors quicker, or None."""
+    def sweepers(self) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
+        """Return functions with the signature of `square.sweep.sweep`: one that estimates errors, one that is quicker.
+
+        None where `sweep` does for both.
+        """
         return None
+
+    def look_at(self, p: Prepared) -> None:
+        """Keep what must be read off the network before it is changed along with the signal."""
+        return
 
     def part(
         self, p: Prepared, state: State, element: Remembered, layer: Layer, gx: Inputs, answers: Mapping[str, Tensor],
@@ -262,7 +278,7 @@ class Space(ABC):
         Raises:
             ValueError: the layer has none that could be written.
         """
-        raise ValueError(f"{p.card.name} has nothing that could be written in this format")
+        raise ValueError(f"{p.card.name} does not live on anything that is written in this format")
 
 
 @cache

@@ -13,13 +13,12 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.elements import Element
-from explorer.declare.space import space_of
+from explorer.declare.space import inference_of
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import attributed
 from explorer.equivariance.hints import hints
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
 from explorer.equivariance.presets import preset_figures
-from explorer.equivariance.stimulus import another
 from explorer.network.capture import capture
 from explorer.network.inputs import Inputs
 from explorer.network.trace import Layer, LayerError, Trace
@@ -50,10 +49,7 @@ class _Case:
     def __init__(self, audit: Audit, inputs: Inputs) -> None:
         self.inputs = inputs
         self.values, self.fed = audit.run(inputs, inputs=True)
-        if inputs.unbatched:
-            self.other = space_of(inputs).another(inputs, audit.seed + 1)
-        else:
-            self.other = inputs.with_x(another(inputs.x, audit.seed + 1))
+        self.other = inference_of(inputs).others(inputs, audit.seed + 1)
         again, _ = audit.run(inputs, audit.seed + 1)
         self.random = [n for n in audit.names if not torch.equal(self.values[n], again[n])]
         self.states = self._states(audit) if self.random else {}
@@ -106,7 +102,7 @@ class Audit:
 
     @property
     def samples(self) -> int:
-        return len(self.cases) if self.cases[0].inputs.unbatched else len(self.x)
+        return len(self.x) if self.cases[0].inputs.batched else len(self.cases)
 
     def run(
         self, x: Inputs, seed: int | None = None, inputs: bool = False
@@ -281,7 +277,7 @@ class Audit:
         if verdict == "no law" and any(row.cumulative is not None for row in rows):
             notes.append("the output has no law under this group: no action, or places that left the image count in it")
         elif verdict == "no law" and not self.elements:
-            places = f" of {self.cases[0].inputs.places} step(s)" if self.cases[0].inputs.domain == "time" else ""
+            places = inference_of(self.cases[0].inputs).size_words(self.cases[0].inputs)
             notes.append(f"an input{places} has no element of this group but the identity: take a larger one")
         elif verdict == "no law" and any(exact for _, exact in self.elements):
             notes.append("every place of so small an input sees what lies beyond its ends: take a larger one")

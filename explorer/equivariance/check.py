@@ -5,26 +5,25 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import FieldType, Scalar, domain_word
-from explorer.spaces.grid.fields import grid
+from explorer.declare.fields import FieldType
+from explorer.declare.space import domain_word, space_of, spaces
 from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.equivariance import measure
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.hints import NORMS_AND_DROPOUT
-from explorer.equivariance.lie import lie_derivative
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
-from explorer.equivariance.stimulus import noise, stimulus
 from explorer.network.inputs import Inputs
-from explorer.spaces.graph.inputs import graph_inputs
 from explorer.network.trace import LayerError, evaluating, trace
 
-__all__ = ["LayerReport", "Report", "check_equivariance", "model_hash", "noise", "versions"]
+__all__ = ["LayerReport", "Report", "check_equivariance", "model_hash", "versions"]
 
 
 def check_equivariance(
@@ -67,12 +66,12 @@ def check_equivariance(
         KeyError: an override names no layer; LayerError: a layer raised, and `.where` names it.
     """
     symmetry = find_symmetry(group)
-    given = _given(inputs, x_field, seed)
+    given = _given(inputs, x_field, group, seed)
     first = given[0]
-    domain = first.domain
-    if domain not in symmetry.domains:
+    space = space_of(first)
+    if not any(kind.name in symmetry.domains for kind in space.kinds):
         where = " or ".join(map(domain_word, symmetry.domains))
-        raise ValueError(f"{group} acts on a {where}, and the input is a {domain_word(domain)}")
+        raise ValueError(f"{group} acts on a {where}, and the input is a {domain_word(space.kinds[0].name)}")
     model = copy.deepcopy(model)
     stored = measure.stored_precision(model)
     if dtype is not None:
@@ -87,8 +86,7 @@ def check_equivariance(
         eps_of = max(stored, kind, key=lambda d: torch.finfo(d).eps)
         audit = Audit(model, traced, given, seed, eps_of)
         step = _common_step([layer.field.spacing for layer in traced.layers if layer.field])
-        size = (first.places, 1) if first.unbatched else (first.x.shape[-2], first.x.shape[-1])
-        situation = Situation(size, step, boundary, np.random.default_rng(seed), count)
+        situation = Situation(space.inference(first).size(first), step, boundary, np.random.default_rng(seed), count)
         elements = symmetry.elements(group, situation)
         for done, (label, element) in enumerate(elements):
             audit.add(label, element)
@@ -98,27 +96,30 @@ def check_equivariance(
             audit.attribute()
     lie: dict[str, dict[str, float]] = {}
     notes = []
-    if details and first.domain == "grid":
+    if details:
         try:
-            lie = {along: lie_derivative(model, first.x, traced, first.field, along) for along in ("right", "rotation")}
+            lie = space.lie_derivatives(model, first, traced)
         except LayerError as error:
             notes.append(f"no Lie derivative: {error}")
     return audit.report(name or type(model).__name__, group, tol, lie, training, notes)
 
 
 def _given(
-    inputs: Tensor | Sequence[int] | Sequence[Tensor] | Inputs | Sequence[Inputs], x_field: FieldType | None, seed: int
+    inputs: Tensor | Sequence[int] | Sequence[Tensor] | Inputs | Sequence[Inputs],
+    x_field: FieldType | None,
+    group: str,
+    seed: int,
 ) -> list[Inputs]:
     """Return what is measured on: one batch of images, or graphs one by one."""
     if isinstance(inputs, Inputs):
         inputs = [inputs]
     if not isinstance(inputs, Tensor) and len(inputs) and isinstance(inputs[0], Inputs):
-        given = [x for x in inputs if isinstance(x, Inputs)]
-        return [x if x.unbatched else x.with_x(stimulus(x.x, seed)) for x in given]
-    if not isinstance(inputs, Tensor) and len(inputs) and isinstance(inputs[0], Tensor):
-        return [graph_inputs([v for v in inputs if isinstance(v, Tensor)])]
-    shape_or_images = inputs if isinstance(inputs, Tensor) else [n for n in inputs if isinstance(n, int)]
-    return [Inputs((stimulus(shape_or_images, seed),), (x_field or grid(Scalar()),))]
+        return [space_of(x).stimulus(x, seed) for x in inputs if isinstance(x, Inputs)]
+    bare = cast("Tensor | Sequence[Tensor] | Sequence[int]", inputs)
+    for space in spaces().values():
+        if (found := space.given(bare, group, seed)) is not None:
+            return [found if x_field is None else replace(found, fields=(x_field, *found.fields[1:]))]
+    raise ValueError("the inputs are no image, no shape of one, and no arguments of a network that are known here")
 
 
 def _common_step(spacings: Sequence[float]) -> int:

@@ -7,9 +7,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from explorer.spaces.grid.fields import Grid
 from explorer.declare.fields import Scalar
-from explorer.spaces.sequence.fields import Steps
+from explorer.declare.space import spaces
 from explorer.network.trace import Layer, Trace
 
 NORMS_AND_DROPOUT = (nn.modules.batchnorm._BatchNorm, nn.modules.dropout._DropoutNd)
@@ -19,16 +18,17 @@ def hints(model: nn.Module, trace: Trace, name: str, training: bool = False, gro
     """Return sentences about what in layer `name` could break the symmetry under `group`."""
     layer = trace[name]
     module = model.get_submodule(layer.module)
-    shifts = group == "translation"
+    names = group.split("+")
+    shifts = set(names) == {"translation"}
     found = [*_stride(module, layer, shifts), *_padding(module, name, shifts)]
     if not shifts:
-        found += _filters(module, layer, mirrors=not group.startswith(("C", "SO")))
+        found += _filters(module, layer, mirrors=not all(n.startswith(("C", "SO", "translation")) for n in names))
     if isinstance(module, nn.Linear) and layer.inputs and layer.inputs[0] is not None:
         flat = getattr(layer.inputs[0].domain, "flat", None)
         if flat:
             found.append(f"{name}: a dense layer on {flat[0]}x{flat[1]} flattened places weighs each place differently")
-    if group == "shift" and layer.field is not None and isinstance(layer.field.domain, Steps):
-        found += _memory(module, name)
+    if layer.field is not None and (space := spaces().get(layer.field.domain.space)) is not None:
+        found += space.hints(module, layer, name, group)
     if any(p.ndim >= 3 and n.startswith("pos") for n, p in module.named_parameters(recurse=False)):
         found.append(f"{name}: an absolute position encoding ties values to places")
     if training and isinstance(module, NORMS_AND_DROPOUT):
@@ -62,19 +62,6 @@ def _stride(module: nn.Module, layer: Layer, shifts: bool) -> list[str]:
     ]
 
 
-def _memory(module: nn.Module, name: str) -> list[str]:
-    """Return what of a delay a layer with a state, or one that hears all steps, does not follow."""
-    if isinstance(module, nn.RNNBase):
-        both = "; and it reads backwards as well, from an end that a delay cuts off" if module.bidirectional else ""
-        return [
-            f"{name}: starts from the zero state, which the zeros of a delay move; from the state that they leave "
-            f"alone, h = R(0, h), the law would hold{both}"
-        ]
-    if isinstance(module, nn.MultiheadAttention | nn.TransformerEncoderLayer):
-        return [f"{name}: attention hears the zeros of a delay as well, and what comes later where nothing masks it"]
-    return []
-
-
 def _padding(module: nn.Module, name: str, shifts: bool) -> list[str]:
     padding, kernel = getattr(module, "padding", None), _pair(getattr(module, "kernel_size", None))
     found = []
@@ -99,7 +86,7 @@ def _filters(module: nn.Module, layer: Layer, mirrors: bool) -> list[str]:
     if type(module) is not nn.Conv2d or not isinstance(weight, torch.Tensor) or weight.shape[-1] == 1:
         return []
     fields = (layer.field, *layer.inputs)
-    if not all(f is not None and isinstance(f.domain, Grid) and isinstance(f.rep, Scalar) for f in fields):
+    if not all(f is not None and f.batched and f.domain.placed and isinstance(f.rep, Scalar) for f in fields):
         return []  # only filters between scalars have to be symmetric themselves
     asymmetry = _asymmetry(weight.detach(), mirrors)
     if asymmetry <= 1e-4:

@@ -15,8 +15,7 @@ import torch
 from torch import Tensor
 
 from explorer.declare.elements import Element
-from explorer.declare.fields import FieldType, Scalar
-from explorer.spaces.grid.fields import Grid
+from explorer.declare.fields import FieldType
 from explorer.equivariance import measure
 from explorer.network.trace import Layer
 
@@ -50,9 +49,7 @@ def learn_action(
     """
     if layer.field is None or values.shape != answers.shape:
         return None
-    moved_field = FieldType(layer.field.domain, Scalar()) if isinstance(layer.field.domain, Grid) else layer.field
-    if not isinstance(layer.field.domain, Grid):
-        moved_field = FieldType(layer.field.domain)
+    moved_field = FieldType(layer.field.domain)
     moved = element.act(values, moved_field)
     if moved.shape != answers.shape:
         return None
@@ -79,9 +76,7 @@ def learn_action(
 
 def _vectors(values: Tensor, field: FieldType, where: measure.Mask) -> Tensor:
     """Return (batch, places, channels) in float64, only the places that are compared."""
-    v = values.double()
-    if isinstance(field.domain, Grid) and field.domain.flat:
-        v = v.unflatten(1, (-1, *field.domain.flat))
+    v = field.domain.spread(values.double())
     v = v.flatten(2) if v.ndim > 2 else v[..., None]
     if where.places is not None and v.shape[2] == where.places.numel():
         v = v[:, :, where.places.flatten() > 0]

@@ -15,11 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.elements import SMEARED, Element, NoAction
-from explorer.spaces.sequence.fields import STEP, Steps
-from explorer.declare.fields import FieldType, Pairs
-from explorer.spaces.grid.fields import Grid
+from explorer.declare.fields import FieldType
 from explorer.network.capture import feed
-from explorer.network.inputs import Inputs, places_first
+from explorer.network.inputs import Inputs
 from explorer.network.trace import Layer, Trace
 
 K = 64.0  # tolerance = K eps sqrt(weighted layers): rounding of well-conditioned layers stays a factor 10 below
@@ -76,20 +74,10 @@ def mask(element: Element, values: Tensor, field: FieldType, receptive: float = 
     Args:
         values: before the element acts on them; only their shape counts.
     """
-    if isinstance(field.domain, Steps | Pairs) and (places := element.known(values, field)) is not None:
-        shrunk = places
-        # what has a state needs no more than what has come before: there nothing is shrunk
-        if places.ndim == 1 and math.isfinite(receptive) and (radius := math.ceil(receptive - 1e-9)) > 0:
-            lost = nn.functional.pad(1 - places[None], (radius, radius), value=1.0)
-            shrunk = 1 - nn.functional.max_pool1d(lost, 2 * radius + 1, 1)[0]
-        kept = float(shrunk.mean()) if places.numel() else 1.0
-        if kept < _MIN_KEPT:
-            return Mask(places, float(places.mean()), False)
-        return Mask(shrunk, kept)
-    if field.unbatched:
+    if not element.resamples:
         return EVERYWHERE  # nothing is cut off; and what is kept by element would keep every permutation alive
-    shape = tuple(values.shape[1:])
-    if math.prod(shape[-2:]) > _LARGEST_KEPT:
+    shape = tuple(values.shape if not field.batched else values.shape[1:])
+    if not field.batched or math.prod(shape[-2:]) > _LARGEST_KEPT:
         return _mask.__wrapped__(element, shape, field, receptive, values.dtype, values.device)
     return _mask(element, shape, field, receptive, values.dtype, values.device)
 
@@ -103,22 +91,17 @@ def _mask(
     dtype: torch.dtype,
     device: torch.device,
 ) -> Mask:
-    places = element.known(torch.empty((), dtype=dtype, device=device).expand(1, *shape), field)
+    one = torch.empty((), dtype=dtype, device=device)
+    places = element.known(one.expand(1, *shape) if field.batched else one.expand(shape), field)
     if places is None:
         return EVERYWHERE
-    total = places.numel()
-    shrunk = places
-    if math.isfinite(receptive) and isinstance(field.domain, Grid) and math.isfinite(field.domain.spacing):
-        radius = math.ceil(receptive / field.domain.spacing - 1e-9)
-        if radius:
-            lost = nn.functional.pad(1 - places[None, None], (radius,) * 4, value=1.0)
-            shrunk = 1 - nn.functional.max_pool2d(lost, 2 * radius + 1, 1)[0, 0]
-    else:
-        shrunk = torch.zeros_like(places)
-    sure = bool(shrunk.sum() >= _MIN_KEPT * total)
+    if not places.numel():
+        return Mask(places, 1.0)
+    shrunk = field.domain.shrunk(places, receptive)
+    sure = bool(shrunk.sum() >= _MIN_KEPT * places.numel())
     if not sure:
         shrunk = places
-    return Mask(shrunk, float(shrunk.sum() / total), sure)
+    return Mask(shrunk, float(shrunk.sum() / places.numel()), sure)
 
 
 def judged(element: Element, inputs: Inputs, layer: Layer, values: Tensor, where: Mask) -> bool:
@@ -132,37 +115,24 @@ def judged(element: Element, inputs: Inputs, layer: Layer, values: Tensor, where
     if not (inputs.exact(element) and element.exact(layer.field, tuple(values.shape))):
         return False
     # where every value sees the whole image, what was cut off at the edge is missing in all of them
-    if inputs.domain == "time":
-        return True
-    return math.isfinite(layer.receptive) or element.known(inputs.x, inputs.field) is None
+    return (
+        inputs.field.domain.remembers or math.isfinite(layer.receptive) or element.known(inputs.x, inputs.field) is None
+    )
 
 
 def masked(values: Tensor, where: Mask, field: FieldType) -> Tensor:
     """Return `values` with zeros where nothing is compared."""
-    if where.places is None:
-        return values
-    if isinstance(field.domain, Grid) and field.domain.flat:
-        grid: Tensor = values.unflatten(1, (-1, *field.domain.flat))
-        return (grid * where.places).flatten(1)
-    if isinstance(field.domain, Steps):
-        places: Tensor = where.places.view(-1, *[1] * (values.ndim - 1 - field.domain.axis))
-        return values * places
-    return values * where.places
+    return values if where.places is None else field.domain.masked(values, where.places)
 
 
 def rows(values: Tensor, field: FieldType) -> Tensor:
-    """Return (batch, everything else): a graph's values are one row, for nothing in them is a batch."""
-    return values.reshape(1, -1) if field.unbatched or values.ndim < 2 else values.flatten(1)
+    """Return (batch, everything else): what has no batch is one row."""
+    return field.domain.rows(values)
 
 
 def by_channel(values: Tensor, field: FieldType) -> Tensor:
     """Return (batch, channels, places): (nodes, channels) and (edges, channels) are turned round."""
-    if isinstance(field.domain, Pairs):
-        return values.reshape(1, -1, values.shape[-1] * values.shape[-2])
-    if field.unbatched:
-        v = places_first(values, field)
-        return v.reshape(len(v), -1).t()[None] if len(v) else v.new_zeros((1, 1, 0))
-    return values.flatten(2) if values.ndim > 2 else values.reshape(*rows(values, field).shape, 1)
+    return field.domain.by_channel(values)
 
 
 def distance(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -> Distance:
@@ -206,29 +176,22 @@ def channel_errors(expected: Tensor, answer: Tensor, where: Mask, field: FieldTy
 
 def there_and_back(element: Element, values: Tensor, field: FieldType, receptive: float = 0.0) -> Tensor:
     """Return the interpolation floor ||M(rho(g^-1) rho(g) y - y)|| / ||M y|| per sample, (batch,)."""
-    if element.exact(field, tuple(values.shape)) or field.relational:
-        # on a graph nothing is resampled: what does not permute leaves something out
-        return values.new_zeros(1 if field.unbatched else len(values))
-    back = element.inverse()
+    if element.exact(field, tuple(values.shape)) or not element.resamples:
+        # what resamples nothing and yet does not permute leaves something out
+        return values.new_zeros(len(values) if field.batched else 1)
+    back, domain = element.inverse(), field.domain
     moved = element.act(values, field)
     returned = back.act(moved, field)
     forth = element.known(values, field)
     where = mask(back, moved, field, receptive)
-    if isinstance(field.domain, Steps | Pairs):
-        if forth is not None:  # what came from nowhere comes back as nothing
-            came = back.act(forth[:, None], STEP)[:, 0] if forth.ndim == 1 else back.act(forth[None], field)[0]
-            sure = (came > 1 - SMEARED).to(values.dtype)
-            both = sure if where.places is None else sure * where.places
-            where = Mask(both, float(both.mean())) if both.sum() > 0 else EVERYWHERE
-        return relative(rows(masked(values, where, field), field), rows(masked(returned - values, where, field), field))
-    if forth is not None:
-        came = back.act(forth[None, None].to(values.dtype), FieldType(Grid(field.spacing)))[0, 0]
+    if forth is not None:  # what came from nowhere comes back as nothing
+        came = domain.as_places(back.act(domain.from_places(forth).to(values.dtype), domain.plain))
         came = ((came - 1).abs() < SMEARED).to(values.dtype)
         both = came if where.places is None else came * where.places
         # of a few coarse places the twice-known ones shrink to the centre, which no rotation moves: it tells nothing
         kept = both if float(both.mean()) >= _MIN_KEPT else forth
         where = Mask(kept, float(kept.mean())) if kept.sum() > 0 else EVERYWHERE
-    return relative(masked(values, where, field), masked(returned - values, where, field))
+    return relative(rows(masked(values, where, field), field), rows(masked(returned - values, where, field), field))
 
 
 def expected_after(element: Element, layer: Layer, values: Tensor) -> Tensor | None:

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer.work.progress import Cancelled
 from explorer.network.inputs import Given, Inputs
 from explorer.network.trace import FORWARD, OUTPUT, LayerError, Trace, first_tensor, layer_error
+from explorer.work.progress import Cancelled
 
 Reduce = Callable[[str, Tensor], Any]
 

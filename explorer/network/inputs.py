@@ -1,20 +1,19 @@
-"""What a network is called with: one tensor (an image) or several (nodes and edges of a graph), with their fields."""
+"""Hold what a network is called with: one tensor (an image) or several (those of a graph), with their fields."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.spaces.graph.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT
-from explorer.declare.fields import FieldType, Representation, Scalar
-from explorer.spaces.sequence.fields import Steps
-from explorer.spaces.mesh.fields import Vertices
+from explorer.declare.fields import FieldType
 
 if TYPE_CHECKING:
+    from explorer.data.samples import Sample
     from explorer.declare.elements import Element
 
 
@@ -52,26 +51,14 @@ class Inputs:
         return self.values[: len(self.values) - self.aside]
 
     @property
-    def relational(self) -> bool:
-        """Whether they describe a graph, a set or a mesh."""
-        return self.fields[0].relational
-
-    @property
-    def unbatched(self) -> bool:
-        """Whether they are one graph or one sequence, without a batch axis."""
-        return self.fields[0].unbatched
+    def batched(self) -> bool:
+        """Say whether axis 0 of x counts samples; else they are one sample, such as a graph or a sequence."""
+        return self.field.batched
 
     @property
     def places(self) -> int:
-        """Return how many nodes or steps x has."""
-        return len(places_first(self.x, self.field))
-
-    @property
-    def domain(self) -> str:
-        """Return "grid", "graph" (sets included), "mesh" or "time"."""
-        if isinstance(self.fields[0].domain, Vertices):
-            return "mesh"
-        return "graph" if self.relational else "time" if self.unbatched else "grid"
+        """Return how many places x has, where it is no batch."""
+        return len(self.field.domain.places_first(self.x))
 
     def get(self, name: str) -> Tensor | None:
         """Return the tensor called `name`, or None."""
@@ -100,17 +87,13 @@ Given = Tensor | Inputs
 
 
 def places_first(values: Tensor, field: FieldType | None) -> Tensor:
-    """Return values on one graph or sequence with nodes, edges or steps on axis 0: time is moved there."""
-    if field is not None and isinstance(field.domain, Steps) and field.domain.axis:
-        return values.movedim(field.domain.axis, 0)
-    return values
+    """Return values with the places on axis 0; as they are where the field is not known."""
+    return values if field is None else field.domain.places_first(values)
 
 
 def as_given(values: Tensor, field: FieldType | None) -> Tensor:
     """Undo `places_first`."""
-    if field is not None and isinstance(field.domain, Steps) and field.domain.axis:
-        return values.movedim(0, field.domain.axis)
-    return values
+    return values if field is None else field.domain.as_given(values)
 
 
 def inputs_of(given: Given, kind: FieldType | None = None) -> Inputs:
@@ -122,59 +105,25 @@ def inputs_of(given: Given, kind: FieldType | None = None) -> Inputs:
     return Inputs((given,), (kind,))
 
 
-def graph_inputs(values: Sequence[Tensor]) -> Inputs:
-    """Return the arguments of a network on graphs, their fields read off their shapes.
+def from_signals(
+    sample: Sample, names: tuple[str, ...], device: torch.device, dtype: torch.dtype, *, aside: int = 0
+) -> Inputs:
+    """Return signals of a sample as the arguments of a network; those whose field has a batch axis get one.
 
     Args:
-        values: x (nodes, channels) first; (2, edges) of whole numbers is edge_index, what else has a row for each edge
-            is an edge field, for each node a node field.
+        aside: how many of the last names are no arguments, but move along.
 
     Raises:
-        ValueError: x is no matrix, or a tensor fits neither nodes nor edges.
+        ValueError: NaN and infinities.
     """
-    if not values or values[0].ndim != 2 or not values[0].is_floating_point():
-        raise ValueError("a graph is given as (x, edge_index, ...), with x real numbers of shape (nodes, channels)")
-    nodes = len(values[0])
-    index = next((v for v in values[1:] if _is_index(v)), None)
-    edges = -1 if index is None else index.shape[1]
-    fields, names = [NODE_INPUT], ["x"]
-    for k, v in enumerate(values[1:], 1):
-        if v is index:
-            fields.append(EDGE_INDEX)
-            names.append("edge_index")
-        elif v.ndim and len(v) == edges and (edges != nodes or v.is_floating_point()):
-            fields.append(EDGE)
-            names.append("edge_attr" if v.ndim > 1 else "edge_weight")
-        elif v.ndim and len(v) == nodes:
-            fields.append(NODE)
-            names.append("position" if v.is_floating_point() else "batch")
-        elif v.ndim == 2 and len(v) == 1:
-            fields.append(GRAPH)
-            names.append("u")
-        else:
-            raise ValueError(
-                f"argument {k} has the shape {tuple(v.shape)}, which fits neither {nodes} nodes nor "
-                f"{max(edges, 0)} edges"
-            )
-    return Inputs(tuple(values), tuple(fields), tuple(names))
-
-
-LAYOUTS = ("NTC", "TNC", "NCT", "TC", "CT")  # of a sequence: N is the batch, which is 1, T the steps, C the channels
-
-
-def sequence_inputs(x: Tensor, layout: str = "TC", rep: Representation | None = None) -> Inputs:
-    """Return a sequence as a network takes it that has its axes in another order; (steps, channels) -> one of LAYOUTS.
-
-    Raises:
-        ValueError: x is no matrix, or there is no such layout.
-    """
-    if x.ndim != 2 or layout not in LAYOUTS:
-        raise ValueError(f"a sequence is (steps, channels) and its layout one of {', '.join(LAYOUTS)}, not {layout!r}")
-    axes = [letter for letter in "NTC" if letter in layout]
-    batched = x[None] if "N" in layout else x
-    field = FieldType(Steps(layout.index("T")), Scalar(intensity=True) if rep is None else rep)
-    return Inputs((batched.permute([axes.index(letter) for letter in layout]).contiguous(),), (field,))
-
-
-def _is_index(value: Tensor) -> bool:
-    return value.ndim == 2 and value.shape[0] == 2 and value.dtype == torch.int64
+    values, fields = [], []
+    for name in names:
+        signal = sample.signals[name]
+        if not np.isfinite(signal.values).all():
+            bad, title = int((~np.isfinite(signal.values)).sum()), sample.title or sample.name
+            raise ValueError(f"{title} holds {bad} NaN or infinite value(s); nothing can be measured on it")
+        value = torch.from_numpy(np.array(signal.values)).to(device)
+        value = value.to(dtype) if value.is_floating_point() else value
+        values.append(value[None] if signal.field.batched else value)
+        fields.append(signal.field)
+    return Inputs(tuple(values), tuple(fields), names, aside)

@@ -11,8 +11,6 @@ import copy
 import hashlib
 import importlib.util
 import inspect
-import itertools
-import math
 import re
 import sys
 import traceback
@@ -27,32 +25,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer.spaces.grid.fit import InputShape
 from explorer.declare.card import Card, ModelInfo
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.grid.form import InputSpec
-from explorer.spaces.mesh.form import MeshInput
-from explorer.spaces.sequence.form import SequenceInput
-from explorer.spaces.sequence.layouts import Unclear, declared_input, reads_sequences, sequence_input
-from explorer.work.limits import MAX_SIDE
+from explorer.declare.space import spaces
+from explorer.network.recognise import Recognised
 from explorer.work.places import RESOURCES
 
 WEIGHTS_MARK = "@"  # "d4-cnn@my.safetensors": that card with the parameters of that file
 WEIGHTS = RESOURCES / "weights"
-# what a file's network lives on, and what it is shown on first
-_DATA = {
-    InputSpec: ("grid", "digit-3"),
-    GraphInput: ("graph", "karate"),
-    SequenceInput: ("time", "sine"),
-    MeshInput: ("mesh", "body"),
-}
-_SEQUENCES = {"values": "sine", "tokens": "alice-characters", "dna": "planted-dna"}
 # a folder's name may hold an @ as well
-SIGNALS = ("x", "edge_index", "edge_attr", "edge_weight", "position", "batch")
-# what a surface alone has; whoever asks for one of these is called with a mesh
-OF_A_SURFACE = ("radius", "angle", "transport", "cotan", "mass", "patch_index", "patch_weight")
-MESH_SIGNALS = ("x", "edge_index", *OF_A_SURFACE, "position")
-GAUGES = ("edge", "principal", "gradient")
 _NAME = re.compile(r"(?P<base>.+\.py:[^@:/\\]*|[^@/\\]+)(?:@(?P<weights>.+))?", re.DOTALL)
 
 
@@ -143,94 +123,24 @@ def file_card(path: Path, attribute: str, trust: bool) -> Card:
         return network
 
     name = f"{path}:{attribute}"
-    declared = getattr(made, "input_shape", getattr(module, "INPUT_SHAPE", None))
-    spec: InputSpec | GraphInput | SequenceInput | MeshInput | None
-    spec = _mesh_input(made, module, where, lambda: _built(name, build))
-    if spec is None:
-        spec = _graph_input(made, module, where, lambda: _built(name, build))
-    if spec is None and declared is None:
-        spec = _sequence_input(made, module, where, _built(name, build))
-    if spec is None:
-        spec = InputSpec(
-            _input_shape(_built(name, build), where) if declared is None else _declared_shape(declared, where)
-        )
-    domain, sample = _DATA[type(spec)]
-    if isinstance(spec, SequenceInput):
-        sample = _SEQUENCES[spec.kind]
+    own = Recognised(made, module, where, lambda: _built(name, build))
+    try:
+        space, form = next((s, f) for s in spaces().values() if (f := s.recognise(own)) is not None)
+    except ModelError:
+        raise
+    except ValueError as error:
+        raise ModelError(where, f"{where}: {error}") from None
+    except StopIteration:
+        raise ModelError(where, f"{where}: nothing says what it takes; say INPUT_SHAPE in the file") from None
     labels = getattr(module, "LABELS", ())
     if isinstance(labels, str) or not isinstance(labels, list | tuple) or not all(isinstance(n, str) for n in labels):
         raise ModelError(where, f"{path}: LABELS must be a list of texts, not {labels!r:.60}")
     return Card(
         name=name, title=f"{attribute} ({path.name})", rows=(), reference=where, equation="",
-        summary=(inspect.getdoc(made) or "Your own model.").split("\n\n")[0], build=build, input=spec,
-        domain=domain, sample=sample,
+        summary=(inspect.getdoc(made) or "Your own model.").split("\n\n")[0], build=build, input=form,
+        sample=space.first_sample(form),
         labels=tuple(labels), source=(made if inspect.isclass(made) or inspect.isfunction(made) else type(made),),
     )  # fmt: skip
-
-
-def _sequence_input(made: object, module: ModuleType, where: str, network: nn.Module) -> SequenceInput | None:
-    """Return what a network on sequences eats, or None for one that takes images."""
-    try:
-        told = declared_input(made, module)
-        if not {"kind", "layout", "steps"} & set(told) and not reads_sequences(network):
-            return None
-        return sequence_input(network, told)
-    except Unclear as error:
-        raise ModelError(where, f"{where}: {error}") from None
-
-
-def _mesh_input(made: object, module: ModuleType, where: str, network: Callable[[], nn.Module]) -> MeshInput | None:
-    """Return what a network on meshes eats, or None for one that asks for nothing that only a surface has."""
-    signals = getattr(made, "input_signals", getattr(module, "INPUT_SIGNALS", None))
-    forward = getattr(made, "forward", None)
-    if signals is None and forward is not None and (isinstance(made, nn.Module) or inspect.isclass(made)):
-        names = [p.name for p in inspect.signature(forward).parameters.values() if p.name != "self"]
-        signals = list(itertools.takewhile(lambda n: n in MESH_SIGNALS, names))
-    if not isinstance(signals, list | tuple) or not any(s in OF_A_SURFACE for s in signals):
-        return None
-    if not all(s in MESH_SIGNALS for s in signals) or signals[0] != "x":
-        raise ModelError(where, f"{where}: INPUT_SIGNALS must begin with 'x' and name {', '.join(MESH_SIGNALS)}")
-    channels = getattr(made, "input_channels", getattr(module, "INPUT_CHANNELS", None))
-    if channels is not None and (not isinstance(channels, int) or isinstance(channels, bool) or channels < 1):
-        raise ModelError(where, f"{where}: INPUT_CHANNELS must be a whole number above 0, not {channels!r:.60}")
-    features = getattr(made, "input_features", getattr(module, "INPUT_FEATURES", "hks"))
-    if not isinstance(features, str):
-        raise ModelError(where, f"{where}: INPUT_FEATURES must be a text, not {features!r:.60}")
-    gauge = getattr(made, "input_gauge", getattr(module, "INPUT_GAUGE", "edge"))
-    if gauge not in GAUGES:
-        raise ModelError(where, f"{where}: INPUT_GAUGE must be one of {', '.join(GAUGES)}, not {gauge!r:.60}")
-    width = _first_width(network()) if channels is None and features == "hks" else channels
-    return MeshInput(channels=width, signals=tuple(signals), features=features, gauge=gauge)
-
-
-def _graph_input(made: object, module: ModuleType, where: str, network: Callable[[], nn.Module]) -> GraphInput | None:
-    """Return what a network on graphs eats, or None for one that takes images."""
-    signals = getattr(made, "input_signals", getattr(module, "INPUT_SIGNALS", None))
-    channels = getattr(made, "input_channels", getattr(module, "INPUT_CHANNELS", None))
-    forward = getattr(made, "forward", None)
-    if signals is None and forward is not None and (isinstance(made, nn.Module) or inspect.isclass(made)):
-        names = [p.name for p in inspect.signature(forward).parameters.values() if p.name != "self"]
-        # the leading ones that a graph has; what follows must have defaults, or the call says what is missing
-        known = list(itertools.takewhile(lambda n: n in SIGNALS, names))
-        signals = known if "edge_index" in known else None
-    if signals is None:
-        return None
-    listed = isinstance(signals, list | tuple)
-    if not listed or not all(s in SIGNALS for s in signals) or tuple(signals)[:1] != ("x",):
-        raise ModelError(where, f"{where}: INPUT_SIGNALS must begin with 'x' and name {', '.join(SIGNALS)}")
-    if channels is not None and (not isinstance(channels, int) or isinstance(channels, bool) or channels < 1):
-        raise ModelError(where, f"{where}: INPUT_CHANNELS must be a whole number above 0, not {channels!r:.60}")
-    if channels is None:
-        channels = _first_width(network())
-    return GraphInput(channels=channels, signals=tuple(signals))
-
-
-def _first_width(network: nn.Module) -> int | None:
-    """Return how many channels the first layer of a network takes, where it says so."""
-    for m in network.modules():
-        if isinstance(width := getattr(m, "in_channels", getattr(m, "in_features", None)), int) and width > 0:
-            return width
-    return None
 
 
 def _executed(path: Path) -> ModuleType:
@@ -269,40 +179,6 @@ def _defined(path: Path) -> list[str]:
         return []
     kinds = (ast.FunctionDef, ast.ClassDef)
     return [node.name for node in tree.body if isinstance(node, kinds) and not node.name.startswith("_")]
-
-
-def _declared_shape(shape: object, where: str) -> InputShape:
-    if not isinstance(shape, list | tuple) or len(shape) != 3 or not isinstance(shape[0], int):
-        raise ModelError(where, f"{where}: INPUT_SHAPE must be (channels, height, width), not {shape!r:.60}")
-    channels, height, width = shape
-    for side in (channels, *(s for s in (height, width) if s is not None)):
-        if not isinstance(side, int) or isinstance(side, bool) or not 1 <= side <= MAX_SIDE:
-            raise ModelError(
-                where, f"{where}: INPUT_SHAPE must hold whole numbers from 1 to {MAX_SIDE}, not {side!r:.60}"
-            )
-    return (channels, height, width)
-
-
-def _input_shape(model: nn.Module, where: str) -> InputShape:
-    """Return what the first convolution eats: its input channels, any size.
-
-    Raises:
-        ModelError: there is none, and a dense layer eats vectors, whose image size nobody knows.
-    """
-    for module in model.modules():
-        # 0 is what a lazy convolution says
-        if isinstance(channels := getattr(module, "in_channels", None), int) and channels > 0:
-            return (channels, None, None)
-    dense = next((m for m in model.modules() if isinstance(m, nn.Linear)), None)
-    if dense is None:
-        return (1, None, None)
-    side = math.isqrt(dense.in_features)
-    example = f"(1, {side}, {side})" if side**2 == dense.in_features else "(channels, height, width)"
-    raise ModelError(
-        where,
-        f"{where}: the first layer takes {dense.in_features} numbers, and an image is given; say in the file of what "
-        f"size, INPUT_SHAPE = {example}",
-    )
 
 
 def load_model(card: Card, params: Mapping[str, float] | None = None, weights: Path | None = None) -> nn.Module:
@@ -390,23 +266,13 @@ def source_of(objects: tuple[Any, ...]) -> str:
     return "\n\n".join(text.rstrip() for text in texts)
 
 
-def _shape_of(spec: InputSpec | GraphInput | SequenceInput | MeshInput) -> tuple[int | str | None, ...]:
-    """Return what a network takes, for reading: (channels, height, width), or what of a graph."""
-    if isinstance(spec, InputSpec):
-        return spec.shape
-    if isinstance(spec, SequenceInput):
-        return ("steps", spec.channels)
-    places = "vertices" if isinstance(spec, MeshInput) else "nodes"
-    return (places, spec.channels, *(name for name in spec.signals if name != "x"))
-
-
 def model_info(card: Card) -> ModelInfo:
     """Return what of a card crosses to the window."""
     builder: Callable[..., Any] = card.build
     return ModelInfo(
         name=card.name, title=card.title, domain=card.domain, groups=card.groups, rows=card.rows,
         reference=card.reference, equation=card.equation, summary=card.summary, notes=card.notes, params=card.params,
-        sample=card.sample, labels=card.labels, input_shape=_shape_of(card.input),
+        sample=card.sample, labels=card.labels, input_shape=spaces()[card.input.space].takes(card.input),
         trained=card.weights is not None and (WEIGHTS / card.weights).is_file(), trainable=card.train is not None,
         source=source_of(card.source or (builder,)),
     )  # fmt: skip

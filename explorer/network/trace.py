@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import FieldType
-from explorer.declare.space import Known, space_of
+from explorer.declare.space import Known, inference_of
 from explorer.network.inputs import Given, Inputs, inputs_of
 
 OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
@@ -188,7 +188,7 @@ class _Recorder:
         declared: bool,
     ) -> None:
         self.names = names
-        self.space = space_of(inputs)
+        self.inference = inference_of(inputs)
         self.overrides = overrides
         self.declared = declared
         self.stack: list[str] = []
@@ -236,16 +236,16 @@ class _Recorder:
             inner = [layer for layer in self.layers if layer.module.startswith(name + ".")] if has_inner else []
             # functional code after a container's layers (a residual sum) mostly keeps the field of the same shape
             alike = self._lookup(out) if inner and not _declares(module) else None
-            out_field = alike[0] if alike else self.space.infer(module, in_field, shape_in, shape)
+            out_field = alike[0] if alike else self.inference.infer(module, in_field, shape_in, shape)
             weighted = any(True for _ in module.parameters())
             rank = max([rank + int(weighted and not inner), *(layer.rank for layer in inner)])
-            radius = self.space.receptive(module, in_field, shape_in, shape, radius)
+            radius = self.inference.receptive(module, in_field, shape_in, shape, radius)
             radius = max([radius, *(layer.receptive for layer in inner)])
         if label in self.overrides:
             out_field = self._override(label, out)
         elif out_field is not None and self.declared:
             out_field = out_field.declared()
-        if out_field is not None and not self.space.fits(out_field, out):
+        if out_field is not None and not self.inference.fits(out_field, out):
             out_field = None
         if out_field is not None and len(tensors) == 1 and _declares(module) and self._guessed_alike(tensors[0], out):
             # a value that is only given a name: what it is declared to be holds for what comes in as well
@@ -278,7 +278,7 @@ class _Recorder:
         assert out is not None
         if id(out) not in self._produced or self._produced[id(out)] != self.layers[-1].name:
             found = self._lookup(out)
-            out_field = found[0] if found else self.space.functional(tuple(out.shape))
+            out_field = found[0] if found else self.inference.functional(tuple(out.shape))
             label = FORWARD if OUTPUT in self.names.values() else OUTPUT
             if label in self.overrides:
                 out_field = self._override(label, out)
@@ -298,8 +298,8 @@ class _Recorder:
         return any(_version(tensor) != version for tensor, version in self._keep)
 
     def _override(self, label: str, out: Tensor) -> FieldType:
-        field = self.space.own(self.overrides[label])
-        if not self.space.fits(field, out):
+        field = self.inference.own(self.overrides[label])
+        if not self.inference.fits(field, out):
             raise _Unfit(f"layer {label} gives {tuple(out.shape)}, which cannot be a field of type '{field}'")
         return field
 
@@ -317,7 +317,7 @@ class _Recorder:
                 return seen_field.guess() if not self.declared else seen_field, radius, rank
         # only then by kindred shapes: as many channels as nodes would make a matrix of pairs of them
         for seen, seen_field, radius, rank in reversed(self._recent):
-            if (found := self.space.alike(shape, seen, (seen_field, radius, rank))) is not None:
+            if (found := self.inference.alike(shape, seen, (seen_field, radius, rank))) is not None:
                 return found
         return None
 

@@ -1,4 +1,4 @@
-"""What of a layer is drawn, as small read-only arrays: maps, matrices of nodes by channels, filters, the answer."""
+"""Draw a layer as small read-only arrays: maps, matrices of nodes by channels, filters, the answer."""
 
 from __future__ import annotations
 
@@ -7,63 +7,31 @@ import torch
 from torch import Tensor
 
 from explorer.declare.elements import Element
-from explorer.spaces.sequence.fields import STEP, Steps
-from explorer.declare.fields import FieldType, Pairs, Regular
-from explorer.spaces.graph.fields import Graphs, NodeIndex, Nodes
-from explorer.spaces.grid.fields import Grid
+from explorer.declare.fields import FieldType, Point, Regular
 from explorer.network.capture import capture, differentiable, gradients_to_inputs
-from explorer.network.inputs import places_first
 from explorer.network.trace import Layer, evaluating
-from explorer.spaces.graph.relabelling import GraphMap
 from explorer.square.frame import Array
 from explorer.square.prepare import Prepared
 
 MOST_VALUES = 2**21  # of one picture; more than a 2560x1440 screen can show
 MOST_CHANNELS = 512
 MOST_ROWS = 1024  # of a picture of nodes or edges by channels
+MOST_SIDE = 256  # of a map, where there are so many that not all could be drawn
 
 
 def drawn(values: Tensor, field: FieldType | None) -> tuple[Array, int]:
-    """Return one sample as it is drawn, (channels, h, w) float32 read-only, and how many channels it really has."""
-    if field is not None and field.unbatched:
-        return _relational(places_first(values, field), field)
-    v = values[0] if values.ndim > 1 else values  # an answer to one sequence may have no batch axis
-    if field and isinstance(field.domain, Grid) and field.domain.flat:
-        v = v.unflatten(0, (-1, *field.domain.flat))
-    if v.ndim < 2:
-        v = v.reshape(-1, 1, 1)
-    elif v.ndim == 2:
-        v = v[None]
-    elif v.ndim > 3:
-        v = v.flatten(0, -3)
-    total = len(v)
-    v = v[:MOST_CHANNELS]
-    if v.numel() > MOST_VALUES:
-        if max(v.shape[-2:]) > 256:
-            size = (min(256, v.shape[-2]), min(256, v.shape[-1]))
+    """Return one sample as it is drawn, (channels, h, w) float32 read-only, and how many channels it really has.
+
+    A picture of more rows than a screen has is made of averages of neighbours.
+    """
+    field = field or FieldType(Point())
+    v, total = field.domain.picture(values, field.rep, MOST_CHANNELS)
+    v = v[:MOST_CHANNELS] if field.batched else v[:MOST_CHANNELS].float()
+    most = MOST_SIDE if field.batched else MOST_ROWS
+    if v.numel() and (v.numel() > MOST_VALUES or (not field.batched and max(v.shape[-2:]) > most)):
+        if max(v.shape[-2:]) > most:
+            size = (min(most, v.shape[-2]), min(most, v.shape[-1]))
             v = torch.nn.functional.adaptive_avg_pool2d(v[None], size)[0]
-        v = v[: max(1, MOST_VALUES // (v.shape[-1] * v.shape[-2]))]
-    return frozen(v), total
-
-
-def _relational(values: Tensor, field: FieldType) -> tuple[Array, int]:
-    """Return a graph's values as images: (1, nodes or edges, channels), one matrix a head, or bars for one graph."""
-    if isinstance(field.domain, Pairs):
-        v = values.reshape(-1, *values.shape[-2:])
-    elif isinstance(field.domain, Graphs) and (values.ndim < 2 or len(values) == 1):
-        v = values.reshape(-1, 1, 1)
-    elif isinstance(field.rep, NodeIndex):
-        v = values.to(torch.float32)[None]
-    elif not len(values):  # a graph without edges has edge fields without values
-        v = values.new_zeros((1, 0, max(1, values[0:1].numel())))
-    else:
-        v = values.reshape(len(values), -1)[None, :, :MOST_CHANNELS]
-    total = len(v) if isinstance(field.domain, Pairs | Graphs) else values[:1].numel()
-    v = v[:MOST_CHANNELS].float()
-    if v.numel() and (v.numel() > MOST_VALUES or max(v.shape[-2:]) > MOST_ROWS):
-        # a picture of more rows than a screen has: neighbours are averaged
-        size = (min(MOST_ROWS, v.shape[-2]), min(MOST_ROWS, v.shape[-1]))
-        v = torch.nn.functional.adaptive_avg_pool2d(v[None], size)[0]
         v = v[: max(1, MOST_VALUES // max(1, v.shape[-1] * v.shape[-2]))]
     return frozen(v), total
 
@@ -85,37 +53,21 @@ def scores_of(
 
     Of a node field it is the answer for `node` (where `moved` has put it), else the mean over all nodes.
     """
-    if field is None or not field.unbatched:
+    if field is None or field.batched:
         v = out[0] if out.ndim > 1 else out
         v = v.softmax(0) if probabilities else v if v.ndim == 1 else v.flatten(1).mean(1) if v.ndim > 1 else v[None]
         return frozen(v)
-    if isinstance(field.domain, Pairs):
-        v = out.reshape(-1, out.shape[-2] * out.shape[-1]).t()
-    else:
-        v = places_first(out, field)
-        v = v.flatten(1) if v.ndim > 1 else v[:, None]
+    v = field.domain.by_place(out)
     v = v.softmax(1) if probabilities else v
     if not len(v):
         return frozen(v.new_zeros(v.shape[1]))
-    if isinstance(field.domain, Nodes | Steps) and node is not None:
-        place = node if moved is None else _found_at(moved, node, len(v))
+    if field.domain.counted and node is not None:
+        place = node if moved is None else moved.place_of(node, len(v))
         if 0 <= place < len(v):
             return frozen(v[place])
-    if isinstance(field.domain, Graphs) and len(v) <= 2:
+    if not field.domain.placed and len(v) <= 2:
         return frozen(v.flatten())
     return frozen(v.mean(0))
-
-
-def _found_at(moved: Element, node: int, count: int) -> int:
-    """Return where an element has put a node or a step, -1 where it left it out."""
-    if isinstance(moved, GraphMap):
-        return int(moved.order[node]) if node < len(moved.order) else -1
-    steps = torch.arange(count, dtype=torch.float64)[:, None]
-    sources = moved.act(steps, STEP)[:, 0]
-    at = int((sources - node).abs().argmin()) if count else -1
-    known = moved.known(steps, STEP)
-    inside = known is None or bool(known[at])
-    return at if count and inside and abs(float(sources[at]) - node) < 1.0 else -1
 
 
 def receptive_field(p: Prepared, layer: Layer, pixel: tuple[int, int], channel: int | None) -> Array:
@@ -124,8 +76,7 @@ def receptive_field(p: Prepared, layer: Layer, pixel: tuple[int, int], channel: 
         x = differentiable(p.x)
         outputs, _ = capture(p.model, x, [layer.name], clone=p.trace.clones)
         value = outputs[layer.name]
-        if layer.field and isinstance(layer.field.domain, Grid) and layer.field.domain.flat:
-            value = value.unflatten(1, (-1, *layer.field.domain.flat))
+        value = layer.field.domain.spread(value) if layer.field else value
         unit = value[0] if channel is None else value[0, min(channel, value.shape[1] - 1)]
         if unit.ndim >= 2:
             row, column = min(pixel[0], unit.shape[-2] - 1), min(pixel[1], unit.shape[-1] - 1)

@@ -14,43 +14,34 @@ from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction, chain_element
 from explorer.declare.fields import FieldType, Regular
-from explorer.spaces.grid.fields import Grid
+from explorer.declare.space import space_of
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import attributed
 from explorer.equivariance.hints import hints
 from explorer.network.inputs import Inputs
 from explorer.network.moved_network import following
 from explorer.network.trace import Layer, LayerError, evaluating
-from explorer.spaces.graph.part import graph_part
-from explorer.spaces.graph.relabelling import GraphMap
-from explorer.spaces.grid.affine import Affine
-from explorer.spaces.mesh.motion.surface_map import SurfaceMap
-from explorer.spaces.mesh.part import mesh_part
-from explorer.spaces.sequence.part import time_part
-from explorer.spaces.sequence.time_map import TimeMap
 from explorer.square.drawing import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
-from explorer.square.equation_finder import find_blocks
 from explorer.square.frame import Array, LayerInfo, Measure, Square
+from explorer.square.kept import Kept, kept
 from explorer.square.prepare import Prepared, reseed
-from explorer.square.remembered import Once
+from explorer.square.remembered import Remembered
 from explorer.state.state import State
 
 MEASURE_SECONDS = 0.025  # what all-layer errors may add to a frame; slower ones follow when idle
 ATTRIBUTE_SECONDS = 0.05  # what the backward passes of an attribution may take in idle time
 
 
+@kept()
 def layer_infos(p: Prepared) -> tuple[LayerInfo, ...]:
     """Return what the layer tree shows; the same tuple for the whole epoch."""
-    if "infos" not in p.kept:
-        p.kept["infos"] = tuple(
-            LayerInfo(
-                w.name, w.kind, w.shape, w.params, str(w.field) if w.field else "unknown",
-                bool(w.field and w.field.guessed), w.call, w.name.count("."), w.receptive, w.leaf,
-            )
-            for w in p.watched
-        )  # fmt: skip
-    infos: tuple[LayerInfo, ...] = p.kept["infos"]
-    return infos
+    return tuple(
+        LayerInfo(
+            w.name, w.kind, w.shape, w.params, str(w.field) if w.field else "unknown",
+            bool(w.field and w.field.guessed), w.call, w.name.count("."), w.receptive, w.leaf,
+        )
+        for w in p.watched
+    )  # fmt: skip
 
 
 def measured(
@@ -65,7 +56,7 @@ def measured(
     expected = measure.expected_after(element, layer, value)
     if expected is None or f is None or expected.shape != answer.shape:
         return Measure(None, None, floor, None, False, "no law", 0.0)
-    plain = element.element if isinstance(element, Once) else element  # masks are kept by element
+    plain = element.element if isinstance(element, Remembered) else element  # masks are kept by element
     where = measure.mask(plain, value, f, layer.receptive)
     exact = measure.judged(plain, p.inputs, layer, value, where)
     d = measure.distance(expected, answer, where, f)
@@ -113,9 +104,9 @@ def square(
         LayerError: a layer raised, or gave NaN; `.where` names it.
         Cancelled: nobody waits any more.
     """
-    element = Once(chain_element(state.steps).on(p.inputs))
+    element = Remembered(chain_element(state.steps).on(p.inputs))
     selected = p.layer(state.layer, fraction)
-    find_blocks(p)  # before the network follows the signal
+    space_of(p.inputs).look_at(p)  # before the network follows the signal
     with torch.inference_mode(), evaluating(p.model), following(p.model) as changed:
         gx = p.inputs.moved(element)
         # F(x') is F(x) where the network is given the very same: of a mesh carried through space no length changes
@@ -130,7 +121,7 @@ def square(
             if w.leaf and w.name not in measures:
                 measures[w.name] = measured(p, element, w, answers[w.name], local=True)
         result = _picture(p, state, element, selected, gx, answers, measures)
-    if state.pixel is not None and not p.inputs.unbatched:
+    if state.pixel is not None and p.inputs.batched:
         result = replace(result, field_of_view=receptive_field(p, selected, state.pixel, state.channel))
     return result, answers
 
@@ -142,7 +133,7 @@ def refine(
 
     Last comes what each guilty layer's own error does to the output.
     """
-    element = Once(chain_element(state.steps).on(p.inputs))
+    element = Remembered(chain_element(state.steps).on(p.inputs))
     measures = dict(have)
     start = time.perf_counter()
     for w in p.watched:
@@ -184,35 +175,19 @@ def effects_on_output(p: Prepared, element: Element, names: Sequence[str]) -> di
 
 def causes(p: Prepared, element: Element, measures: Mapping[str, Measure]) -> tuple[str, ...]:
     """Return sentences about what in the broken layers could be the cause."""
-    group = _group(element)
-    found: list[str] = []
-    for name, m in measures.items():
-        if m.verdict == "broken" and p.trace[name].leaf:
-            if (name, group) not in p.kept:
-                p.kept[name, group] = hints(p.model, p.trace, name, group=group)
-            found += p.kept[name, group]
-    return tuple(found)
+    broken = (name for name, m in measures.items() if m.verdict == "broken" and p.trace[name].leaf)
+    return tuple(sentence for name in broken for sentence in _hints(p, name, element.group))
 
 
-def _group(element: Element) -> str:
-    """Return the name of a group that the element's kind belongs to."""
-    if isinstance(element, GraphMap):
-        return "permutation"
-    if isinstance(element, TimeMap):
-        return "shift"
-    if isinstance(element, SurfaceMap):
-        return "gauge"
-    if not isinstance(element, Affine):
-        return "D4"
-    if np.allclose(element.matrix, np.eye(2)):
-        return "translation"
-    return "C4" if np.linalg.det(element.matrix) > 0 else "D4"
+@kept(most=256)
+def _hints(p: Prepared, name: str, group: str) -> tuple[str, ...]:
+    return hints(p.model, p.trace, name, group=group)
 
 
 def _picture(
     p: Prepared,
     state: State,
-    element: Once,
+    element: Remembered,
     layer: Layer,
     gx: Inputs,
     answers: Mapping[str, Tensor],
@@ -235,8 +210,7 @@ def _picture(
         rho_fx, _ = drawn(rho, f)
         difference = rho - answer
         difference_a, _ = drawn(difference, f)
-        flat = f.domain.flat if isinstance(f.domain, Grid) else None
-        grid = difference.unflatten(1, (-1, *flat)) if flat else difference
+        grid = f.domain.spread(difference)
         if grid.ndim == 4:
             map_a = frozen(grid[0].square().mean(0).sqrt())
             known = measure.mask(element.element, value, f, layer.receptive).places
@@ -250,7 +224,7 @@ def _picture(
     scores = scores_of(answers[p.trace.output], *last, element.element)
     if not np.isfinite(scores).all():
         raise LayerError(p.trace.output, f"the output of {p.card.name} is NaN or infinite on the moved data")
-    infos = layer_infos(p)
+    infos, space = layer_infos(p), space_of(p.inputs)
     return Square(
         model=p.card.name, title=p.card.title, layer=next(i for i in infos if i.name == layer.name),
         layers=infos, measures=measures, x=fixed.x, gx=drawn(gx.x, _shown_as(p))[0], fx=fixed.fx, f_gx=f_gx,
@@ -259,14 +233,12 @@ def _picture(
         output=scores_of(p.output, *last), output_g=scores, labels=p.labels, probabilities=bool(p.labels),
         back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
         matrices=fixed.matrices, shown=fixed.total, hints=causes(p, element.element, measures),
-        graph=graph_part(p, state, element, layer, gx, answers, rho) if p.inputs.domain == "graph" else None,
-        time=time_part(p, state, element, layer, gx, answers, rho) if p.inputs.domain == "time" else None,
-        mesh=mesh_part(p, state, element, layer, gx, answers, rho) if p.inputs.domain == "mesh" else None,
+        part=space.part(p, state, element, layer, gx, answers, rho), kind=space.kinds[0].name,
     )  # fmt: skip
 
 
 def _shown_as(p: Prepared) -> FieldType | None:
-    return p.x_field if p.inputs.unbatched else None
+    return None if p.inputs.batched else p.x_field
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,12 +256,14 @@ class _Fixed:
 
 def _fixed(p: Prepared, layer: Layer) -> _Fixed:
     """Return what is drawn of the layer, made once; of one layer at a time, because pictures are large."""
-    kept = p.kept.get("fixed")
-    if kept is None or kept[0] != layer.name:
-        if "matrices" not in p.kept:
-            p.kept["matrices"] = matrices(p)
-        fx, total = drawn(p.values[layer.name], layer.field)
-        fixed = _Fixed(drawn(p.x, _shown_as(p))[0], fx, total, *drawn_filters(p, layer), p.kept["matrices"])
-        kept = p.kept["fixed"] = (layer.name, fixed)
-    found: _Fixed = kept[1]
-    return found
+    return _drawn_once(p, layer.name)
+
+
+@kept()
+def _drawn_once(p: Prepared, name: str) -> _Fixed:
+    layer = p.trace[name]
+    fx, total = drawn(p.values[name], layer.field)
+    return _Fixed(drawn(p.x, _shown_as(p))[0], fx, total, *drawn_filters(p, layer), _matrices(p))
+
+
+_matrices = Kept(matrices)

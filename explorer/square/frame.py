@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.spaces.mesh.values import MeshPart
-from explorer.square.equation_values import Working
+from explorer.declare.field_text import parse_field
+from explorer.declare.fields import Domain, Point
 from explorer.state.state import State
 
 Array = NDArray[np.floating]
+Part = TypeVar("Part")
+
+
+@lru_cache(maxsize=1024)
+def _domain(field: str) -> Domain | None:
+    """Return the domain of a field's text, None where the field is not known."""
+    try:
+        return parse_field(field).domain
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,196 +73,21 @@ class LayerInfo:
 
     @property
     def kind_of_places(self) -> str:
-        """Return "node", "edge", "pair", "graph", "vertex", "face" or "step", or "" for what has a batch axis."""
-        first = self.field.partition(" ")[0]
-        return first if first in ("node", "edge", "pair", "graph", "step", "vertex", "face") else ""
+        """Return "node", "edge", "pair", "step", ..., or "" for what has a batch axis."""
+        domain = _domain(self.field)
+        return "" if domain is None or domain.batched else domain.name
 
     @property
     def channels(self) -> int:
         """Return how many values there are at one place."""
-        match self.kind_of_places:
-            case "pair":
-                return math.prod(self.shape[:-2])
-            case "":
-                return self.shape[1] if len(self.shape) > 1 else 1
-            case _:
-                axis = int(self.field.partition(" on axis ")[2] or 0)
-                return math.prod(self.shape) // max(1, self.shape[axis])
+        domain = _domain(self.field)
+        return (domain or Point()).channels(self.shape)
 
     @property
     def size_text(self) -> str:
         """Return the sizes for reading; those of an image without its batch axis."""
         shape = self.shape if self.kind_of_places else self.shape[1:]
         return "×".join(map(str, shape)) or "1"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Structure:
-    """A graph as it is drawn, in the sample's own order of nodes; one object for a whole epoch, arrays read-only.
-
-    `edges` is (2, E), from and to, both directions of an undirected edge listed; `classes` are the known labels, -1
-    unknown; `positions` come with the data (molecules, point clouds), (N, 2 or 3); `graph_of` says which graph of a
-    batch a node belongs to; `key` names the structure, for layouts that are kept.
-    """
-
-    nodes: int
-    edges: NDArray[np.int64]
-    key: str
-    directed: bool = False
-    names: tuple[str, ...] = ()
-    classes: NDArray[np.int64] | None = None
-    positions: Array | None = None
-    weights: Array | None = None
-    graph_of: NDArray[np.int64] | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Spectrum:
-    """The graph Fourier transform: L = I - D^-1/2 A D^-1/2 = U diag(eigenvalues) U^T, ascending, (k,).
-
-    `vectors` is (N, k); `x` and `layer` are (k, C) coefficients U^T x of the input and of the selected node field (in
-    the original order of nodes), `layer` None for other fields. `partial`: only k of N were computed.
-    """
-
-    eigenvalues: Array
-    vectors: Array
-    x: Array
-    layer: Array | None
-    partial: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GraphPart:
-    """What views of graphs draw, beside the images of the Square.
-
-    Attributes:
-        structure: the graph of x; that of rho(g) x has its nodes renumbered by `order`.
-        order: (N,) node i of x is node order[i] of rho(g) x; -1 where it was dropped.
-        edge_order: (E,) the same for the listed edges.
-        kind: where the selected layer's values sit: "node", "edge", "pair" or "invariant".
-        x, gx: the input, (N, C), before and after.
-        values, moved, expected, difference: F(x), F(rho(g) x), rho'(g) F(x) and their difference at the layer: (N, C),
-            (E, C), (H, N, N) or (G, C); channels beyond MOST_CHANNELS are left out. None where there is no action.
-        coefficients: {layer: (E, H)} of every edge field with at most 16 channels: attention, gates, weights of edges.
-        pairs: {layer: (H, N, N)} of every pair field that is small enough to be sent.
-        dense: False where the values of pairs were left out because the graph is too large for them.
-        influence: (N,) sum over channels of |d layer(selected node) / d x_j|, original order; None without selection.
-        distance: (N,) hops from the selected node, -1 where it cannot be reached.
-        energy: {layer: Dirichlet energy of its node field divided by its squared norm}, in order of the layers.
-        spectrum: the graph Fourier transform; filled in idle time.
-        outputs: (G, C) the network's own answer where it is one for each graph, else None.
-        answers: (2, N) the network's answer where it is one number for each node and nodes have names, else None: that
-            of F(x) and that of F(rho(g) x), each at the node that it is for; NaN where the node was dropped.
-        sets: {name: (N,) bool or int}: what a pooling layer keeps, clusters, critical points; by the layer's name.
-    """
-
-    structure: Structure
-    order: NDArray[np.int64]
-    edge_order: NDArray[np.int64]
-    kind: str
-    x: Array
-    gx: Array
-    values: Array
-    moved: Array
-    expected: Array | None
-    difference: Array | None
-    coefficients: Mapping[str, Array] = field(default_factory=dict)
-    pairs: Mapping[str, Array] = field(default_factory=dict)
-    dense: bool = True
-    influence: Array | None = None
-    distance: NDArray[np.int64] | None = None
-    energy: Mapping[str, float] = field(default_factory=dict)
-    spectrum: Spectrum | None = None
-    sets: Mapping[str, Array] = field(default_factory=dict)
-    outputs: Array | None = None
-    answers: Array | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Settling:
-    """The path of a recurrent state to its fixed point while nothing but zeros comes in.
-
-    Attributes:
-        layers: the names under which the state is a layer.
-        orbit: h_0 = 0, h_1, ..., (k + 1, units).
-        contraction: by what factor the distance of two orbits shrinks in an iteration; 1 or more: it does not.
-        converged: whether it came to rest, or a fixed point was found from where it had come to.
-    """
-
-    layers: tuple[str, ...]
-    orbit: Array
-    contraction: float
-    converged: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Attended:
-    """What the selected step attends to: a row of a matrix of attention that is too large to be formed.
-
-    Attributes:
-        name: of the module.
-        row: (S, H) that of F(x), a column for each head.
-        moved: (S', H) that of F(rho(g) x), at the place where the step has gone; None where it was cut off.
-    """
-
-    name: str
-    row: Array
-    moved: Array | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TimePart:
-    """What views of sequences draw, beside the images of the Square.
-
-    Attributes:
-        steps: T, the number of steps of x; rho(g) x may have another number.
-        times: (T,) the time of each step where sampling is irregular, ascending; None where it is regular.
-        names: the text of each step (letters, words), or empty.
-        kind: where the selected layer's values sit: "step", "pair" or "invariant".
-        x, gx: the input, (T, C), before and after.
-        order: (T,) at which step of rho(g) x step t of x is found, between two steps where time is bent; NaN where it
-            was cut off.
-        values, moved, expected, difference: F(x), F(rho(g) x), rho'(g) F(x) and their difference at the layer: (T, C),
-            (H, T, T) or (1, C). None where there is no action.
-        gates: {layer: (T, C)} of every step field with at most 64 channels, leaves only, in the order of the layers.
-        moved_gates: the same of F(rho(g) x); may be empty.
-        known: (T,) the steps of rho(g) x that are compared: not padding, nor what hangs on it.
-        gradient: (T,) |d layer(selected step) / d x_t|, original steps; None without selection.
-        truncated: (T,) the same with the recurrent state detached every State.truncate steps; None without truncation.
-        cuts: how many recurrent modules the truncation found; 0: there is no state to detach.
-        settlings: how each recurrent state comes to rest while zeros come in; empty where there is none.
-        working: the equations of the block that the selected layer lies in, with their values; None where none are
-            stated.
-        attended: what the selected step attends to, in the attention that the selected layer lies in, else in the last
-            one before it; None without selection, without attention, and where the matrix is a layer.
-        written, moved_written: what the network writes at each step of x and of rho(g) x; empty where its answers are
-            no words of the sequence.
-        writer: the layer that `written` is read off.
-    """
-
-    steps: int
-    times: Array | None
-    names: tuple[str, ...]
-    kind: str
-    x: Array
-    gx: Array
-    order: Array
-    values: Array
-    moved: Array
-    expected: Array | None
-    difference: Array | None
-    gates: Mapping[str, Array] = field(default_factory=dict)
-    moved_gates: Mapping[str, Array] = field(default_factory=dict)
-    known: NDArray[np.bool_] | None = None
-    gradient: Array | None = None
-    truncated: Array | None = None
-    cuts: int = 0
-    working: Working | None = None
-    settlings: tuple[Settling, ...] = ()
-    attended: Attended | None = None
-    written: tuple[str, ...] = ()
-    moved_written: tuple[str, ...] = ()
-    writer: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -296,15 +132,17 @@ class Square:
     shown: int = 0
     hints: tuple[str, ...] = ()
     message: str = ""
-    graph: GraphPart | None = None
-    time: TimePart | None = None
-    mesh: MeshPart | None = None
+    part: object | None = None  # what views of its space draw beside these images
+    kind: str = ""  # of the data it lives on; that of its part if empty
 
     @property
     def domain(self) -> str:
-        """Return "grid", "graph" (sets included), "mesh" or "time"."""
-        parts = {"graph": self.graph, "time": self.time, "mesh": self.mesh}
-        return next((domain for domain, part in parts.items() if part is not None), "grid")
+        """Return the kind of data that it lives on; of a graph and a set the first."""
+        return self.kind or getattr(self.part, "data", "grid")
+
+    def of(self, kind: type[Part]) -> Part | None:
+        """Return its part if it is one of that kind, else None."""
+        return self.part if isinstance(self.part, kind) else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -321,17 +159,9 @@ class Frame:
     serial: int = 0
     sample_parts: int = 1  # how many there are where the sample comes from
 
-
-def time_parts(frame: Frame | None, most: int = 2) -> list[tuple[Square, TimePart]]:
-    """Return the first squares of a frame that live on a sequence."""
-    squares = frame.squares[:most] if frame is not None else ()
-    return [(s, s.time) for s in squares if s.time is not None]
-
-
-def parts_of_one_time(frame: Frame | None) -> list[tuple[Square, TimePart]]:
-    """Return the squares that live on the first one's sequence, which has steps."""
-    found = time_parts(frame)
-    return [(s, t) for s, t in found if t.steps == found[0][1].steps and t.steps]
+    def parts(self, kind: type[Part], most: int = 2) -> list[tuple[Square, Part]]:
+        """Return the first squares with their parts of that kind, those that have one."""
+        return [(s, part) for s in self.squares[:most] if (part := s.of(kind)) is not None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

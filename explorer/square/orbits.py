@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 
@@ -12,13 +11,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction, Transform, chain_element, transforms
+from explorer.declare.space import space_of
 from explorer.equivariance import measure
 from explorer.network.moved_network import following
 from explorer.network.trace import evaluating
 from explorer.square.drawing import scores_of
 from explorer.square.frame import OrbitCurve
 from explorer.square.prepare import Prepared
-from explorer.square.sweep import Figures, one_by_one, survey, sweep
+from explorer.square.sweep import Figures, one_by_one, sweep
 from explorer.state.state import State
 
 COUNT = 72
@@ -32,16 +32,12 @@ def orbit_values(transform: Transform, sample_size: int, count: int = COUNT) -> 
     param = transform.params[transform.orbit]
     if param.periodic:
         return np.linspace(param.minimum, param.maximum, count, endpoint=False)
-    if transform.name == "shift":
-        return np.unique(np.linspace(0, sample_size // 2, min(count, sample_size // 2 + 1)).round())
-    if transform.name == "translate":
-        half = sample_size // 2
-        step = max(1.0, 2 * half / (count - 1))
-        return np.arange(-half, half + 1e-9, math.ceil(step)).astype(np.float64)
+    if transform.along is not None:
+        return np.asarray(transform.along(sample_size, count), np.float64)
     if param.default == param.minimum:
         # from nothing to all of it; of what is counted only as many as there are
         if param.whole:
-            return np.arange(min(count, sample_size) if transform.name == "swap" else count, dtype=np.float64)
+            return np.arange(count, dtype=np.float64)
         return np.linspace(param.minimum, param.maximum, count)
     if param.minimum < 0:
         # both ways from what does nothing
@@ -73,7 +69,7 @@ def orbit(
     everywhere, and the floors follow.
     """
     transform = transforms()[state.orbit]
-    values = orbit_values(transform, p.inputs.places if p.inputs.unbatched else p.x.shape[-1], count)
+    values = orbit_values(transform, p.x.shape[-1] if p.inputs.batched else p.inputs.places, count)
     words = orbit_elements(state, transform, values)
     layers = [w for w in p.watched if w.leaf and w.field is not None]
     n = len(values)
@@ -109,7 +105,8 @@ def orbit(
             errors[name][part] = figures
         return out
 
-    quick = one_by_one if p.inputs.unbatched else survey
+    ways = space_of(p.inputs).sweepers()
+    quick, full = ways or ((sweep, sweep) if p.inputs.batched else (one_by_one, one_by_one))
     for first in range(0, n, batch):
         part = slice(first, min(first + batch, n))
         elements = bound(part)
@@ -127,17 +124,17 @@ def orbit(
         return
     # every place is compared: a few times the work, so in smaller parts
     few = max(1, batch // 4)
-    rough = quick is survey and p.forward_seconds * n < FULL_SECONDS
+    rough = quick is not full and p.forward_seconds * n < FULL_SECONDS
     for first in range(0, n, few) if rough else ():
         part = slice(first, min(first + few, n))
-        compare(part, bound(part), sweep)
+        compare(part, bound(part), full)
         yield curve(n - 1)
     start = time.perf_counter()
     for w in layers:
         assert w.field is not None
         lowest[w.name][:] = p.float_floor[w.name]
-        if w.field.relational:
-            continue  # there nothing is resampled
+        if not any(e.resamples for e in words):
+            continue
         # the floor changes slowly between exact elements: a dozen of them draw the band
         some = soft[w.name][:: max(1, len(soft[w.name]) // 12)]
         found: list[float] = []

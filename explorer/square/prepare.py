@@ -7,31 +7,24 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.work.progress import Cancelled
 from explorer.data.samples import Sample
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.grid.form import InputSpec
-from explorer.spaces.mesh.form import MeshInput
-from explorer.spaces.sequence.form import SequenceInput
 from explorer.declare.fields import FieldType
-from explorer.declare.space import space_of
+from explorer.declare.space import spaces
 from explorer.equivariance.measure import stored_precision
 from explorer.network.capture import capture
 from explorer.network.inputs import Inputs
-from explorer.spaces.sequence.inputs import sequence_inputs
 from explorer.network.trace import OUTPUT, Layer, LayerError, Trace, evaluating, trace
+from explorer.work.progress import Cancelled
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
-SURFACE = ("position", "faces", "axes", "edge_index")  # of a mesh, what moves along with any network's arguments
 SLOW_SECONDS = 0.5  # of a forward pass: a network this slow is not run once more only to be timed
 QUICK_SECONDS = 0.05  # of a forward pass: a network this quick is run once more, in double precision
 
@@ -45,7 +38,7 @@ class Prepared:
         chance: the layers of another, unrelated input.
         float_floor: relative rounding error per layer.
         weights_dtype: precision that a law can be held to: that of the stored weights, where it is lower.
-        kept: what depends on the epoch alone and is made when it is first needed (pictures, hints, coefficients).
+        kept: the store of `square.kept`: what depends on the epoch and is made when it is first needed.
     """
 
     card: Card
@@ -102,57 +95,6 @@ class Prepared:
         return capture(self.model, x, names, clone=self.trace.clones, cancelled=cancelled)[0]
 
 
-def inputs_from(
-    sample: Sample,
-    spec: InputSpec | GraphInput | SequenceInput | MeshInput,
-    device: torch.device,
-    dtype: torch.dtype,
-) -> Inputs:
-    """Return what a network is called with: the signals that its card asks for; images get a batch axis.
-
-    Raises:
-        ValueError: NaN and infinities.
-    """
-    names = spec.signals if isinstance(spec, GraphInput | MeshInput) else (next(iter(sample.signals)),)
-    beside: tuple[str, ...] = ()
-    if isinstance(spec, MeshInput):
-        poses = (n for n in sample.signals if n.startswith("pose:"))
-        beside = tuple(n for n in (*SURFACE, *poses) if n not in names)
-    values = []
-    for name in names + beside:
-        array = sample.signals[name].values
-        if not np.isfinite(array).all():
-            bad, title = int((~np.isfinite(array)).sum()), sample.title or sample.name
-            raise ValueError(f"{title} holds {bad} NaN or infinite value(s); nothing can be measured on it")
-        value = torch.from_numpy(np.array(array)).to(device)
-        value = value.to(dtype) if value.is_floating_point() else value
-        values.append(value[None] if isinstance(spec, InputSpec) else value)
-    fields = tuple(sample.signals[name].field for name in names + beside)
-    if isinstance(spec, SequenceInput) and spec.layout != "TC":
-        return replace(sequence_inputs(values[0], spec.layout), names=names)
-    remake = partial(_made_anew, sample, spec) if isinstance(spec, MeshInput) else None
-    return Inputs(tuple(values), fields, names + beside, len(beside), remake)
-
-
-def _made_anew(
-    sample: Sample,
-    spec: MeshInput,
-    before: Inputs,
-    position: Tensor,
-    faces: Tensor,
-    axes: Tensor | None,
-) -> Inputs:
-    """Return the inputs on a surface that was bent or remeshed, or whose frames were given other `axes`."""
-    from explorer.spaces.mesh.fit import derived, refitted
-
-    turned = None if axes is None else axes.double().cpu().numpy()
-    there = refitted(sample, spec, position.double().cpu().numpy(), faces.cpu().numpy(), turned)
-    made = inputs_from(there, spec, position.device, position.dtype)
-    # what does not follow from the surface stays as it is now: vertices may have been renumbered meanwhile
-    kept = {n: v for n, v in zip(before.names, before.values, strict=True) if not derived(n, spec)}
-    return replace(made, values=tuple(kept.get(n, v) for n, v in zip(made.names, made.values, strict=True)))
-
-
 def reseed(seed: int) -> None:
     """Set the generators that networks draw from."""
     # torch.manual_seed formats a traceback for a CUDA that was never started, which takes a millisecond
@@ -203,7 +145,9 @@ def prepare(
         ValueError: unusable data, or an override of a layer that is not there.
         Cancelled: nobody waits any more.
     """
-    x = inputs_from(sample, card.input, device, dtype)
+    space = spaces()[card.input.space]
+    x = space.inputs(sample, card.input, device, dtype)
+    inference = space.inference(x)
     lazy = any(isinstance(q, nn.parameter.UninitializedParameter) for q in model.parameters())
     stored = dtype if lazy else stored_precision(model)
     model = model.to(device=device, dtype=dtype).eval()
@@ -219,16 +163,14 @@ def prepare(
         start = time.perf_counter()
         values, fed = capture(model, x, names, clone=traced.clones, inputs=True)
         seconds = time.perf_counter() - start
-        index = x.get("edge_index")
-        edgeless = index is not None and not index.numel()
-        _check_output(card.name, values[traced.output], traced.output, x.unbatched, edgeless)
+        _check_output(card.name, values[traced.output], traced.output, x.batched, inference.may_be_empty())
         for name in names:
             if not torch.isfinite(values[name]).all():
                 raise LayerError(name, f"layer {name} of {card.name} gave NaN or infinite values on this input")
         if seconds < SLOW_SECONDS:
             seconds = _seconds(partial(model, *x.arguments), device)
         reseed(seed)
-        chance, _ = capture(model, space_of(x).another(x, seed), names, clone=traced.clones)
+        chance, _ = capture(model, inference.another(x, seed), names, clone=traced.clones)
         watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)
         floor = {w.name: torch.finfo(dtype).eps * math.sqrt(max(w.rank, 1)) for w in traced.layers}
         if dtype == torch.float32 and seconds < QUICK_SECONDS:
@@ -245,7 +187,7 @@ def prepare(
     )  # fmt: skip
 
 
-def _check_output(name: str, out: Tensor, where: str, relational: bool, edgeless: bool) -> None:
+def _check_output(name: str, out: Tensor, where: str, batched: bool, may_be_empty: bool) -> None:
     """Raise LayerError when the network's answer to one sample is nothing that can be compared or drawn.
 
     Of a graph without edges an answer for each edge is empty, and rightly so.
@@ -254,9 +196,9 @@ def _check_output(name: str, out: Tensor, where: str, relational: bool, edgeless
     wrong = ""
     if not out.is_floating_point():
         wrong = f"holds {str(out.dtype).removeprefix('torch.')} values, and only real numbers can be compared"
-    elif out.ndim < 1 or (shape[0] != 1 and not relational):
+    elif out.ndim < 1 or (shape[0] != 1 and batched):
         wrong = f"has the shape {shape}; its first axis must be the batch, which is 1 here"
-    elif not out.numel() and not edgeless:
+    elif not out.numel() and not may_be_empty:
         wrong = f"has the shape {shape}, which holds no values"
     if wrong:
         raise LayerError(where, f"the output of {name} {wrong}")
@@ -271,4 +213,4 @@ def _seconds(forward: Callable[[], object], device: torch.device) -> float:
     return time.perf_counter() - start
 
 
-__all__ = ["DTYPES", "OUTPUT", "Prepared", "inputs_from", "interruptible", "prepare", "reseed"]
+__all__ = ["DTYPES", "OUTPUT", "Prepared", "interruptible", "prepare", "reseed"]

@@ -16,13 +16,24 @@ if TYPE_CHECKING:
 REMEMBERED = 16  # moved tensors; skip connections reach back a few layers
 
 
-class Once(Element):
+class Remembered(Element):
     """An element that acts once on each tensor: what one layer answers is what the next is fed."""
 
     def __init__(self, element: Element) -> None:
         self.element = element
         # the tensors are kept with what became of them: an id is only unique while they live
         self._acted: OrderedDict[tuple[int, FieldType], tuple[Tensor, Tensor]] = OrderedDict()
+
+    @property
+    def resamples(self) -> bool:  # type: ignore[override]
+        return self.element.resamples
+
+    @property
+    def group(self) -> str:
+        return self.element.group
+
+    def place_of(self, place: int, count: int) -> int:
+        return self.element.place_of(place, count)
 
     def act(self, values: Tensor, field: FieldType) -> Tensor:
         key = (id(values), field)

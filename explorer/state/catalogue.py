@@ -10,11 +10,6 @@ from numpy.typing import NDArray
 from explorer.declare.card import ModelInfo
 
 
-def same_kind(one: str, other: str) -> bool:
-    """Whether data of one domain can be given to a network of the other: a set is a graph without edges."""
-    return one == other or {one, other} == {"graph", "set"}
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleInfo:
     """A sample by name, with a thumbnail (height, width, 3) uint8 or None."""

@@ -10,8 +10,9 @@ from explorer.declare.card import ModelInfo
 from explorer.declare.elements import Step, transforms
 from explorer.declare.field_text import parse_field
 from explorer.declare.params import Param
+from explorer.declare.space import kinds, same_space, space_of_kind
 from explorer.square.frame import LayerInfo
-from explorer.state.catalogue import Catalogue, same_kind
+from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 
 MOST_BESIDE = 2  # models beside the first, where there is room for them: three flavours of message passing
@@ -54,7 +55,7 @@ def _sample(name: str, info: ModelInfo | None, catalogue: Catalogue) -> str:
     if info is None:
         return name
     known = next((s for s in catalogue.samples if s.name == name), None)
-    return name if name and (known is None or same_kind(known.domain, info.domain)) else info.sample
+    return name if name and (known is None or same_space(known.domain, info.domain)) else info.sample
 
 
 def _compare(state: State, catalogue: Catalogue) -> str:
@@ -64,9 +65,9 @@ def _compare(state: State, catalogue: Catalogue) -> str:
     fit = [
         name
         for name in dict.fromkeys(state.compared)
-        if name != state.model and not (one and domains.get(name) and not same_kind(one, domains[name]))
+        if name != state.model and not (one and domains.get(name) and not same_space(one, domains[name]))
     ]
-    return ",".join(fit[: 1 if one == "grid" else MOST_BESIDE])
+    return ",".join(fit[: kinds()[one].beside if one in kinds() else MOST_BESIDE])
 
 
 def _step(step: Step, domain: str) -> Step | None:
@@ -86,7 +87,8 @@ def _orbit(name: str, domain: str) -> str:
     if name in fit or not fit:
         return name
     # a group before what only leaves something out
-    return next((n for n in (State().orbit, "gauge", "permute", "shift") if n in fit), fit[0])
+    first = space_of_kind(domain).orbits if domain in kinds() else ()
+    return next((n for n in (*first, State().orbit) if n in fit), fit[0])
 
 
 def _is_field(text: str) -> bool:

@@ -10,6 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+
+class Cancelled(Exception):
+    """Raised between two parts of some work when nobody waits for the answer any more."""
+
+
 Listener = Callable[[str, float], None]
 """Takes what is done and its share, in [0, 1]; raises Cancelled when nobody waits any more."""
 

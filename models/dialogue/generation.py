@@ -18,9 +18,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence
 
-from explorer.spaces.sequence.form import SequenceInput
-from explorer.spaces.sequence.fields import STEP
 from explorer.declare.params import Param
+from explorer.spaces.sequence.fields import STEP
+from explorer.spaces.sequence.form import SequenceInput
 from explorer.spaces.sequence.samples import personas
 from explorer.spaces.sequence.samples.persona_chat import (
     BLANK,

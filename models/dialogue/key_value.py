@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.fields import GRAPH
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import GRAPH
 from explorer.spaces.sequence.samples import personas
 from explorer.spaces.sequence.samples.persona_chat import turns_of
 from models.dialogue.profile_memory import ProfileMemory

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.fields import NODE
 from explorer.declare.fields import PAIR
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import NODE
 from models.dialogue.ranking import INPUT, OURS, REFERENCE, Ranker, read, seeded, trained
 from models.layers.taps import Tap
 

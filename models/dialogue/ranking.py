@@ -17,9 +17,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.graph.fields import NODE
 from explorer.declare.fields import PAIR
+from explorer.spaces.graph.fields import NODE
+from explorer.spaces.graph.form import GraphInput
 from explorer.spaces.sequence.samples import personas
 from explorer.spaces.sequence.samples.persona_chat import ROLES, SYMBOLS, Turn, turns_of, words_in
 from models.layers.taps import Tap

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.graph.fields import GRAPH, NODE
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import GRAPH, NODE
+from explorer.spaces.graph.form import GraphInput
 from explorer.spaces.sequence.samples.persona_chat import ROLES
 from models.dialogue.ranking import MOST, OURS, REFERENCE, Ranking, Similarity, cosine, parts
 from models.layers.taps import Tap

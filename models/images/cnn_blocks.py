@@ -23,10 +23,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.spaces.grid.form import InputSpec
 from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
 from explorer.spaces.grid import digit_images as digits
+from explorer.spaces.grid.form import InputSpec
 from models.training import digits as training
 
 POOLINGS = ("max", "average (anti-aliased)", "strided")

@@ -28,6 +28,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
+from explorer.spaces.grid.form import InputSpec
 
 BASES = ("unit peaks", "derivatives and mean")
 COMPASS = ("nw", "n", "ne", "w", "middle", "e", "sw", "s", "se")  # offsets of a 3 x 3 filter, row by row
@@ -177,6 +178,7 @@ CARD = Card(
     name="conv-bases",
     title="A convolution as a sum of generators",
     rows=("G2",),
+    input=InputSpec(),
     groups=("translation",),
     reference=('Bronstein, Bruna, Cohen, Veličković, "Geometric Deep Learning", 2021, section 5.1, eq. (26)-(28)'),
     equation=(

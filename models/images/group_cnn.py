@@ -19,9 +19,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.spaces.grid.form import InputSpec
 from explorer.declare.fields import Regular, Scalar
 from explorer.declare.groups import FiniteGroup, group
+from explorer.spaces.grid.form import InputSpec
 from models.images.plain_cnn import GlobalMax
 from models.training.digits import DIGITS, SIZE, Recipe, measured, train
 

@@ -22,9 +22,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.grid.form import InputSpec
 from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
+from explorer.spaces.grid.form import InputSpec
 from models.images.cnn_blocks import SIZE, GlobalMean, Resized, shifted_error
 from models.training import digits as training
 

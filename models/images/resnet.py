@@ -18,9 +18,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.grid.form import InputSpec
 from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
+from explorer.spaces.grid.form import InputSpec
 
 KINDS = ("residual", "plain")
 SIZE = 32  # even, so that shifts by whole 2 x 2 patches survive P

@@ -12,8 +12,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.declare.fields import INVARIANT, FieldType
+from explorer.spaces.graph.fields import EDGE, NODE
 
 AGGREGATORS = ("sum", "mean", "max", "min", "std")
 READOUTS = ("sum", "mean", "max")

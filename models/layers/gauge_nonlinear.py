@@ -17,8 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.fields import FieldType, Regular
-from explorer.spaces.mesh.fields import Tangent, Vertices
 from explorer.declare.groups import group
+from explorer.spaces.mesh.fields import Tangent, Vertices
 from models.layers.gauge_kernel import places
 from models.layers.taps import Tap
 

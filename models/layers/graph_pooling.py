@@ -11,8 +11,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.declare.fields import INVARIANT
+from explorer.spaces.graph.fields import EDGE, NODE
 from models.layers.taps import Tap
 
 TIE = 1e-5  # scores that are nearer than this are equal: float32 rounding, and no more, tells them apart

@@ -13,9 +13,9 @@ from functools import partial
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.mesh.form import MeshInput
-from explorer.spaces.mesh.fields import VERTEX
 from explorer.declare.params import Param
+from explorer.spaces.mesh.fields import VERTEX
+from explorer.spaces.mesh.form import MeshInput
 from models.layers.gauge_conv import GaugeConv
 from models.layers.gauge_nonlinear import NormGate, RegularReLU
 from models.training.parts import PARTS, notes_of, train_parts

@@ -20,10 +20,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.mesh.form import MeshInput
-from explorer.spaces.mesh.fields import VERTEX, Vertices
 from explorer.declare.fields import FieldType, Regular
 from explorer.declare.groups import group
+from explorer.spaces.mesh.fields import VERTEX, Vertices
+from explorer.spaces.mesh.form import MeshInput
 from models.layers.propagation import Kept
 from models.layers.taps import Tap
 from models.training.parts import PARTS, notes_of, train_parts

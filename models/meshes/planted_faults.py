@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.mesh.form import MeshInput
 from explorer.declare.fields import FieldType
 from explorer.spaces.mesh.fields import Tangent, Vertices
+from explorer.spaces.mesh.form import MeshInput
 from models.layers.gauge_conv import GaugeConv
 from models.layers.gauge_nonlinear import NormGate
 

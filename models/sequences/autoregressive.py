@@ -24,11 +24,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.spaces.sequence.form import SequenceInput
 from explorer.declare.equations import Equation, at_step, beside, fixed, given, tanh
 from explorer.declare.fields import INVARIANT
-from explorer.spaces.sequence.fields import STEP
 from explorer.declare.params import Param
+from explorer.spaces.sequence.fields import STEP
+from explorer.spaces.sequence.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
 from models.layers.taps import Tap
 from models.training.digits import Progress, one_thread

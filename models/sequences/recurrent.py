@@ -22,10 +22,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.sequence.form import SequenceInput
 from explorer.declare.equations import Equation, Number, Term, Value, at_step, beside, fixed, given, relu, tanh
-from explorer.spaces.sequence.fields import STEP
 from explorer.declare.params import Param
+from explorer.spaces.sequence.fields import STEP
+from explorer.spaces.sequence.form import SequenceInput
 from models.layers.fixed_point import FixedPoint, fixed_point
 from models.layers.packed_product import Product, differentiated, linear, packed
 from models.layers.taps import Tap

@@ -27,7 +27,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.spaces.sequence.form import SequenceInput
 from explorer.declare.equations import (
     Equation,
     Number,
@@ -50,6 +49,7 @@ from explorer.declare.equations import (
 )
 from explorer.declare.fields import INVARIANT, PAIR
 from explorer.spaces.sequence.fields import STEP
+from explorer.spaces.sequence.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
 from models.layers.taps import Tap
 from models.training.digits import Progress

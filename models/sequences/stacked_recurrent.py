@@ -16,8 +16,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from explorer.spaces.sequence.fields import STEP
 from explorer.declare.params import Param
+from explorer.spaces.sequence.fields import STEP
 from models.sequences.gru import GRU
 from models.sequences.lstm import LSTM
 from models.sequences.recurrent import (

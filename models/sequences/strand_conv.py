@@ -24,9 +24,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.spaces.sequence.form import SequenceInput
 from explorer.declare.fields import FieldType
 from explorer.spaces.sequence.fields import Steps, Strands
+from explorer.spaces.sequence.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
 from models.training.digits import Progress
 from models.training.sequences import Recipe, judged_by, train

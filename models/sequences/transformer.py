@@ -24,10 +24,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.spaces.sequence.form import SequenceInput
 from explorer.declare.equations import Equation, Number, at_step, fixed, given, relu, standardised
-from explorer.spaces.sequence.fields import STEP
 from explorer.declare.params import Param
+from explorer.spaces.sequence.fields import STEP
+from explorer.spaces.sequence.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
 from models.layers.attention_steps import Attention, Residual
 from models.layers.taps import Tap

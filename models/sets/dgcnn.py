@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.graph.fields import NODE
 from explorer.declare.fields import PAIR
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import NODE
+from explorer.spaces.graph.form import GraphInput
 from models.layers.graph_pooling import Readout
 from models.layers.taps import Tap
 from models.training.shapes import SHAPES, Recipe, measured, train

@@ -18,9 +18,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.graph.fields import GRAPH, NODE
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import GRAPH, NODE
+from explorer.spaces.graph.form import GraphInput
 from explorer.spaces.sequence.samples import tasks
 from models.layers.taps import Tap
 from models.training.digits import Progress

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from explorer.app.cli import Doors
 from explorer.declare.card import Card
-from explorer.spaces.grid.form import InputSpec
 from explorer.declare.params import Param
+from explorer.spaces.grid.form import InputSpec
 from tests.explorer.networks import GlobalMean, conv
 
 

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.graph.fields import Edges, Nodes
 from explorer.declare.fields import FieldType, Pairs
+from explorer.spaces.graph.fields import Edges, Nodes
+from explorer.spaces.graph.form import GraphInput
 
 Signals = dict[str, Tensor]
 

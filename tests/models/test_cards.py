@@ -18,14 +18,14 @@ from torch import Tensor, nn
 
 import models
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.grid.form import InputSpec
-from explorer.spaces.mesh.form import MeshInput
-from explorer.spaces.sequence.form import SequenceInput
 from explorer.declare.fields import Representation, Scalar
 from explorer.declare.groups import group
 from explorer.declare.params import Param
 from explorer.declare.registry import scan
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.grid.form import InputSpec
+from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.sequence.form import SequenceInput
 
 ROOT = Path(__file__).resolve().parents[2]
 WEIGHTS = ROOT / "resources" / "weights"

@@ -16,15 +16,15 @@ from torch import Tensor, nn
 import explorer.app.engine
 import models
 from explorer.app.engine import LocalEngine, device_of, thumbnail
-from explorer.work.progress import Cancelled
-from explorer.spaces.grid.sample import image_sample
 from explorer.declare.card import Card
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
 from explorer.network.loading import ModelError
 from explorer.network.trace import LayerError
+from explorer.spaces.grid.sample import image_sample
 from explorer.square.frame import Frame, OrbitCurve
 from explorer.state.state import State
+from explorer.work.progress import Cancelled
 
 CARDS: dict[str, Card] = scan(models, "CARD")
 EACH = {

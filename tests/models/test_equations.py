@@ -16,9 +16,9 @@ import pytest
 from explorer.declare.elements import parse_chain
 from explorer.declare.equations import Call, Equation, Number, Term, Value, values_of
 from explorer.network.trace import LayerError
-from explorer.square.equation_finder import find_blocks
-from explorer.square.equation_values import BARRED, Working, in_numbers, written
+from explorer.spaces.sequence.equation_finder import find_blocks
 from explorer.spaces.sequence.values import TimePart
+from explorer.square.equation_values import BARRED, Working, in_numbers, written
 from explorer.square.prepare import Prepared
 from explorer.state.state import State
 from models.sequences.recurrent import Recurrence
@@ -44,7 +44,7 @@ def stating() -> list[str]:
 def part_of(name: str, layer: str = "", chain: str = "", **values: float) -> TimePart:
     params = tuple({**defaults(CARDS[name]), **values}.items())
     state = State(model=name, layer=layer, steps=parse_chain(chain), params=params, device="cpu")
-    part = engine().answer(state, lambda: False).squares[0].time
+    part = engine().answer(state, lambda: False).squares[0].of(TimePart)
     assert part is not None
     return part
 

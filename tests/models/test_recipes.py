@@ -25,12 +25,12 @@ import explorer.declare.symmetries
 from explorer.app.engine import LocalEngine
 from explorer.app.report import audit
 from explorer.data.readers import ReadError
-from explorer.spaces.mesh.form import MeshInput
 from explorer.declare.elements import chain_element, inverse_steps, parse_chain, transforms
 from explorer.declare.fields import Scalar
-from explorer.spaces.grid.fields import grid
 from explorer.declare.registry import scan
 from explorer.equivariance import check_equivariance
+from explorer.spaces.grid.fields import grid
+from explorer.spaces.mesh.form import MeshInput
 from explorer.state.state import State
 
 ROOT = Path(__file__).resolve().parents[2]

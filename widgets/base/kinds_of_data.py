@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from explorer.declare.card import ModelInfo
-from explorer.state.catalogue import same_kind
+from explorer.declare.space import same_space
 
 Thing = TypeVar("Thing")
 TITLES = {
@@ -39,7 +39,7 @@ def place_of(domain: str) -> tuple[int, str]:
 
 def lessons_of(domain: str) -> str:
     """Return the heading of the lessons about a domain; sets and graphs are taught together."""
-    return "Graphs, sets and attention" if same_kind(domain, "graph") else title_of(domain)
+    return "Graphs, sets and attention" if same_space(domain, "graph") else title_of(domain)
 
 
 def families(models: Sequence[ModelInfo]) -> list[tuple[str, list[ModelInfo]]]:

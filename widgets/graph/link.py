@@ -73,7 +73,8 @@ class RowHand:
 def picked(square: Square, place: Place) -> dict[str, Any]:
     """Return what of the state changes when a place of F(x) is clicked: its node, or the two ends of its edge."""
     channel, at, column = place
-    edges = square.graph.structure.edges if square.graph is not None else np.zeros((2, 0), np.int64)
+    part = square.of(GraphPart)
+    edges = part.structure.edges if part is not None else np.zeros((2, 0), np.int64)
     match square.layer.kind_of_places:
         case "node":
             return {"node": at, "other": None, "channel": column}
@@ -87,7 +88,7 @@ def picked(square: Square, place: Place) -> dict[str, Any]:
 
 def chosen(state: State, square: Square) -> Place:
     """Return the place of F(x) that is selected; (0, -1, -1) for none."""
-    if square.graph is None:
+    if (part := square.of(GraphPart)) is None:
         return (state.channel or 0, *(state.pixel or (-1, -1)))
     node = -1 if state.node is None else state.node
     match square.layer.kind_of_places:
@@ -96,7 +97,7 @@ def chosen(state: State, square: Square) -> Place:
         case "pair":
             return (state.channel or 0, node, node if state.other is None else state.other)
         case "edge" if state.other is not None:
-            at = np.flatnonzero((square.graph.structure.edges == [[state.other], [node]]).all(0))
+            at = np.flatnonzero((part.structure.edges == [[state.other], [node]]).all(0))
             return (0, int(at[0]) if len(at) else -1, state.channel or 0)
         case _:
             return (0, -1, -1)

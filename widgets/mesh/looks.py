@@ -116,7 +116,7 @@ def strongest(part: MeshPart, rep: str, values: Array, arrows: bool = False) -> 
 
 def answers(square: Square) -> bool:
     """Say whether the layer is the network's own answer: a score of each class at each vertex."""
-    part = square.mesh
+    part = square.of(MeshPart)
     last = bool(square.layers) and square.layers[-1].name == square.layer.name
     return part is not None and last and 0 < len(square.labels) == part.values.shape[1] and part.kind == "vertex"
 
@@ -152,7 +152,7 @@ def sides_of(part: MeshPart, choice: Choice, identity: bool) -> tuple[str, ...]:
 
 def looks(square: Square, choice: Choice, identity: bool, node: int | None, other: int | None) -> tuple[MeshLook, ...]:
     """Return the panels of one square."""
-    part = square.mesh
+    part = square.of(MeshPart)
     if part is None:
         return ()
     block = block_of(part, choice)
@@ -266,7 +266,7 @@ def _note(part: MeshPart, side: str) -> str:
 
 def legend(square: Square, choice: Choice) -> tuple[tuple[str, tuple[int, int, int]], ...]:
     """Return the classes that colours mean, with the colours; none where these are of a scale."""
-    part = square.mesh
+    part = square.of(MeshPart)
     known = part.shape.labels if part is not None and choice.colour == "parts" else None
     if known is None and not (choice.colour == "answer" and answers(square)):
         return ()

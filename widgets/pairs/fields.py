@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from explorer.spaces.graph.pairs.matrix import DensePairs, EdgePattern, PairMatrix, SparsePairs
 from explorer.spaces.graph.pairs.orders import boundaries, node_order
-from explorer.square.frame import Frame, Square
 from explorer.spaces.graph.values import GraphPart, Structure
+from explorer.spaces.sequence.values import TimePart
+from explorer.square.frame import Frame, Square
 
 ADJACENCY, MOVED_ADJACENCY = "adjacency", "adjacency of ρ(g) x"
 _ATTENTION = re.compile(r"attention|alpha|softmax", re.IGNORECASE)
@@ -60,13 +61,13 @@ class Ordered:
 def graph_squares(frame: Frame | None) -> list[tuple[int, Square, GraphPart]]:
     """Return the squares of a frame that have pairs: of nodes of a graph, or of steps of a sequence."""
     squares = frame.squares[:2] if frame else ()
-    parts = ((i, s, s.graph or _pairs_of_steps(s)) for i, s in enumerate(squares))
+    parts = ((i, s, s.of(GraphPart) or _pairs_of_steps(s)) for i, s in enumerate(squares))
     return [(i, s, part) for i, s, part in parts if part is not None and part.structure.nodes]
 
 
 def _pairs_of_steps(square: Square) -> GraphPart | None:
     """Return the selected layer of a sequence as a field on a set of as many nodes; None where it is not on pairs."""
-    part = square.time
+    part = square.of(TimePart)
     if part is None or part.kind != "pair" or part.values.shape[1:] != (part.steps, part.steps):
         return None
     whole = np.isfinite(part.order) & (np.round(part.order) == part.order)

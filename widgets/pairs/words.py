@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from explorer.spaces.graph.pairs.matrix import PairMatrix, Properties
+from explorer.spaces.sequence.values import TimePart
 from explorer.square.frame import Frame, Square
 from widgets.base.theme import current
 from widgets.base.words import figure, subject
@@ -29,7 +30,7 @@ NO_PAIRS = (
 
 def without_pairs(square: Square, sample: str) -> str:
     """Return why there is no matrix to show, and what to do."""
-    if square.time is None:
+    if square.of(TimePart) is None:
         return NO_GRAPH.format(sample)
     formed = any(layer.kind_of_places == "pair" for layer in square.layers)
     return (NOT_SELECTED if formed else NO_PAIRS).format(sample)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.square.equation_values import BARRED, Line, Working, written
 from explorer.spaces.sequence.values import TimePart
+from explorer.square.equation_values import BARRED, Line, Working, written
 from widgets.base.words import figure
 from widgets.sequence.timeline.pyramid import Pyramid
 from widgets.sequence.timeline.rows import scale_of

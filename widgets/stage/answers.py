@@ -8,8 +8,9 @@ from itertools import groupby
 
 import numpy as np
 
-from explorer.square.frame import Array, LayerInfo, Square
+from explorer.spaces.graph.values import GraphPart
 from explorer.spaces.sequence.values import TimePart
+from explorer.square.frame import Array, LayerInfo, Square
 
 MOST_ALIKE = 6  # steps with the same text that are all written out
 
@@ -44,14 +45,14 @@ def answer_of(square: Square, node: int | None) -> Answer:
     """Return the labels of the outputs of a square, and whose they are when `node` is the selected one."""
     size = square.output.size
     labels = square.labels if len(square.labels) == size else ()
-    if square.time is not None:
-        return _along(square, square.time, labels, node)
-    if square.graph is None:
+    if (steps := square.of(TimePart)) is not None:
+        return _along(square, steps, labels, node)
+    if (graph := square.of(GraphPart)) is None:
         return Answer(labels)
-    if node is None and square.graph.answers is not None:
-        names = square.graph.structure.names
-        return Answer(names, f"each of {len(names):,} nodes, ranked", square.graph.answers)
-    if (outputs := square.graph.outputs) is not None:
+    if node is None and graph.answers is not None:
+        names = graph.structure.names
+        return Answer(names, f"each of {len(names):,} nodes, ranked", graph.answers)
+    if (outputs := graph.outputs) is not None:
         count, channels = len(outputs), outputs[0].size if len(outputs) else 0
         if count != 2 or size != 2 * channels:
             return Answer(labels, f"mean over {count:,} graphs" if count > 2 else "")
@@ -97,7 +98,7 @@ def written_text(names: Sequence[str], labels: Sequence[str]) -> str:
 
 
 def _of_node(square: Square, node: int | None) -> str:
-    part = square.graph
+    part = square.of(GraphPart)
     assert part is not None
     structure = part.structure
     if node is None or not 0 <= node < structure.nodes:

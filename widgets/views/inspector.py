@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from explorer.declare.elements import Step, Transform, chain_text, parse_chain, transforms
 from explorer.declare.params import Param
+from explorer.spaces.graph.values import GraphPart
 from explorer.square.frame import Frame
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
@@ -262,7 +263,7 @@ class InspectorView(View):
         if frame is not None and frame.squares:
             self._show_sections(self._state or frame.state)
             side = max(frame.squares[0].x.shape[-2:], default=0)
-            part = frame.squares[0].graph
+            part = frame.squares[0].of(GraphPart)
             for section in self.sections.values():
                 for control in section.controls.values():
                     control.set_reach(float(max(8, side // 2)))

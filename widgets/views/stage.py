@@ -10,8 +10,8 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QGraphicsScene, QVBoxLayout, QWidget
 
-from explorer.square.frame import Frame, Square
 from explorer.spaces.graph.values import GraphPart
+from explorer.square.frame import Frame, Square
 from explorer.state.state import State
 from widgets.base.camera import Camera
 from widgets.base.theme import current
@@ -149,10 +149,11 @@ class Stage(View):
 
     def _follow_domain(self, square: Square) -> None:
         """Let hands and links be those of pictures, or of graphs."""
-        on_graph = square.graph is not None
+        part = square.of(GraphPart)
+        on_graph = part is not None
         self.ring.setVisible(not on_graph)
-        if square.graph is not None:
-            self._link = GraphLink(square.graph)
+        if part is not None:
+            self._link = GraphLink(part)
         elif isinstance(self._link, GraphLink):
             self._link = Link(self.state.steps)
         tip = (
@@ -164,7 +165,7 @@ class Stage(View):
 
     @property
     def _graph(self) -> GraphPart | None:
-        return self.frame.squares[0].graph if self.frame and self.frame.squares else None
+        return self.frame.squares[0].of(GraphPart) if self.frame and self.frame.squares else None
 
     def _show_input(self, squares: tuple[Square, ...]) -> None:
         x, gx = squares[0].x, squares[0].gx
@@ -175,8 +176,8 @@ class Stage(View):
             low, high, kind = -top, top, "signed"
         else:
             low, high, kind = 0.0, 1.0 if high <= 1.001 else high, "rgb" if len(x) == 3 else "grey"
-        wide = stretch(*x.shape[1:]) if squares[0].graph is not None else 1
-        if squares[0].graph is not None:
+        wide = stretch(*x.shape[1:]) if squares[0].of(GraphPart) is not None else 1
+        if squares[0].of(GraphPart) is not None:
             kind = kind if kind == "signed" else "grey"
         self.before.set_values(x, low, high, kind, wide=wide)
         self.after.set_values(gx, low, high, kind, wide=wide)
@@ -245,7 +246,7 @@ class Stage(View):
             words.append(square.message)
         self._header.set_text("  ·  ".join(words))
         picture = HINT if self.state.channel is None else HINT_ENLARGED
-        self._hint.set_text(picture if square.graph is None else HINT_GRAPH)
+        self._hint.set_text(picture if square.of(GraphPart) is None else HINT_GRAPH)
 
     def _show_hint(self) -> None:
         # only while a hand moves here: a hint does not belong into an exported figure
@@ -358,7 +359,7 @@ class Stage(View):
             return
         index, name, place = self._hover or (0, "fx", chosen(self.state, squares[0]))
         source: Place | None = None  # of x
-        kind = "node" if squares[0].graph is not None else ""
+        kind = "node" if squares[0].of(GraphPart) is not None else ""
         x, gx = (Places(a.shape[1], a.shape[2], kind=kind) for a in (squares[0].x, squares[0].gx))
         if name in ("x", "gx"):
             source = place if name == "x" else self._link.back(place, gx, x)

@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.declare.card import ModelInfo
-from explorer.state.catalogue import SampleInfo, same_kind
+from explorer.declare.space import same_space
+from explorer.state.catalogue import SampleInfo
 from widgets.base import theme
 from widgets.charts.chart import LEFT, RIGHT, faded, mixed
 
@@ -70,7 +71,7 @@ class Cards(QListWidget):
             self.viewport().update()
 
     def suits(self, domain: str) -> bool:
-        return not self.domain or same_kind(domain, self.domain)
+        return not self.domain or same_space(domain, self.domain)
 
     def bring_into_sight(self) -> None:
         """Scroll for the one in use to be seen, with what stands round it: it may have been chosen elsewhere."""

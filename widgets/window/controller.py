@@ -15,8 +15,9 @@ from explorer.data.finding import split_part
 from explorer.data.opening import domain_of
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import NoAction, Step, transforms
+from explorer.declare.space import same_space
 from explorer.square.frame import Failure, Frame, LayerInfo, OrbitCurve
-from explorer.state.catalogue import Busy, Catalogue, same_kind
+from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.random_element import random_steps
 from explorer.state.resolve import resolve
 from explorer.state.session import SessionError, is_session, load_session
@@ -259,7 +260,7 @@ class Controller(QObject):
         if self.catalogue is None:
             return self.state.sample
         domains = {m.name: m.domain for m in self.catalogue.models}
-        if model in domains and same_kind(domains[model], domains.get(self.state.model, "")):
+        if model in domains and same_space(domains[model], domains.get(self.state.model, "")):
             return self.state.sample
         return ""
 
@@ -271,9 +272,9 @@ class Controller(QObject):
         base, _ = split_part(sample)
         known_by_name = dict(self.catalogue.domains).get(Path(base).suffix.lower(), "")
         domain = known.get(base) or known_by_name or domain_of(Path(base).expanduser())
-        if not domain or same_kind(domain, self.info.domain):
+        if not domain or same_space(domain, self.info.domain):
             return self.state.model
-        fit = [m for m in self.catalogue.models if same_kind(m.domain, domain)]
+        fit = [m for m in self.catalogue.models if same_space(m.domain, domain)]
         fit.sort(key=lambda m: (m.domain != domain, not m.trained, not m.groups))
         return fit[0].name if fit else self.state.model
 

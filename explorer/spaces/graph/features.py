@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from explorer.data.named_columns import named_columns
 from explorer.data.samples import Sample, Signal
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.graph.fields import EDGE_INPUT, NODE_INPUT, Nodes
-from explorer.declare.fields import FieldType, domain_word
+from explorer.declare.fields import FieldType
+from explorer.declare.space import domain_word
 from explorer.spaces.graph.chemistry import COLUMNS, element_of, one_hot
+from explorer.spaces.graph.fields import EDGE_INPUT, NODE_INPUT, Nodes
+from explorer.spaces.graph.form import GraphInput
 from explorer.spaces.graph.measures import clustering, core_numbers, neighbours
 
 Floats = NDArray[np.float32]

@@ -17,6 +17,7 @@ class Nodes(Domain):
 
     name = "node"
     space = "graph"
+    counted = True
     batched = False
 
     @property

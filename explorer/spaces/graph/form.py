@@ -24,7 +24,7 @@ class GraphInput(Form):
     """
 
     space = "graph"
-    kind = "graph"
+    data = "graph"
 
     channels: int | None = None
     signals: tuple[str, ...] = ("x", "edge_index")

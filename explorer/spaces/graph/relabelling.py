@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Element, NoAction
+from explorer.declare.fields import FieldType, Pairs, Scalar
 from explorer.spaces.graph.fields import Edges, NodeIndex, Nodes
 from explorer.spaces.mesh.fields import Faces, Patch
-from explorer.declare.fields import FieldType, Pairs, Scalar
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -67,6 +67,11 @@ class Relabelling(Element):
     """A word of generators, the first acting first."""
 
     words: tuple[Word, ...] = ()
+    resamples = False
+
+    @property
+    def group(self) -> str:
+        return "permutation"
 
     @property
     def domains(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -149,6 +154,14 @@ class GraphMap(Element):
     nodes_before: int = -1
     edges_before: int = -1
     _device: dict[str, tuple[Tensor, Tensor, Tensor]] = field(default_factory=dict, repr=False)
+    resamples = False
+
+    @property
+    def group(self) -> str:
+        return "permutation"
+
+    def place_of(self, place: int, count: int) -> int:
+        return int(self.order[place]) if place < len(self.order) else -1
 
     @property
     def domains(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -1,94 +1,126 @@
-"""What the core must know of graphs and sets: a tensor with a row for each node is a node field, and so on."""
+"""Graphs and sets: values on nodes, on listed edges, on pairs of nodes, under renumbering."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
-import torch
-from torch import Tensor, nn
+from explorer.declare.field_text import Written, bare
+from explorer.declare.space import Domains, Inference, Kind, Representations, Space
+from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes
 
-from explorer.spaces.graph.fields import EDGE, GRAPH, NODE, Edges, Graphs, NodeIndex, Nodes
-from explorer.declare.fields import PAIR, FieldType, Pairs, Point
-from explorer.declare.space import Known, Space
-from explorer.network.inputs import Inputs
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+    from numpy.typing import NDArray
+    from torch import Tensor
 
-_POINTWISE = (
-    nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Dropout,
-    nn.LayerNorm, nn.Softmax, nn.LogSoftmax,
-)  # fmt: skip
+    from explorer.data.samples import Sample
+    from explorer.declare.card import Form
+    from explorer.declare.elements import Step
+    from explorer.network.inputs import Inputs
+    from explorer.network.recognise import Recognised
+    from explorer.network.trace import Layer
+    from explorer.square.frame import Square
+    from explorer.square.prepare import Prepared
+    from explorer.square.remembered import Remembered
+    from explorer.state.state import State
 
 
 class GraphSpace(Space):
-    """A graph with so many nodes and listed edges; a set has none of the latter."""
+    """Graphs, (nodes, channels) with edge_index (2, edges), and sets, which have no edges by nature."""
 
-    def __init__(self, inputs: Inputs) -> None:
-        index = inputs.get("edge_index")
-        self.nodes, self.edges = len(inputs.x), -1 if index is None else index.shape[1]
+    name = "graph"
+    kinds = (
+        Kind("graph", group="permutation", sample="karate"),
+        Kind("set", group="permutation", sample="karate"),
+    )
+    rank = 20
+    domains: ClassVar[Domains] = {"node": bare(Nodes()), "edge": bare(Edges()), "graph": bare(Graphs())}
+    representations: ClassVar[Representations] = {
+        "index": Written(
+            lambda _: NodeIndex(), ("edge", "face"),
+            refusal="only edges are given by indices of nodes, and faces by their corners",
+        ),
+    }  # fmt: skip
+    examples = ("node scalar", "edge scalar")
+    orbits = ("permute",)
 
-    def fits(self, field: FieldType, value: Tensor) -> bool:
-        shape = tuple(value.shape)
-        match field.domain:
-            case Nodes():
-                return shape[:1] == (self.nodes,)
-            case Edges():
-                return (shape[-1:] if isinstance(field.rep, NodeIndex) else shape[:1]) == (self.edges,)
-            case Pairs():
-                return shape[-2:] == (self.nodes, self.nodes)
-            case Graphs() | Point():
-                return True
-            case _:
-                return False
+    def sample_of(self, text: str, seed: int) -> Sample | None:
+        from explorer.spaces.graph.samples.texts import graph_sample_text, is_graph_text
 
-    def own(self, field: FieldType) -> FieldType:
-        # what belongs to no node belongs to the graph as a whole
-        return replace(field, domain=Graphs()) if isinstance(field.domain, Point) else field
-
-    def infer(
-        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
-    ) -> FieldType | None:
-        declared = getattr(module, "out_field", None)
-        if isinstance(declared, FieldType):
-            return self.own(declared)
-        guessed = not isinstance(module, _POINTWISE) or in_field is None or in_field.guessed
-        if in_field is not None:
-            places = -2 if isinstance(in_field.domain, Pairs) else None
-            rows = shape[places:] == shape_in[places:] if places else shape[:1] == shape_in[:1]
-            if rows and not isinstance(in_field.rep, NodeIndex):
-                return FieldType(in_field.domain, guessed=guessed)
-        return self.functional(shape)
-
-    def functional(self, shape: tuple[int, ...]) -> FieldType | None:
-        if len(shape) > 2 and shape[-2:] == (self.nodes, self.nodes):
-            return PAIR.guess()
-        if shape[:1] == (self.nodes,):
-            return (PAIR if shape == (self.nodes, self.nodes) and self.nodes > 1 else NODE).guess()
-        if shape[:1] == (self.edges,):
-            return EDGE.guess()
-        return GRAPH.guess() if shape and len(shape) <= 2 else None
-
-    def receptive(
-        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
-        radius: float,
-    ) -> float:  # fmt: skip
-        # nothing is cut off at an edge of a graph: no mask needs the radius
-        return math.inf
-
-    def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
-        if (found := self.functional(shape)) is None or isinstance(found.domain, Graphs):
+        if is_graph_text(text):
+            return graph_sample_text(text, seed)
+        if not text.startswith("smiles:"):
             return None
-        return found, math.inf, known[2]
+        from explorer.spaces.graph.readers.smiles import smiles_sample
 
-    def another(self, inputs: Inputs, seed: int) -> Inputs:
-        """Return the same graph with the attributes of other nodes: the nodes no longer are what their edges say.
+        return smiles_sample(text)
 
-        A set, or a graph whose nodes are all alike, gets noise instead: other numbers would be the same set again.
-        """
-        x = inputs.x
-        other = x.roll(max(1, len(x) // 3), 0) if len(x) and self.edges > 0 else x
-        size = float(x.norm())
-        if size == 0.0 or float((other - x).norm()) <= 1e-3 * size:
-            generator = torch.Generator().manual_seed(seed)
-            drawn = torch.randn(x.shape, generator=generator, dtype=torch.float64).to(x)
-            other = drawn * max(float(x.abs().mean()), 1e-3) + x
-        return inputs.with_x(other)
+    def fit(self, sample: Sample, form: Form) -> Sample:
+        from explorer.spaces.graph.features import fit_graph
+        from explorer.spaces.graph.form import GraphInput
+
+        assert isinstance(form, GraphInput)
+        return fit_graph(sample, form)
+
+    def thumbnail(self, sample: Sample, side: int) -> NDArray[np.uint8] | None:
+        from explorer.spaces.graph.thumbnail import graph_thumbnail
+
+        return graph_thumbnail(sample, side)
+
+    def recognise(self, network: Recognised) -> Form | None:
+        from explorer.spaces.graph.recognise import graph_input
+
+        return graph_input(network)
+
+    def takes(self, form: Form) -> tuple[int | str | None, ...]:
+        from explorer.spaces.graph.form import GraphInput
+
+        assert isinstance(form, GraphInput)
+        return ("nodes", form.channels, *(name for name in form.signals if name != "x"))
+
+    def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
+        from explorer.network.inputs import from_signals
+        from explorer.spaces.graph.form import GraphInput
+
+        assert isinstance(form, GraphInput)
+        return from_signals(sample, form.signals, device, dtype)
+
+    def inference(self, inputs: Inputs) -> Inference:
+        from explorer.spaces.graph.inference import GraphInference
+
+        return GraphInference(inputs)
+
+    def given(self, values: Sequence[Tensor] | Tensor | Sequence[int], group: str, seed: int) -> Inputs | None:
+        from torch import Tensor
+
+        from explorer.spaces.graph.inputs import graph_inputs
+
+        if isinstance(values, Tensor) or not values:
+            return None
+        tensors = [v for v in values if isinstance(v, Tensor)]
+        return graph_inputs(tensors) if len(tensors) == len(values) else None
+
+    def random_steps(
+        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, state: State | None
+    ) -> tuple[Step, ...]:
+        from explorer.declare.elements import Step
+
+        return (Step("permute", (float(rng.integers(1, 10_000)), 0.0)),)
+
+    def part(
+        self, p: Prepared, state: State, element: Remembered, layer: Layer, gx: Inputs, answers: Mapping[str, Tensor],
+        rho: Tensor | None,
+    ) -> object | None:  # fmt: skip
+        from explorer.spaces.graph.part import graph_part
+
+        return graph_part(p, state, element, layer, gx, answers, rho)
+
+    def refine(self, p: Prepared, state: State, square: Square) -> Iterator[Square]:
+        from explorer.spaces.graph.part import refine_graph
+
+        return refine_graph(p, state, square)
+
+
+SPACE = GraphSpace()

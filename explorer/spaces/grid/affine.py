@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from explorer.declare.elements import Element, NoAction
 from explorer.declare.fields import FieldType, Regular, Scalar
-from explorer.spaces.grid.fields import Grid
 from explorer.declare.groups import MIRROR, FiniteGroup, Matrix
+from explorer.spaces.grid.fields import Grid
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -35,6 +35,12 @@ class Affine(Element):
     gain: float = 1.0
     offset: float = 0.0
     boundary: str = "circular"
+
+    @property
+    def group(self) -> str:
+        if np.allclose(self.matrix, np.eye(2)):
+            return "translation"
+        return "C4" if np.linalg.det(self.matrix) > 0 else "D4"
 
     @property
     def domains(self) -> tuple[str, ...]:  # type: ignore[override]

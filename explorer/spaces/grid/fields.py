@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -77,3 +78,22 @@ def regular(name: str, spacing: float = 1.0) -> FieldType:
 def _shortest(value: float) -> str:
     """Return the shortest text that float() reads as `value`: 2, not 2.0, and all digits of 1/3."""
     return text if float(text := f"{value:g}") == value else repr(float(value))
+
+
+def parse_grid(rest: str) -> Grid:
+    """Read what stands after the representation of a field on a grid: "/2 flat 3x4".
+
+    Raises:
+        LookupError: it is nothing of the kind; ValueError: the spacing is not positive.
+    """
+    number, side = r"[0-9.]+(?:e[+-]?[0-9]+)?|inf", "[1-9][0-9]*"
+    found = re.fullmatch(rf"(?:/(?P<spacing>{number}))?(?:(?:^| )flat (?P<h>{side})x(?P<w>{side}))?", rest)
+    if found is None:
+        raise LookupError(rest)
+    try:
+        spacing = float(found["spacing"] or 1.0)
+    except ValueError:
+        spacing = 0.0
+    if spacing <= 0.0:
+        raise ValueError(f"the spacing must be a positive number, not {found['spacing']!r}")
+    return Grid(spacing, (int(found["h"]), int(found["w"])) if found["h"] else None)

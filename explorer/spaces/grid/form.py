@@ -8,7 +8,6 @@ from explorer.declare.card import Form
 from explorer.declare.fields import FieldType, Scalar
 from explorer.spaces.grid.fields import grid
 
-
 IMAGE = grid(Scalar(intensity=True))
 
 
@@ -17,7 +16,7 @@ class InputSpec(Form):
     """Take a grid signal of `shape` (channels, height, width); None means any size."""
 
     space = "grid"
-    kind = "grid"
+    data = "grid"
 
     shape: tuple[int, int | None, int | None] = (1, None, None)
     field: FieldType = IMAGE

@@ -1,165 +1,116 @@
-"""What the core must know of images: how fields are inferred from shapes, and how far one value sees."""
+"""Images: values on a planar grid."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import torch
-from torch import Tensor, nn
+from explorer.declare.fields import Scalar
+from explorer.declare.space import Domains, Inference, Kind, Space
+from explorer.spaces.grid.fields import grid, parse_grid
 
-from explorer.declare.fields import INVARIANT, FieldType, Point, Regular, Scalar
-from explorer.spaces.grid.fields import Grid
-from explorer.declare.space import Known, Space
-from explorer.network.inputs import Inputs
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+    from numpy.typing import NDArray
+    from torch import Tensor, nn
 
-_KEEPS_REP = (
-    nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Hardtanh,
-    nn.Dropout, nn.Dropout2d, nn.BatchNorm2d, nn.InstanceNorm2d, nn.GroupNorm, nn.LayerNorm, nn.MaxPool2d,
-    nn.AvgPool2d, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d, nn.Upsample, nn.ZeroPad2d, nn.CircularPad2d,
-    nn.ReflectionPad2d, nn.ReplicationPad2d, nn.ConstantPad2d, nn.BatchNorm1d, nn.Softmax, nn.LogSoftmax, nn.LPPool2d,
-)  # fmt: skip
-_WHOLE_IMAGE = (nn.GroupNorm, nn.LayerNorm, nn.InstanceNorm2d)  # each value depends on all places, through the mean
+    from explorer.data.samples import Sample
+    from explorer.declare.card import Card, Form
+    from explorer.declare.elements import Step
+    from explorer.network.inputs import Inputs
+    from explorer.network.recognise import Recognised
+    from explorer.network.trace import Trace
+    from explorer.state.state import State
 
 
 class GridSpace(Space):
-    """Images (batch, channel, height, width) and what networks make of them."""
+    """Images, (batch, channel, height, width), under motions of the plane."""
 
-    def fits(self, field: FieldType, value: Tensor) -> bool:
-        if field.unbatched or len(field.axes) != value.ndim:
-            return False
-        if field.invariant:
-            return True
-        channels = value.shape[1]
-        if isinstance(field.domain, Grid) and field.domain.flat:
-            h, w = field.domain.flat
-            if channels % (h * w):
-                return False
-            channels //= h * w
-        return channels % field.rep.size == 0
+    name = "grid"
+    kinds = (Kind("grid", group="D4", sample="digit-3", beside=1),)
+    rank = 90  # whatever is none of the others takes images
+    domains: ClassVar[Domains] = {"grid": parse_grid}
+    examples = ("grid scalar", "grid regular(D4)", "grid scalar /2")
+    orbits = ("rotate",)
 
-    def infer(
-        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
-    ) -> FieldType | None:
-        return infer(module, in_field, shape_in, shape)
+    def sample_of(self, text: str, seed: int) -> Sample | None:
+        from explorer.spaces.grid.samples.tensors import is_tensor_text, tensor_sample
 
-    def receptive(
-        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
-        radius: float,
-    ) -> float:  # fmt: skip
-        return receptive(module, in_field, shape_in, shape, radius)
+        return tensor_sample(text, seed) if is_tensor_text(text) else None
 
-    def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
-        field, radius, rank = known
-        if len(seen) == 4 and len(shape) == 2 and isinstance(field.domain, Grid):
-            n, c, h, w = seen
-            if shape == (n, c * h * w) and (h, w) != (1, 1):
-                return FieldType(Grid(field.spacing, (h, w)), field.rep, True), radius, rank
-            if shape == (n, c):
-                return FieldType(Point(), field.rep, True), math.inf, rank
-        return None
+    def fit(self, sample: Sample, form: Form) -> Sample:
+        from explorer.spaces.grid.fit import fit
+        from explorer.spaces.grid.form import InputSpec
 
-    def functional(self, shape: tuple[int, ...]) -> FieldType | None:
-        return INVARIANT.guess() if len(shape) == 2 else None
+        assert isinstance(form, InputSpec)
+        return fit(sample, form.shape)
 
-    def another(self, inputs: Inputs, seed: int) -> Inputs:
-        from explorer.equivariance.stimulus import noise
+    def thumbnail(self, sample: Sample, side: int) -> NDArray[np.uint8] | None:
+        from explorer.spaces.grid.thumbnail import image_thumbnail
 
-        x = inputs.x
-        other = x.flip(-1).roll((x.shape[-2] // 3, x.shape[-1] // 3), (-2, -1))
-        if torch.allclose(other, x):
-            other = noise(tuple(x.shape), seed, x.dtype).to(x.device)
-        return inputs.with_x(other)
+        return image_thumbnail(sample, side)
 
+    def several(self, card: Card, count: int) -> list[str]:
+        from explorer.data.finding import samples
 
-def infer(
-    module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
-) -> FieldType | None:
-    """Return the field type of a module's output; `guessed` unless the module declares it."""
-    if isinstance(declared := getattr(module, "out_field", None), FieldType):
-        return declared
-    rep = getattr(module, "out_rep", None)
-    keeps = isinstance(module, _KEEPS_REP) and len(shape_in) > 1 and len(shape) > 1 and shape_in[1] == shape[1]
-    # a pointwise layer hands on what it got, guess or not
-    guessed = (in_field.guessed if in_field else True) if keeps else rep is None
-    if rep is None:
-        rep = in_field.rep if keeps and in_field else Scalar()
-    if isinstance(rep, Scalar):
-        rep = Scalar()  # features are no measured intensities any more
-    match len(shape):
-        case 4:
-            return FieldType(Grid(_spacing(module, in_field, shape_in, shape)), rep, guessed)
-        case 2:
-            if in_field and isinstance(in_field.domain, Grid) and len(shape_in) == 4:
-                _, c, h, w = shape_in
-                if shape[1] == c * h * w and (h, w) != (1, 1):
-                    return FieldType(Grid(in_field.spacing, (h, w)), in_field.rep, in_field.guessed)
-                if shape[1] == c and not any(True for _ in module.parameters()):
-                    return FieldType(Point(), rep if not guessed else in_field.rep, guessed)
-            if keeps and in_field and shape_in == shape:
-                return in_field
-            return FieldType(Point(), rep, guessed) if isinstance(rep, Regular) else replace(INVARIANT, guessed=guessed)
-        case _:
+        alike = [s for s in samples().values() if s.domain == self.name and s.name != card.sample]
+        sort = card.sample.split("-")[0]
+        return [card.sample, *[s.name for s in alike if s.name.split("-")[0] == sort][: count - 1]]
+
+    def recognise(self, network: Recognised) -> Form | None:
+        from explorer.spaces.grid.recognise import image_input
+
+        return image_input(network)
+
+    def takes(self, form: Form) -> tuple[int | str | None, ...]:
+        from explorer.spaces.grid.form import InputSpec
+
+        assert isinstance(form, InputSpec)
+        return form.shape
+
+    def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
+        from explorer.network.inputs import from_signals
+
+        return from_signals(sample, (next(iter(sample.signals)),), device, dtype)
+
+    def inference(self, inputs: Inputs) -> Inference:
+        from explorer.spaces.grid.inference import GridInference
+
+        return GridInference()
+
+    def given(self, values: Sequence[Tensor] | Tensor | Sequence[int], group: str, seed: int) -> Inputs | None:
+        from torch import Tensor
+
+        from explorer.network.inputs import Inputs
+        from explorer.spaces.grid.stimulus import stimulus
+
+        if not isinstance(values, Tensor) and any(not isinstance(n, int) for n in values):
             return None
+        shape_or_images = values if isinstance(values, Tensor) else [int(n) for n in values]
+        return Inputs((stimulus(shape_or_images, seed),), (grid(Scalar()),))
+
+    def stimulus(self, inputs: Inputs, seed: int) -> Inputs:
+        from explorer.spaces.grid.stimulus import stimulus
+
+        return inputs.with_x(stimulus(inputs.x, seed))
+
+    def lie_derivatives(self, model: nn.Module, inputs: Inputs, trace: Trace) -> dict[str, dict[str, float]]:
+        from explorer.spaces.grid.lie import lie_derivative
+
+        return {along: lie_derivative(model, inputs.x, trace, inputs.field, along) for along in ("right", "rotation")}
+
+    def random_steps(
+        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, state: State | None
+    ) -> tuple[Step, ...]:
+        from explorer.spaces.grid.random_element import random_motion
+
+        return random_motion(rng, size, exact, state)
+
+    def sweepers(self) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
+        from explorer.spaces.grid.survey import survey, sweep
+
+        return survey, sweep
 
 
-def _pair(value: Any) -> tuple[float, ...]:
-    return tuple(map(float, value)) if isinstance(value, Sequence) else (float(value),)
-
-
-def _spacing(module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]) -> float:
-    before = in_field.spacing if in_field else 1.0
-    if shape[-2:] == (1, 1) and shape_in[-2:] != (1, 1):
-        return math.inf  # one place for the whole image: nothing moves it
-    if len(shape_in) != 4 or shape_in[-2:] == shape[-2:]:
-        return before
-    stride = getattr(module, "stride", None)
-    if stride is not None and not isinstance(stride, str):
-        step = max(_pair(stride))
-        return before / step if isinstance(module, nn.ConvTranspose2d) else before * step
-    ratio = shape_in[-1] / shape[-1]
-    return before * max(1, round(ratio)) if ratio >= 1 else before / max(1, round(1 / ratio))
-
-
-def receptive(
-    module: nn.Module,
-    in_field: FieldType | None,
-    shape_in: tuple[int, ...],
-    shape: tuple[int, ...],
-    radius: float,
-) -> float:
-    """Return the radius in input pixels that one output value can depend on, given its input's radius."""
-    if in_field is None or len(shape) != 4 or len(shape_in) != 4:
-        pointwise = shape == shape_in and isinstance(module, _KEEPS_REP) and not isinstance(module, _WHOLE_IMAGE)
-        return radius if pointwise or isinstance(module, nn.Flatten) else math.inf
-    if shape[-2:] == (1, 1) and shape_in[-2:] != (1, 1):
-        return math.inf
-    if isinstance(module, _WHOLE_IMAGE) and not getattr(module, "track_running_stats", False):
-        return math.inf
-    kernel = getattr(module, "kernel_size", None)
-    if kernel is not None:
-        dilation = max(_pair(getattr(module, "dilation", 1)))
-        reach = (max(_pair(kernel)) - 1) / 2 * dilation
-        return radius + (reach + _off_centre(module, shape_in, shape)) * in_field.spacing
-    if shape_in[-2:] == shape[-2:]:
-        return radius
-    # a pool without a kernel size, or an interpolation: no further than a step of the coarser of the two grids
-    return radius + max(1.0, *(a / b for a, b in zip(shape_in[-2:], shape[-2:]))) * in_field.spacing
-
-
-def _off_centre(module: nn.Module, shape_in: tuple[int, ...], shape: tuple[int, ...]) -> float:
-    """Return how many steps of the input lie between a strided layer's samples and the places they stand for."""
-    stride, padding = getattr(module, "stride", None), getattr(module, "padding", 0)
-    if stride is None or isinstance(stride, str) or isinstance(padding, str) or max(_pair(stride)) == 1:
-        return 0.0
-    if isinstance(module, nn.ConvTranspose2d):
-        return 0.0
-    kernel, dilation = _pair(getattr(module, "kernel_size", 1)), _pair(getattr(module, "dilation", 1))
-    off = 0.0
-    for axis in range(2):
-        s, p, k, d = (v[axis % len(v)] for v in (_pair(stride), _pair(padding), kernel, dilation))
-        covered = (shape[axis - 2] - 1) * s + (k - 1) * d + 1
-        off = max(off, abs(shape_in[axis - 2] + 2 * p - covered) / 2)
-    return off
+SPACE = GridSpace()

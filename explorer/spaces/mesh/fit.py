@@ -10,10 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.samples import Sample, Signal
-from explorer.spaces.mesh.form import MeshInput
-from explorer.spaces.mesh.fields import EDGE_DIRECTION, EDGE_METRIC, EDGE_TRANSPORTER, FACES, PATCH_CORNER, PATCH_WEIGHT, VERTEX_FRAME, VERTEX_INPUT, VERTEX_METRIC, VERTEX_POSITION, Tangent, Vertices
+from explorer.declare.fields import FieldType
+from explorer.declare.space import domain_word
 from explorer.spaces.graph.fields import EDGE_INDEX
-from explorer.declare.fields import FieldType, domain_word
+from explorer.spaces.mesh.fields import (
+    EDGE_DIRECTION,
+    EDGE_METRIC,
+    EDGE_TRANSPORTER,
+    FACES,
+    PATCH_CORNER,
+    PATCH_WEIGHT,
+    VERTEX_FRAME,
+    VERTEX_INPUT,
+    VERTEX_METRIC,
+    VERTEX_POSITION,
+    Tangent,
+    Vertices,
+)
+from explorer.spaces.mesh.form import MeshInput
 from explorer.spaces.mesh.surface import Surface
 
 Floats = NDArray[np.float64]

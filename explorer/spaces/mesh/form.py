@@ -27,7 +27,7 @@ class MeshInput(Form):
     """
 
     space = "mesh"
-    kind = "mesh"
+    data = "mesh"
 
     channels: int | None = None
     signals: tuple[str, ...] = ("x", "edge_index", "radius", "angle", "transport")

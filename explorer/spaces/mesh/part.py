@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -12,22 +13,23 @@ from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
 from explorer.data.samples import Sample, Signal
-from explorer.spaces.mesh.form import MeshInput
 from explorer.declare.elements import Chain, Element
-from explorer.spaces.mesh.fields import FACES, VERTEX, VERTEX_POSITION, Tangent
-from explorer.spaces.graph.fields import Edges, Nodes
 from explorer.declare.fields import FieldType, Regular
 from explorer.network.inputs import Inputs
 from explorer.network.trace import Layer
+from explorer.spaces.graph.fields import Edges, Nodes
 from explorer.spaces.graph.part import raw
 from explorer.spaces.graph.relabelling import GraphMap
+from explorer.spaces.mesh.fields import FACES, VERTEX, VERTEX_POSITION, Tangent
 from explorer.spaces.mesh.fit import angle_between, surface_of
+from explorer.spaces.mesh.form import MeshInput
 from explorer.spaces.mesh.motion.surface_map import SurfaceMap
 from explorer.spaces.mesh.surface import Surface, SurfaceError
 from explorer.spaces.mesh.values import GeodesicPatch, MeshPart, Shape, Transported
 from explorer.square.frame import Array, Square
+from explorer.square.kept import kept
 from explorer.square.prepare import Prepared
-from explorer.square.remembered import Once
+from explorer.square.remembered import Remembered
 from explorer.state.state import State
 
 PATCH_VERTICES = 120_000  # beyond this the first exact log map takes longer than anybody waits for
@@ -37,7 +39,7 @@ LOOP_RINGS = 3
 def mesh_part(
     p: Prepared,
     state: State,
-    element: Once,
+    element: Remembered,
     layer: Layer,
     gx: Inputs,
     answers: Mapping[str, Tensor],
@@ -49,37 +51,43 @@ def mesh_part(
         gx: the moved inputs; answers: {layer: F(rho(g) x)}; rho: rho'(g) F(x) at the layer, or None.
     """
     field, answer = layer.field, answers[layer.name]
-    if "mesh shape" not in p.kept:
-        p.kept["mesh shape"] = _shape(p)
-        p.kept["mesh x"] = raw(p.x, p.x_field)
-    shape: Shape = p.kept["mesh shape"]
-    kept = p.kept.get("mesh fixed")
-    if kept is None or kept[0] != layer.name:
-        kept = p.kept["mesh fixed"] = (layer.name, raw(p.values[layer.name], field))
-    if "kernels" not in p.kept:
-        p.kept["kernels"] = _kernels(p)
+    shape, x, own = _shape(p), _input(p), _values(p, layer.name)
+    kernels, kernel_names = _kernels(p)
 
     def flat(values: Tensor, of: FieldType | None) -> Array:
         # what the element leaves as it is need not leave the device again
-        return p.kept["mesh x"] if values is p.x else kept[1] if values is p.values[layer.name] else raw(values, of)
+        return x if values is p.x else own if values is p.values[layer.name] else raw(values, of)
 
     order, turn, stretch = _traced(element.element, len(p.x))
-    ambiguity, singular = _fixed_gauge(p, shape)
+    ambiguity, singular = _fixed_gauge(p)
+    vertex = _selected(state, shape)
     gauge = p.card.input.gauge if isinstance(p.card.input, MeshInput) else "edge"
     return MeshPart(
         shape=shape, moved=shape if element.identity else _moved(shape, p.inputs, gx),
         order=order, turn=turn, stretch=stretch, kind=_kind(field), rep=_rep(field),
         orders=field.rep.orders if field and isinstance(field.rep, Tangent) else (),
         directions=field.rep.group.order if field and isinstance(field.rep, Regular) else 0,
-        x=p.kept["mesh x"], gx=flat(gx.x, gx.field), x_rep=_rep(p.x_field), values=kept[1],
+        x=x, gx=flat(gx.x, gx.field), x_rep=_rep(p.x_field), values=own,
         answer=flat(answer, field), expected=None if rho is None else flat(rho, field),
         difference=None if rho is None else raw(rho - answer, field), ambiguity=ambiguity, singular=singular,
-        gauge=gauge, kernels=p.kept["kernels"][0], kernel_names=p.kept["kernels"][1],
-        patch=p.kept.get(("patch", _selected(state, shape))), loop=p.kept.get(("loop", _selected(state, shape))),
-        path=p.kept.get(("path", _selected(state, shape), state.other)),
+        gauge=gauge, kernels=kernels, kernel_names=kernel_names,
+        patch=None if vertex is None else _patch.there(p, vertex),
+        loop=None if vertex is None else _loop.there(p, vertex),
+        path=None if vertex is None else _path.there(p, vertex, state.other),
     )  # fmt: skip
 
 
+@kept()
+def _input(p: Prepared) -> Array:
+    return raw(p.x, p.x_field)
+
+
+@kept()
+def _values(p: Prepared, name: str) -> Array:
+    return raw(p.values[name], p.trace[name].field)
+
+
+@kept()
 def _shape(p: Prepared) -> Shape:
     vertices, faces = _array(p.inputs, "position", np.float64), _array(p.inputs, "faces", np.int64)
     key = hashlib.blake2b(vertices.tobytes() + faces.tobytes(), digest_size=12).hexdigest()
@@ -108,8 +116,6 @@ def valued_mesh(p: Prepared, state: State) -> Sample:
         ValueError: no mesh, or the layer has no value at each vertex.
     """
     layer = p.layer(state.layer)
-    if p.inputs.domain != "mesh":
-        raise ValueError(f"{p.card.name} does not live on a mesh, so there is nothing to write as .ply")
     if _kind(layer.field) != "vertex":
         raise ValueError(f"layer {layer.name} has no values at vertices; choose one that has")
     rows = raw(p.values[layer.name], layer.field)
@@ -127,14 +133,13 @@ def _array(inputs: Inputs, name: str, kind: DTypeLike | None) -> NDArray[Any]:
     return array
 
 
-def surface_in_use(p: Prepared, shape: Shape) -> Surface:
+@kept()
+def surface_in_use(p: Prepared) -> Surface:
     """Return the surface of x, in whose frames the network is called."""
-    if "surface" not in p.kept:
-        gauge = p.card.input.gauge if isinstance(p.card.input, MeshInput) else "edge"
-        surface = surface_of(shape.vertices, shape.faces, gauge)
-        p.kept["surface"] = surface.turned(angle_between(surface.frames, shape.axes, surface.normals))
-    found: Surface = p.kept["surface"]
-    return found
+    shape = _shape(p)
+    gauge = p.card.input.gauge if isinstance(p.card.input, MeshInput) else "edge"
+    surface = surface_of(shape.vertices, shape.faces, gauge)
+    return surface.turned(angle_between(surface.frames, shape.axes, surface.normals))
 
 
 def _kind(field: FieldType | None) -> str:
@@ -169,16 +174,15 @@ def _traced(element: Element, n: int) -> tuple[NDArray[np.int64], Array, float]:
     return order, turn, stretch
 
 
-def _fixed_gauge(p: Prepared, shape: Shape) -> tuple[Array | None, tuple[tuple[int, float], ...]]:
+@kept()
+def _fixed_gauge(p: Prepared) -> tuple[Array | None, tuple[tuple[int, float], ...]]:
     if not isinstance(p.card.input, MeshInput) or p.card.input.gauge == "edge":
         return None, ()
-    if "ambiguity" not in p.kept:
-        surface = surface_of(shape.vertices, shape.faces, p.card.input.gauge)
-        p.kept["ambiguity"] = (surface.ambiguity, tuple(surface.singularities))
-    found: tuple[Array, tuple[tuple[int, float], ...]] = p.kept["ambiguity"]
-    return found
+    surface = surface_of(_shape(p).vertices, _shape(p).faces, p.card.input.gauge)
+    return surface.ambiguity, tuple(surface.singularities)
 
 
+@kept()
 def _kernels(p: Prepared) -> tuple[dict[str, Array], dict[str, tuple[str, ...]]]:
     """Return the weight functions that modules show of themselves, (rows, radii, directions) each, and their names."""
     made: dict[str, Array] = {}
@@ -199,51 +203,48 @@ def _selected(state: State, shape: Shape) -> int | None:
 
 def refine_mesh(p: Prepared, state: State, square: Square) -> Iterator[Square]:
     """Yield the square with what is near the selected vertex: its loop, its way to the other one, its patch."""
-    part = square.mesh
+    part = square.of(MeshPart)
     if part is None or (vertex := _selected(state, part.shape)) is None:
         return
-    surface = surface_in_use(p, part.shape)
-    keys = {"loop": ("loop", vertex), "path": ("path", vertex, state.other), "patch": ("patch", vertex)}
-    for name, key in keys.items():
-        if key not in p.kept:
-            for old in [k for k in p.kept if isinstance(k, tuple) and k[0] == name][:-16]:
-                del p.kept[old]
-            p.kept[key] = _of_vertex(name, p, surface, vertex, state.other)
-        if getattr(part, name) is None and p.kept[key] is not None:
-            part = replace(part, **{name: p.kept[key]})
-            yield replace(square, mesh=part)
+    if part.loop is None and (loop := _loop(p, vertex)) is not None:
+        part = replace(part, loop=loop)
+        yield replace(square, part=part)
+    if part.path is None and (path := _path(p, vertex, state.other)) is not None:
+        part = replace(part, path=path)
+        yield replace(square, part=part)
+    if part.patch is None and (patch := _patch(p, vertex)) is not None:
+        yield replace(square, part=replace(part, patch=patch))
 
 
-def _of_vertex(
-    name: str, p: Prepared, surface: Surface, vertex: int, other: int | None
-) -> GeodesicPatch | Transported | None:
-    try:
-        match name:
-            case "loop":
-                return _loop(surface, vertex)
-            case "path" if other is not None and other < len(surface.vertices) and other != vertex:
-                carried = surface.carry(vertex, other, (1.0, 0.0))
-                return Transported(carried.points, carried.vectors, carried.angle)
-            case "patch" if len(surface.vertices) <= PATCH_VERTICES:
-                return _patch(p, surface, vertex)
-    except SurfaceError:  # no way between two parts, or a loop that reaches round the surface
-        pass
-    return None
-
-
-def _loop(surface: Surface, vertex: int) -> Transported | None:
+@kept(most=16)
+def _loop(p: Prepared, vertex: int) -> Transported | None:
+    """Return a vector carried around the vertex; None where every loop reaches round the surface."""
+    surface = surface_in_use(p)
     for rings in range(LOOP_RINGS, 0, -1):
-        try:
+        with suppress(SurfaceError):
             loop = surface.loop(vertex, rings)
-        except SurfaceError:
-            if rings == 1:
-                raise
-            continue
-        return Transported(surface.vertices[loop.vertices], loop.vectors, loop.holonomy, loop.curvature)
+            return Transported(surface.vertices[loop.vertices], loop.vectors, loop.holonomy, loop.curvature)
     return None
 
 
-def _patch(p: Prepared, surface: Surface, vertex: int) -> GeodesicPatch:
+@kept(most=16)
+def _path(p: Prepared, vertex: int, other: int | None) -> Transported | None:
+    """Return a vector carried to the other vertex; None where there is no way between two parts."""
+    surface = surface_in_use(p)
+    if other is None or other >= len(surface.vertices) or other == vertex:
+        return None
+    with suppress(SurfaceError):
+        carried = surface.carry(vertex, other, (1.0, 0.0))
+        return Transported(carried.points, carried.vectors, carried.angle)
+    return None
+
+
+@kept(most=16)
+def _patch(p: Prepared, vertex: int) -> GeodesicPatch | None:
+    """Return what lies around the vertex; None on a surface where that takes too long."""
+    surface = surface_in_use(p)
+    if len(surface.vertices) > PATCH_VERTICES:
+        return None
     points, reach = None, 0.0
     index, weight = p.inputs.get("patch_index"), p.inputs.get("patch_weight")
     if index is not None and weight is not None:
@@ -251,4 +252,6 @@ def _patch(p: Prepared, surface: Surface, vertex: int) -> GeodesicPatch:
         points = (corners * weight[vertex].double().cpu().numpy()[..., None]).sum(-2)
     if isinstance(p.card.input, MeshInput):
         reach = p.card.input.reach * float(np.sqrt(surface.mass.sum()))
-    return GeodesicPatch(vertex, surface.log_map(vertex), surface.injectivity_radius(vertex), reach, points)
+    with suppress(SurfaceError):
+        return GeodesicPatch(vertex, surface.log_map(vertex), surface.injectivity_radius(vertex), reach, points)
+    return None

@@ -1,60 +1,130 @@
-"""What the core must know of meshes: a tensor with a row for each vertex is a vertex field, and so on."""
+"""Meshes: values in frames at the vertices of a surface, under gauges, renumbering and motions of space."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, ClassVar
 
-from torch import Tensor, nn
+from explorer.declare.field_text import Written, bare
+from explorer.declare.space import Domains, Inference, Kind, Representations, Space
+from explorer.spaces.mesh.fields import (
+    Ambient,
+    Direction,
+    Faces,
+    Frame,
+    Metric,
+    Patch,
+    Tangent,
+    Transporter,
+    Vertices,
+)
 
-from explorer.spaces.graph.fields import EDGE, GRAPH, Edges, NodeIndex, Nodes
-from explorer.spaces.mesh.fields import VERTEX, Faces, Tangent, Vertices
-from explorer.declare.fields import FieldType, Regular
-from explorer.network.inputs import Inputs
-from explorer.spaces.graph.space import GraphSpace
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+    from explorer.data.samples import Sample
+    from explorer.declare.card import Form
+    from explorer.declare.elements import Step
+    from explorer.network.inputs import Inputs
+    from explorer.network.recognise import Recognised
+    from explorer.network.trace import Layer
+    from explorer.square.frame import Square
+    from explorer.square.prepare import Prepared
+    from explorer.square.remembered import Remembered
+    from explorer.state.state import State
 
 
-class MeshSpace(GraphSpace):
-    """A triangle mesh with so many vertices, edges and faces; its vertices are numbered as nodes of a graph are."""
+def _orders(text: str) -> Tangent:
+    return Tangent(tuple(int(order) for order in text.split(",")))
 
-    def __init__(self, inputs: Inputs) -> None:
-        super().__init__(inputs)
-        faces = inputs.get("faces")
-        self.faces = -1 if faces is None else len(faces)
 
-    def fits(self, field: FieldType, value: Tensor) -> bool:
-        if isinstance(field.domain, Faces):
-            return tuple(value.shape[:1]) == (self.faces,)
-        if isinstance(field.rep, Tangent | Regular) and isinstance(field.domain, Nodes):
-            return tuple(value.shape[:1]) == (self.nodes,) and value[:1].numel() % field.rep.size == 0
-        return super().fits(field, value)
+class MeshSpace(Space):
+    """Triangle meshes: what a network is called with is intrinsic; positions, faces and frames move along beside it."""
 
-    def another(self, inputs: Inputs, seed: int) -> Inputs:
-        other = super().another(inputs, seed)
-        if (remake := inputs.remake) is None:
-            return other
-        # its features stay unrelated on a surface that was bent, from which those of x are made anew
-        return replace(other, remake=lambda before, *surface: remake(before, *surface).with_x(before.x))
+    name = "mesh"
+    kinds = (Kind("mesh", group="gauge", sample="body"),)
+    rank = 10
+    domains: ClassVar[Domains] = {"vertex": bare(Vertices()), "face": bare(Faces())}
+    representations: ClassVar[Representations] = {
+        "tangent": Written(_orders, ("vertex",), "[0-9]+(?:,[0-9]+)*"),
+        "position": Written(lambda _: Ambient("position"), ("vertex",)),
+        "vector": Written(lambda _: Ambient("vector"), ("vertex", "face")),
+        "direction": Written(lambda _: Direction(), ("edge",)),
+        "transporter": Written(lambda _: Transporter(), ("edge",)),
+        "metric": Written(lambda _: Metric(), ("vertex", "edge")),
+        "frame": Written(lambda _: Frame(), ("vertex",)),
+        "patch corner": Written(lambda _: Patch("corner"), ("vertex",)),
+        "patch weight": Written(lambda _: Patch("weight"), ("vertex",)),
+    }
+    examples = ("vertex scalar", "vertex tangent(0,1,2)", "vertex regular(C8)")
+    orbits = ("gauge",)
+    capture_endings = (".ply",)
 
-    def own(self, field: FieldType) -> FieldType:
-        field = super().own(field)
-        return replace(field, domain=Vertices()) if type(field.domain) is Nodes else field
+    def fit(self, sample: Sample, form: Form) -> Sample:
+        from explorer.spaces.mesh.fit import fit_mesh
+        from explorer.spaces.mesh.form import MeshInput
 
-    def infer(
-        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
-    ) -> FieldType | None:
-        declared = getattr(module, "out_field", None)
-        if isinstance(declared, FieldType):
-            return self.own(declared)
-        # angles and lengths are no features: what is made of them are numbers at each edge
-        measured = in_field is not None and isinstance(in_field.domain, Edges | Faces)
-        if measured and isinstance(in_field, FieldType) and not isinstance(in_field.rep, NodeIndex):
-            in_field = EDGE if isinstance(in_field.domain, Edges) else in_field
-        found = super().infer(module, in_field, shape_in, shape)
-        return None if found is None else self.own(found)
+        assert isinstance(form, MeshInput)
+        return fit_mesh(sample, form)
 
-    def functional(self, shape: tuple[int, ...]) -> FieldType | None:
-        if shape[:1] == (self.nodes,):
-            return VERTEX.guess()
-        if shape[:1] == (self.edges,):
-            return EDGE.guess()
-        return GRAPH.guess() if shape and len(shape) <= 2 else None
+    def thumbnail(self, sample: Sample, side: int) -> NDArray[np.uint8] | None:
+        from explorer.spaces.mesh.thumbnail import mesh_thumbnail
+
+        return mesh_thumbnail(sample, side)
+
+    def recognise(self, network: Recognised) -> Form | None:
+        from explorer.spaces.mesh.recognise import mesh_input
+
+        return mesh_input(network)
+
+    def takes(self, form: Form) -> tuple[int | str | None, ...]:
+        from explorer.spaces.mesh.form import MeshInput
+
+        assert isinstance(form, MeshInput)
+        return ("vertices", form.channels, *(name for name in form.signals if name != "x"))
+
+    def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
+        from explorer.spaces.mesh.form import MeshInput
+        from explorer.spaces.mesh.inputs import mesh_inputs
+
+        assert isinstance(form, MeshInput)
+        return mesh_inputs(sample, form, device, dtype)
+
+    def inference(self, inputs: Inputs) -> Inference:
+        from explorer.spaces.mesh.inference import MeshInference
+
+        return MeshInference(inputs)
+
+    def random_steps(
+        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, state: State | None
+    ) -> tuple[Step, ...]:
+        from explorer.declare.elements import Step, transforms
+        from explorer.state.random_element import kept
+
+        # multiples of what was chosen, for a field of C_n; else any angle
+        rest = kept(transforms()["random-gauge"], state)[1:]
+        return (Step("random-gauge", (float(rng.integers(1, 10_000)), *rest)),)
+
+    def part(
+        self, p: Prepared, state: State, element: Remembered, layer: Layer, gx: Inputs, answers: Mapping[str, Tensor],
+        rho: Tensor | None,
+    ) -> object | None:  # fmt: skip
+        from explorer.spaces.mesh.part import mesh_part
+
+        return mesh_part(p, state, element, layer, gx, answers, rho)
+
+    def refine(self, p: Prepared, state: State, square: Square) -> Iterator[Square]:
+        from explorer.spaces.mesh.part import refine_mesh
+
+        return refine_mesh(p, state, square)
+
+    def written_layer(self, p: Prepared, state: State) -> Sample:
+        from explorer.spaces.mesh.part import valued_mesh
+
+        return valued_mesh(p, state)
+
+
+SPACE = MeshSpace()

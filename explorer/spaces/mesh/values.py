@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +82,8 @@ class MeshPart:
         kernels: {layer: (rows, radii, directions)} weight functions or basis kernels to draw, with `kernel_names`.
         patch, path, loop: at the selected vertex, in idle time.
     """
+
+    data: ClassVar[str] = "mesh"
 
     shape: Shape
     moved: Shape

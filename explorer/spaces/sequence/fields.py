@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ class Steps(Domain):
     axis: int = 0
     name = "step"
     space = "sequence"
+    counted = True
     batched = False
     remembers = True
 
@@ -67,3 +69,11 @@ class Strands(Representation):
 
 STEP = FieldType(Steps())  # (steps, ...)
 STEP_INPUT = FieldType(Steps(), Scalar(intensity=True))
+
+
+def parse_steps(rest: str) -> Steps:
+    """Read what stands after the representation of a field on steps: "on axis 1"; raise LookupError otherwise."""
+    found = re.fullmatch(r"(?:on axis (?P<axis>[0-9]))?", rest)
+    if found is None:
+        raise LookupError(rest)
+    return Steps(int(found["axis"] or 0))

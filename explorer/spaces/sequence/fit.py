@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from explorer.data.named_columns import named_columns
 from explorer.data.samples import Array, Sample, Signal
-from explorer.spaces.sequence.form import SequenceInput
+from explorer.declare.space import domain_word
 from explorer.spaces.sequence.fields import STEP_INPUT
-from explorer.declare.fields import domain_word
+from explorer.spaces.sequence.form import SequenceInput
 
 Floats = NDArray[np.float32]
 

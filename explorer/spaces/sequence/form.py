@@ -21,7 +21,7 @@ class SequenceInput(Form):
     """
 
     space = "sequence"
-    kind = "time"
+    data = "time"
 
     channels: int | None = None
     kind: str = "values"

@@ -13,9 +13,9 @@ from types import ModuleType
 import torch
 from torch import Tensor, nn
 
+from explorer.network.trace import evaluating, first_tensor
 from explorer.spaces.sequence.form import SequenceInput
 from explorer.spaces.sequence.inputs import LAYOUTS, sequence_inputs
-from explorer.network.trace import evaluating, first_tensor
 
 KINDS = ("values", "tokens", "dna")
 TEMPORAL = (nn.RNNBase, nn.RNNCellBase, nn.Conv1d, nn.MultiheadAttention)

@@ -12,19 +12,20 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.declare.elements import Element
-from explorer.spaces.sequence.fields import STEP, Steps
 from explorer.declare.fields import FieldType, Pairs
-from explorer.network.attention_rows import attended
 from explorer.network.capture import capture, gradients_to_inputs
 from explorer.network.inputs import Inputs, as_given, places_first
 from explorer.network.trace import Layer, evaluating
 from explorer.network.truncation import truncated
+from explorer.spaces.sequence.attention_rows import attended
+from explorer.spaces.sequence.equation_finder import working
+from explorer.spaces.sequence.fields import STEP, Steps
 from explorer.spaces.sequence.rest_state import settlings
-from explorer.square.equation_finder import working
-from explorer.square.frame import Array, Square
 from explorer.spaces.sequence.values import TimePart
+from explorer.square.frame import Array, Square
+from explorer.square.kept import kept
 from explorer.square.prepare import Prepared, reseed
-from explorer.square.remembered import Once
+from explorer.square.remembered import Remembered
 from explorer.state.state import State
 
 MOST_UNITS = 64  # of one gate
@@ -35,7 +36,7 @@ GRADIENT_SECONDS = 0.5  # of a forward pass
 def time_part(
     p: Prepared,
     state: State,
-    element: Once,
+    element: Remembered,
     layer: Layer,
     gx: Inputs,
     answers: Mapping[str, Tensor],
@@ -47,9 +48,7 @@ def time_part(
         gx: the moved inputs; answers: {layer: F(rho(g) x)}; rho: rho'(g) F(x) at the layer, or None.
     """
     steps = p.inputs.places
-    if "time x" not in p.kept:
-        p.kept["time x"], p.kept["gates"] = raw(p.x, p.x_field), _gates(p, p.values)
-        p.kept["written"] = _written(p, p.output)
+    x, gates = _input(p), _own_gates(p)
     sample = p.sample
     times = sample.signals["time"].values if sample is not None and "time" in sample.signals else None
     order, known = found_at(element.element, steps)
@@ -58,28 +57,46 @@ def time_part(
     return TimePart(
         steps=steps, times=None if times is None else np.asarray(times, np.float32),
         names=sample.names if sample is not None else (), kind=_kind(layer.field),
-        x=p.kept["time x"], gx=gx_raw, order=order,
+        x=x, gx=gx_raw, order=order,
         values=raw(value, layer.field), moved=raw(answers[layer.name], layer.field),
         expected=None if rho is None else raw(rho, layer.field),
         difference=None if rho is None else raw(rho - answers[layer.name], layer.field),
-        gates=p.kept["gates"], moved_gates=moved_gates, known=known,
-        gradient=p.kept.get(("time gradient", layer.name, state.node)),
+        gates=gates, moved_gates=moved_gates, known=known,
+        gradient=(_kept_gradient(p, layer, state.node, None) or (None, 0))[0],
         settlings=settlings(p), attended=attended(p, layer, state.node, order, answers),
-        working=working(p, layer.name, p.kept["gates"], moved_gates, p.kept["time x"], gx_raw, answers, raw),
-        written=p.kept["written"], moved_written=_written(p, answers[p.trace.output]), writer=p.trace.output,
-        **_truncated(p.kept.get(("time gradient", layer.name, state.node, state.truncate))),
+        working=working(p, layer.name, gates, moved_gates, x, gx_raw, answers, raw),
+        written=_own_written(p), moved_written=_written(p, answers[p.trace.output]), writer=p.trace.output,
+        **_truncated(_kept_gradient(p, layer, state.node, state.truncate) if state.truncate is not None else None),
     )  # fmt: skip
 
 
 def _written(p: Prepared, output: Tensor) -> tuple[str, ...]:
     """Return the name of the largest output at each step; () where the outputs are not words of the sequence."""
     field = p.trace[p.trace.output].field
-    if "speaks" not in p.kept:  # a long text is looked through once
-        p.kept["speaks"] = p.sample is not None and not set(p.labels).isdisjoint(set(p.sample.names))
-    if not p.kept["speaks"] or field is None or not isinstance(field.domain, Steps):
+    if not _speaks(p) or field is None or not isinstance(field.domain, Steps):
         return ()
     best: list[int] = places_first(output.detach(), field).reshape(-1, len(p.labels)).argmax(1).tolist()
     return tuple(p.labels[k] for k in best)
+
+
+@kept()
+def _speaks(p: Prepared) -> bool:
+    return p.sample is not None and not set(p.labels).isdisjoint(set(p.sample.names))  # a long text is read once
+
+
+@kept()
+def _input(p: Prepared) -> Array:
+    return raw(p.x, p.x_field)
+
+
+@kept()
+def _own_gates(p: Prepared) -> dict[str, Array]:
+    return _gates(p, p.values)
+
+
+@kept()
+def _own_written(p: Prepared) -> tuple[str, ...]:
+    return _written(p, p.output)
 
 
 def _truncated(found: Any) -> dict[str, Any]:
@@ -142,24 +159,20 @@ def found_at(element: Element, steps: int) -> tuple[Array, NDArray[np.bool_]]:
 
 def refine_time(p: Prepared, state: State, square: Square) -> Iterator[Square]:
     """Yield the square with the gradient through time from the selected step, whole and truncated; in idle time."""
-    part, node = square.time, state.node
+    part, node = square.of(TimePart), state.node
     layer = p.trace[square.layer.name]
     if part is None or node is None or not 0 <= node < part.steps or layer.field is None:
         return
     possible = isinstance(layer.field.domain, Steps) and p.forward_seconds < GRADIENT_SECONDS
-    key = ("time gradient", layer.name, node)
-    if key not in p.kept and possible:
-        p.kept[key] = _gradient(p, layer.name, node, None)[0]
-    if part.gradient is None and p.kept.get(key) is not None:
-        part = replace(part, gradient=p.kept[key])
-        yield replace(square, time=part)
-    cut = (*key, state.truncate)
-    if state.truncate is not None and cut not in p.kept and possible:
-        p.kept[cut] = _gradient(p, layer.name, node, state.truncate)
-    if state.truncate is not None and part.truncated is None and cut in p.kept:
-        yield replace(square, time=replace(part, **_truncated(p.kept[cut])))
+    if part.gradient is None and (possible or _gradient.made(p, layer.name, node, None)):
+        part = replace(part, gradient=_gradient(p, layer.name, node, None)[0])
+        yield replace(square, part=part)
+    every = state.truncate
+    if every is not None and part.truncated is None and (possible or _gradient.made(p, layer.name, node, every)):
+        yield replace(square, part=replace(part, **_truncated(_gradient(p, layer.name, node, every))))
 
 
+@kept(most=64)
 def _gradient(p: Prepared, layer: str, step: int, every: int | None) -> tuple[Array, int]:
     """Return |d layer(step) / d x_t|, (T,), and how many modules were cut where states are detached `every` steps."""
     from explorer.spaces.graph.analysis.influence import influence
@@ -177,3 +190,7 @@ def _gradient(p: Prepared, layer: str, step: int, every: int | None) -> tuple[Ar
         found = influence(run, values, layer, step).astype(np.float32)
     found.flags.writeable = False
     return found, len(cuts.modules)
+
+
+def _kept_gradient(p: Prepared, layer: Layer, step: int | None, every: int | None) -> tuple[Array, int] | None:
+    return None if step is None else _gradient.there(p, layer.name, step, every)

@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING
 import torch
 
 from explorer.spaces.sequence.values import Settling
+from explorer.square.kept import kept
 
 if TYPE_CHECKING:
     from explorer.square.prepare import Prepared
 
 
+@kept()
 def settlings(p: Prepared) -> tuple[Settling, ...]:
     """Return how every recurrent state settles; found once an epoch."""
-    if "settlings" not in p.kept:
-        p.kept["settlings"] = tuple(_settlings(p))
-    found: tuple[Settling, ...] = p.kept["settlings"]
-    return found
+    return tuple(_settlings(p))
 
 
 def _settlings(p: Prepared) -> Iterator[Settling]:

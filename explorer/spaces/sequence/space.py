@@ -1,121 +1,141 @@
-"""What the core must know of sequences: which axis of a tensor is time, and how far a value sees along it.
-
-A sequence is (steps, channels); in somebody else's network it has a batch axis as well, which is 1: (1, steps,
-channels), (steps, 1, channels) or (1, channels, steps). Where several axes are as long as the sequence, the module says
-which is time, and else the field that came in.
-"""
+"""Sequences: values at the steps of time, under delays, reversal and warps."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, ClassVar
 
-import torch
-from torch import Tensor, nn
+from explorer.declare.field_text import Written
+from explorer.declare.space import Domains, Inference, Kind, Representations, Space
+from explorer.spaces.sequence.fields import Strands, parse_steps
 
-from explorer.declare.fields import INVARIANT, PAIR, FieldType, Pairs, Point
-from explorer.spaces.sequence.fields import Steps
-from explorer.declare.space import Known, Space
-from explorer.network.inputs import Inputs
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+    from numpy.typing import NDArray
+    from torch import Tensor, nn
 
-_POINTWISE = (nn.ReLU, nn.Tanh, nn.Sigmoid, nn.GELU, nn.Identity, nn.Dropout, nn.Softmax, nn.LayerNorm)
-# torch's own layers that see one step alone, whatever the axes are; a subclass may do otherwise
-_STEP_BY_STEP = (
-    nn.ReLU, nn.Tanh, nn.Sigmoid, nn.GELU, nn.Identity, nn.Dropout, nn.Linear, nn.LeakyReLU, nn.ELU, nn.SiLU,
-    nn.LayerNorm, nn.BatchNorm1d,
-)  # fmt: skip
-_TIME_LAST = (
-    nn.Conv1d, nn.ConvTranspose1d, nn.MaxPool1d, nn.AvgPool1d, nn.AdaptiveAvgPool1d, nn.AdaptiveMaxPool1d,
-    nn.BatchNorm1d, nn.InstanceNorm1d, nn.GroupNorm, nn.ConstantPad1d, nn.ReflectionPad1d, nn.ReplicationPad1d,
-)  # fmt: skip
-_BATCH_FIRST = (nn.RNNBase, nn.MultiheadAttention)
+    from explorer.data.samples import Sample
+    from explorer.declare.card import Form
+    from explorer.declare.elements import Step
+    from explorer.network.inputs import Inputs
+    from explorer.network.recognise import Recognised
+    from explorer.network.trace import Layer
+    from explorer.square.frame import Square
+    from explorer.square.prepare import Prepared
+    from explorer.square.remembered import Remembered
+    from explorer.state.state import State
 
 
-def time_axis(module: nn.Module, ndim: int) -> int | None:
-    """Return the axis that one of torch's modules takes for time in a tensor of so many axes, None where any will do.
-
-    Without a batch axis RNNs and attention take (steps, channels), convolutions (channels, steps).
-    """
-    if isinstance(module, nn.BatchNorm1d) and ndim < 3:
-        return None
-    if isinstance(module, _TIME_LAST):
-        return ndim - 1
-    if isinstance(module, nn.TransformerEncoder | nn.TransformerDecoder) and len(module.layers):
-        module = module.layers[0]
-    if isinstance(module, nn.TransformerEncoderLayer | nn.TransformerDecoderLayer):
-        module = module.self_attn
-    return int(bool(module.batch_first)) if isinstance(module, _BATCH_FIRST) and ndim == 3 else None
+FIRST = {"values": "sine", "tokens": "alice-characters", "dna": "planted-dna"}
 
 
 class SequenceSpace(Space):
-    """A sequence of so many steps."""
+    """Sequences, (steps, channels)."""
 
-    def __init__(self, inputs: Inputs) -> None:
-        self.steps = inputs.places
+    name = "sequence"
+    kinds = (Kind("time", word="sequence", group="shift", sample="sine"),)
+    rank = 30
+    domains: ClassVar[Domains] = {"step": parse_steps}
+    representations: ClassVar[Representations] = {"strands": Written(lambda _: Strands())}
+    examples = ("step scalar", "step scalar on axis 1")
+    orbits = ("shift",)
+    parted = True
 
-    def fits(self, field: FieldType, value: Tensor) -> bool:
-        match field.domain:
-            case Steps(axis=axis):
-                return axis < value.ndim and value.shape[axis] == self.steps
-            case Pairs():
-                return tuple(value.shape[-2:]) == (self.steps, self.steps)
-            case Point():
-                return True
-            case _:
-                return False
+    def fit(self, sample: Sample, form: Form) -> Sample:
+        from explorer.spaces.sequence.fit import fit_sequence
+        from explorer.spaces.sequence.form import SequenceInput
 
-    def infer(
-        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
-    ) -> FieldType | None:
-        declared = getattr(module, "out_field", None)
-        if isinstance(declared, FieldType):
-            return declared
-        guessed = not isinstance(module, _POINTWISE) or in_field is None or in_field.guessed
-        own = time_axis(module, len(shape))
-        if own is not None and shape[own] == self.steps:
-            return FieldType(Steps(own), guessed=True)
-        if in_field is not None and not isinstance(in_field.domain, Pairs):
-            axis = in_field.domain.axis if isinstance(in_field.domain, Steps) else 0
-            if axis < min(len(shape), len(shape_in)) and shape[axis] == shape_in[axis]:
-                return FieldType(in_field.domain, guessed=guessed)
-        return self.functional(shape)
+        assert isinstance(form, SequenceInput)
+        return fit_sequence(sample, form)
 
-    def functional(self, shape: tuple[int, ...]) -> FieldType | None:
-        if len(shape) > 2 and shape[-2:] == (self.steps, self.steps):
-            return PAIR.guess()
-        if self.steps > 1 and self.steps in shape:
-            return FieldType(Steps(shape.index(self.steps)), guessed=True)
-        return INVARIANT.guess() if shape and len(shape) <= 2 else None
+    def parts(self, sample: Sample) -> int:
+        from explorer.spaces.sequence.fit import sequences_in
 
-    def receptive(
-        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
-        radius: float,
-    ) -> float:  # fmt: skip
-        """Return how many steps to either side a value sees; inf for what has a state, and what is not known."""
-        if type(module) in _STEP_BY_STEP:
-            return radius
-        if type(module) is nn.Conv1d:
-            reach = module.dilation[0] * (module.kernel_size[0] - 1)
-            padding = module.padding if isinstance(module.padding, str) else module.padding[0]
-            # what is padded on one side alone, before or after the convolution, may see all of it there
-            return radius + (reach / 2 if padding in ("same", reach / 2) else reach)
-        return math.inf  # a recurrent state has seen everything before it
+        return sequences_in(sample)
 
-    def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
-        found = self.functional(shape)
-        if found is None or found.invariant:
+    def part_of(self, sample: Sample, part: str) -> Sample | None:
+        from explorer.spaces.sequence.fit import one_sequence
+
+        return one_sequence(sample, part)
+
+    def thumbnail(self, sample: Sample, side: int) -> NDArray[np.uint8] | None:
+        from explorer.spaces.sequence.thumbnail import sequence_thumbnail
+
+        return sequence_thumbnail(sample, side)
+
+    def recognise(self, network: Recognised) -> Form | None:
+        from explorer.spaces.sequence.layouts import declared_input, reads_sequences, sequence_input
+
+        if network.said("input_shape") is not None:
             return None
-        # a tensor that was only turned round sees as far as it did
-        turned = sorted(shape) == sorted(seen) or math.prod(shape) == math.prod(seen)
-        return found, known[1] if turned else math.inf, known[2]
+        made = network.network()
+        told = declared_input(network.made, network.module)
+        if not {"kind", "layout", "steps"} & set(told) and not reads_sequences(made):
+            return None
+        return sequence_input(made, told)
 
-    def another(self, inputs: Inputs, seed: int) -> Inputs:
-        """Return the sequence backwards and a third of it further on; noise where that is the same again."""
-        x = inputs.x
-        axis = inputs.field.domain.axis if isinstance(inputs.field.domain, Steps) else 0
-        other = x.flip(axis).roll(max(1, self.steps // 3), axis) if self.steps else x
-        size = float(x.norm())
-        if size == 0.0 or float((other - x).norm()) <= 1e-3 * size:
-            generator = torch.Generator().manual_seed(seed)
-            drawn = torch.randn(x.shape, generator=generator, dtype=torch.float64).to(x)
-            other = drawn * max(float(x.abs().mean()), 1e-3) + x
-        return inputs.with_x(other)
+    def first_sample(self, form: Form) -> str:
+        from explorer.spaces.sequence.form import SequenceInput
+
+        assert isinstance(form, SequenceInput)
+        return FIRST[form.kind]
+
+    def takes(self, form: Form) -> tuple[int | str | None, ...]:
+        from explorer.spaces.sequence.form import SequenceInput
+
+        assert isinstance(form, SequenceInput)
+        return ("steps", form.channels)
+
+    def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
+        from dataclasses import replace
+
+        from explorer.network.inputs import from_signals
+        from explorer.spaces.sequence.form import SequenceInput
+        from explorer.spaces.sequence.inputs import sequence_inputs
+
+        assert isinstance(form, SequenceInput)
+        made = from_signals(sample, (next(iter(sample.signals)),), device, dtype)
+        if form.layout == "TC":
+            return made
+        return replace(sequence_inputs(made.x, form.layout), names=made.names)
+
+    def inference(self, inputs: Inputs) -> Inference:
+        from explorer.spaces.sequence.inference import SequenceInference
+
+        return SequenceInference(inputs)
+
+    def hints(self, module: nn.Module, layer: Layer, name: str, group: str) -> list[str]:
+        from explorer.spaces.sequence.hints import memory
+
+        return memory(module, name) if group == "shift" else []
+
+    def random_steps(
+        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, state: State | None
+    ) -> tuple[Step, ...]:
+        from explorer.declare.elements import Step, transforms
+        from explorer.state.random_element import kept
+
+        rest = kept(transforms()["shift"], state)[1:]
+        return (Step("shift", (float(rng.integers(1, max(2, size[0] // 2))), *rest)),)
+
+    def look_at(self, p: Prepared) -> None:
+        from explorer.spaces.sequence.equation_finder import find_blocks
+
+        find_blocks(p)
+
+    def part(
+        self, p: Prepared, state: State, element: Remembered, layer: Layer, gx: Inputs, answers: Mapping[str, Tensor],
+        rho: Tensor | None,
+    ) -> object | None:  # fmt: skip
+        from explorer.spaces.sequence.part import time_part
+
+        return time_part(p, state, element, layer, gx, answers, rho)
+
+    def refine(self, p: Prepared, state: State, square: Square) -> Iterator[Square]:
+        from explorer.spaces.sequence.part import refine_time
+
+        return refine_time(p, state, square)
+
+
+SPACE = SequenceSpace()

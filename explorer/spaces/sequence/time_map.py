@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from explorer.declare.elements import Element, NoAction
 from explorer.declare.fields import FieldType, Pairs, Scalar
-from explorer.spaces.sequence.fields import Steps, Strands
+from explorer.spaces.sequence.fields import STEP, Steps, Strands
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -50,6 +50,13 @@ class TimeMap(Element):
     @property
     def domains(self) -> tuple[str, ...]:  # type: ignore[override]
         return DOMAINS
+
+    @property
+    def group(self) -> str:
+        return "shift"
+
+    def place_of(self, place: int, count: int) -> int:
+        return _place_of(self, place, count)
 
     @property
     def bent(self) -> bool:
@@ -150,6 +157,13 @@ class Unwarp(Element):
     warp: TimeMap
 
     @property
+    def group(self) -> str:
+        return "shift"
+
+    def place_of(self, place: int, count: int) -> int:
+        return _place_of(self, place, count)
+
+    @property
     def domains(self) -> tuple[str, ...]:  # type: ignore[override]
         return DOMAINS
 
@@ -186,6 +200,18 @@ class Unwarp(Element):
         inside = [_inside(self.tau(values.shape[axis]), values.shape[axis]) for axis in axes]
         places = inside[0] if len(inside) == 1 else inside[0][:, None] & inside[1][None, :]
         return values.new_tensor(places.astype(np.float64))
+
+
+def _place_of(element: Element, step: int, count: int) -> int:
+    """Return the step whose value comes from nearest to `step`, -1 where none comes from within a step of it."""
+    import torch
+
+    steps = torch.arange(count, dtype=torch.float64)[:, None]
+    sources = element.act(steps, STEP)[:, 0]
+    at = int((sources - step).abs().argmin()) if count else -1
+    known = element.known(steps, STEP)
+    inside = known is None or bool(known[at])
+    return at if count and inside and abs(float(sources[at]) - step) < 1.0 else -1
 
 
 def _axes(field: FieldType) -> tuple[int, ...]:

@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
 from explorer.spaces.graph.fields import EDGE, NODE
+from explorer.spaces.graph.form import GraphInput
 from models.layers.aggregation import Aggregate, AtSource, AtTarget, SideBySide, aggregate, count
 from models.training.graphs import RECIPES, measured, train
 

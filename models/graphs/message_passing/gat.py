@@ -23,9 +23,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import EDGE, NODE
+from explorer.spaces.graph.form import GraphInput
 from models.layers.propagation import Pattern, pattern, product, segment_softmax
 from models.layers.taps import Tap
 from models.training.graphs import RECIPES, measured, train

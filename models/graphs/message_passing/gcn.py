@@ -17,9 +17,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import EDGE, NODE
+from explorer.spaces.graph.form import GraphInput
 from models.layers.propagation import Operator, operator
 from models.layers.taps import Tap
 from models.training.graphs import RECIPES, measured, train

@@ -15,10 +15,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
 from explorer.declare.fields import INVARIANT
-from explorer.spaces.graph.fields import NODE
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import NODE
+from explorer.spaces.graph.form import GraphInput
 from models.layers.aggregation import READOUTS, Aggregate, AtSource, Readout, SideBySide
 from models.training.molecules import Recipe, measured, train
 

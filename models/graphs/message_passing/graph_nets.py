@@ -17,10 +17,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.declare.fields import INVARIANT, FieldType
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import EDGE, NODE
+from explorer.spaces.graph.form import GraphInput
 from models.layers.aggregation import READOUTS, Aggregate, AtSource, AtTarget, Readout, SideBySide, aggregate, graphs
 from models.training.molecules import Recipe, measured, train
 

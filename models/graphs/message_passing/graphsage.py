@@ -16,9 +16,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import EDGE, NODE
+from explorer.spaces.graph.form import GraphInput
 from models.layers.aggregation import AtSource, aggregate
 from models.training.graphs import RECIPES, measured, train
 

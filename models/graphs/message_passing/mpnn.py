@@ -14,9 +14,9 @@ from functools import partial
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.graph.fields import EDGE
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import EDGE
+from explorer.spaces.graph.form import GraphInput
 from models.layers.aggregation import READOUTS, Aggregate, AtSource, Readout
 from models.training.molecules import Recipe, measured, train
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
 from explorer.spaces.graph.fields import NODE
+from explorer.spaces.graph.form import GraphInput
 from models.layers.aggregation import AGGREGATORS, Aggregate, AtSource, SideBySide, aggregate
 
 

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
 from explorer.declare.fields import INVARIANT
-from explorer.spaces.graph.fields import NODE
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import NODE
+from explorer.spaces.graph.form import GraphInput
 from models.layers.graph_pooling import GraphConv, graphs_in, ranked
 from models.layers.taps import Mark, Tap
 from models.training.motifs import LABELS, Recipe, measured, train

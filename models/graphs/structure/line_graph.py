@@ -15,9 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.graph.fields import EDGE
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import EDGE
+from explorer.spaces.graph.form import GraphInput
 from models.layers.aggregation import AtSource, AtTarget, SideBySide, aggregate
 
 JOINED = ("touching (undirected)", "following (directed)")

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import EDGE, NODE
+from explorer.spaces.graph.form import GraphInput
 from models.layers.aggregation import SideBySide
 from models.layers.taps import Mark
 

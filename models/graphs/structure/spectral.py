@@ -21,10 +21,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
 from explorer.declare.fields import INVARIANT
-from explorer.spaces.graph.fields import NODE
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import NODE
+from explorer.spaces.graph.form import GraphInput
 from explorer.work.eigenspaces import by_rule
 from models.layers.propagation import Kept, operator, pattern
 from models.layers.taps import Tap

@@ -20,10 +20,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
 from explorer.declare.fields import INVARIANT
-from explorer.spaces.graph.fields import NODE
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import NODE
+from explorer.spaces.graph.form import GraphInput
 from models.graphs.transformers.graphormer import graphs_in, shortest_paths
 from models.graphs.transformers.positions import Array, as_array, normalised_laplacian, random_walk
 from models.layers.taps import Mark

@@ -15,8 +15,8 @@ from functools import partial
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
 from explorer.declare.params import Param
+from explorer.spaces.graph.form import GraphInput
 from models.graphs.message_passing.graphsage import SAGELayer
 from models.layers.aggregation import READOUTS, Readout
 from models.training.molecules import Recipe, measured, train

@@ -12,9 +12,9 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.graph.fields import EDGE
 from explorer.declare.fields import PAIR
+from explorer.spaces.graph.fields import EDGE
+from explorer.spaces.graph.form import GraphInput
 from models.graphs.message_passing.graphsage import SAGELayer
 from models.layers.aggregation import AtSource, AtTarget
 

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
 from explorer.declare.fields import INVARIANT
 from explorer.spaces.graph.fields import NODE
+from explorer.spaces.graph.form import GraphInput
 from models.layers.propagation import operator, pattern, product
 
 CHANNELS, HIDDEN, CLASSES = 6, 16, 4

@@ -22,10 +22,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.graph.fields import NODE
 from explorer.declare.fields import PAIR
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import NODE
+from explorer.spaces.graph.form import GraphInput
 from models.graphs.transformers.positions import ENCODINGS, WIDTH
 from models.layers.attention_steps import Logits, split_heads
 from models.training import graphs as graph_training

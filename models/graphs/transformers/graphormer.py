@@ -26,10 +26,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
 from explorer.declare.fields import INVARIANT, PAIR
-from explorer.spaces.graph.fields import NODE
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import NODE
+from explorer.spaces.graph.form import GraphInput
 from models.graphs.transformers.graph_transformer import DEPTH, HEADS, HIDDEN, OUTPUTS, Residual, same_graph
 from models.graphs.transformers.positions import Array, adjacency, as_array, remembered
 from models.layers.attention_steps import Logits, split_heads

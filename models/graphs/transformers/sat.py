@@ -20,9 +20,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.graph.fields import NODE
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import NODE
+from explorer.spaces.graph.form import GraphInput
 from models.graphs.transformers.graph_transformer import (
     DEPTH,
     HEADS,

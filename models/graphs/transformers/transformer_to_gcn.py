@@ -24,10 +24,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
 from explorer.declare.fields import INVARIANT, PAIR
-from explorer.spaces.graph.fields import NODE
 from explorer.declare.params import Param
+from explorer.spaces.graph.fields import NODE
+from explorer.spaces.graph.form import GraphInput
 from models.graphs.transformers.graph_transformer import MOST, Residual, SoftmaxWithinGraphs, WeightedSum, same_graph
 from models.layers.attention_steps import Logits
 from models.layers.taps import Tap

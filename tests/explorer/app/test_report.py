@@ -19,11 +19,11 @@ from torch import Tensor, nn
 from explorer.app.engine import LocalEngine
 from explorer.app.report import _several, audit, capture_report, save_table, save_weights, write_report
 from explorer.data.finding import fitted, samples
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.grid.form import InputSpec
 from explorer.declare.elements import parse_chain
 from explorer.network.loading import ModelError
 from explorer.network.trace import LayerError
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.grid.form import InputSpec
 from explorer.state.state import State
 from tests.explorer.small_cards import CARDS, card, symmetric_net
 

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.work.progress import Cancelled
 from explorer.app.runner import Engine, NoEngine, Runner, TaskDone, orbit_key, sentence
 from explorer.declare.elements import parse_chain
 from explorer.square.frame import Failure, Frame, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
-from explorer.work.progress import step
+from explorer.work.progress import Cancelled, step
 
 WAIT = 10.0  # only ever reached by a test that fails
 CATALOGUE = Catalogue((), (), ("cpu",), (), ())

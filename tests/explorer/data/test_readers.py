@@ -32,9 +32,9 @@ from explorer.data.checks import oriented
 from explorer.data.opening import read_file, readers
 from explorer.data.readers import Reader, ReadError
 from explorer.data.samples import Sample
-from explorer.spaces.grid.sample import image_sample
 from explorer.declare.fields import Scalar
 from explorer.spaces.grid.fields import grid
+from explorer.spaces.grid.sample import image_sample
 from explorer.work.limits import MAX_SIDE
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.declare.elements import (
+    Identity,
     NoAction,
     Step,
     Transform,
@@ -19,9 +20,8 @@ from explorer.declare.elements import (
     transforms,
 )
 from explorer.declare.fields import Scalar
-from explorer.spaces.grid.fields import grid
 from explorer.declare.params import Param
-from explorer.spaces.grid.affine import IDENTITY
+from explorer.spaces.grid.fields import grid
 
 
 def values(param: Param) -> st.SearchStrategy[float]:
@@ -165,7 +165,7 @@ def test_an_element_times_its_inverse_is_the_identity(text: str) -> None:
 
 
 def test_no_steps_are_the_identity() -> None:
-    assert chain_element(()) == IDENTITY and inverse_steps(()) == ()
+    assert chain_element(()) == Identity() and inverse_steps(()) == ()
 
 
 @pytest.mark.parametrize("name", sorted(transforms()))

@@ -10,12 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.declare.field_text import parse_field
-from explorer.spaces.mesh.fields import EDGE_DIRECTION, EDGE_METRIC, EDGE_TRANSPORTER, FACES, Ambient, Frame, Metric, Patch, Tangent, Vertices
-from explorer.spaces.graph.fields import EDGE_INDEX, Edges, Graphs, NodeIndex, Nodes
 from explorer.declare.fields import INVARIANT, FieldType, Pairs, Point, Regular, Scalar
-from explorer.spaces.sequence.fields import STEP, STEP_INPUT, Steps, Strands
-from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.declare.groups import group
+from explorer.spaces.graph.fields import EDGE_INDEX, Edges, Graphs, NodeIndex, Nodes
+from explorer.spaces.grid.fields import Grid, grid, regular
+from explorer.spaces.mesh.fields import (
+    EDGE_DIRECTION,
+    EDGE_METRIC,
+    EDGE_TRANSPORTER,
+    FACES,
+    Ambient,
+    Frame,
+    Metric,
+    Patch,
+    Tangent,
+    Vertices,
+)
+from explorer.spaces.sequence.fields import STEP, STEP_INPUT, Steps, Strands
 
 groups = st.builds(lambda kind, n: group(f"{kind}{n}"), st.sampled_from("CD"), st.integers(1, 64))
 reps = st.one_of(st.builds(Scalar, st.booleans()), st.builds(Regular, groups))
@@ -120,7 +131,7 @@ def test_any_text_is_a_field_or_one_sentence(text: str) -> None:
 def test_axes_follow_the_domain() -> None:
     assert grid().axes == ("batch", "channel", "y", "x")
     assert STEP.axes == FieldType(Steps(), Strands()).axes == ("step", "channel")
-    assert STEP.unbatched and not STEP.relational and not STEP.invariant and STEP.spacing == 1.0
+    assert not STEP.batched and not STEP.invariant and STEP.spacing == 1.0
     assert FieldType(Grid(1, (3, 3))).axes == INVARIANT.axes == ("batch", "channel")
 
 

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from explorer.declare.elements import Chain, Element, NoAction, chain, transforms
 from explorer.declare.fields import INVARIANT, FieldType, Point, Regular, Scalar
-from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.declare.groups import group, rotation_matrix
 from explorer.spaces.grid import resampling as grid_action
 from explorer.spaces.grid.affine import IDENTITY, Affine, _linear, fibre_matrix
+from explorer.spaces.grid.fields import Grid, grid, regular
 
 DATA = Path(__file__).resolve().parents[2] / "models" / "data"
 EXAMPLES: dict[str, list[tuple[float, ...]]] = {

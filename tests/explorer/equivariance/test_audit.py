@@ -14,11 +14,11 @@ from torch.nn import functional as F
 
 from explorer import check_equivariance
 from explorer.declare.elements import chain_element, parse_chain
-from explorer.spaces.graph.fields import NODE
-from explorer.spaces.grid.fields import grid
 from explorer.equivariance import measure
 from explorer.equivariance.check import Report, noise
 from explorer.network.trace import LayerError
+from explorer.spaces.graph.fields import NODE
+from explorer.spaces.grid.fields import grid
 from tests.explorer.networks import (
     Lift,
     Mix,

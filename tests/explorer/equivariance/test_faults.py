@@ -330,8 +330,8 @@ def test_hints_speak_of_the_group_at_hand() -> None:
 
 
 def test_train_mode_is_a_hint() -> None:
-    from explorer.spaces.grid.fields import grid
     from explorer.network.trace import trace
+    from explorer.spaces.grid.fields import grid
 
     net = nn.Sequential(conv(1, 2), nn.BatchNorm2d(2))
     found = trace(net, image(), grid())

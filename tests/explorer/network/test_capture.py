@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.work.progress import Cancelled
-from explorer.spaces.grid.fields import grid
 from explorer.network.capture import capture, feed, state_values, thumbnails
 from explorer.network.trace import FORWARD, OUTPUT, LayerError, trace
+from explorer.spaces.grid.fields import grid
+from explorer.work.progress import Cancelled
 
 
 def network(inplace: bool = False) -> nn.Sequential:

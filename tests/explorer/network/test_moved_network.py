@@ -13,12 +13,12 @@ from torch import Tensor, nn
 
 from explorer.app.engine import LocalEngine
 from explorer.declare.card import Card
-from explorer.spaces.sequence.form import SequenceInput
 from explorer.declare.elements import chain_element, parse_chain
-from explorer.spaces.sequence.fields import STEP
 from explorer.declare.fields import FieldType, Pairs
 from explorer.equivariance.measure import there_and_back
 from explorer.network.moved_network import following
+from explorer.spaces.sequence.fields import STEP
+from explorer.spaces.sequence.form import SequenceInput
 from explorer.square.frame import Measure
 from explorer.state.state import State
 

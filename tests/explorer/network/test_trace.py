@@ -13,9 +13,9 @@ from torch.nn import functional as F
 
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import INVARIANT, FieldType, Regular, Scalar
-from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.declare.groups import group
 from explorer.network.trace import FORWARD, OUTPUT, LayerError, Trace, evaluating, first_tensor, trace
+from explorer.spaces.grid.fields import Grid, grid, regular
 
 IMAGE = grid(Scalar(intensity=True))
 

@@ -14,22 +14,22 @@ from torch import Tensor, nn
 
 import explorer.square.evaluate
 import explorer.square.remembered
-from explorer.work.progress import Cancelled
 from explorer.data.finding import find_sample
 from explorer.data.samples import Sample
-from explorer.spaces.grid.sample import image_sample
-from explorer.spaces.grid.form import InputSpec
 from explorer.declare.elements import Step, chain_element, parse_chain
 from explorer.declare.fields import FieldType
-from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.equivariance import measure
 from explorer.network.trace import LayerError
+from explorer.spaces.grid.fields import Grid, grid, regular
+from explorer.spaces.grid.form import InputSpec
+from explorer.spaces.grid.sample import image_sample
 from explorer.square.drawing import MOST_CHANNELS, MOST_VALUES, drawn, scores_of
 from explorer.square.evaluate import refine, square
 from explorer.square.frame import Square
 from explorer.square.prepare import DTYPES, Prepared, prepare
-from explorer.square.remembered import Once
+from explorer.square.remembered import Remembered
 from explorer.state.state import State
+from explorer.work.progress import Cancelled
 from tests.explorer.networks import conv, group_cnn
 from tests.explorer.small_cards import DIGITS, card, symmetric_net
 
@@ -122,7 +122,7 @@ def test_an_element_acts_once_on_each_tensor(monkeypatch: pytest.MonkeyPatch) ->
         return act(self, values, field)
 
     monkeypatch.setattr(kind, "act", counted)
-    once = Once(element)
+    once = Remembered(element)
     values = torch.rand(1, 1, 9, 9)
     first = once.act(values, grid())
     assert once.act(values, grid()) is first and len(acted) == 1

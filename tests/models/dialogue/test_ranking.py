@@ -14,6 +14,7 @@ from explorer.app.engine import LocalEngine
 from explorer.data.finding import find_sample, fitted
 from explorer.declare.card import Card
 from explorer.declare.elements import parse_chain
+from explorer.spaces.graph.values import GraphPart
 from explorer.spaces.sequence.samples import personas
 from explorer.spaces.sequence.samples.persona_chat import ROLES, Turn, turn_set, turns_of, words_in
 from explorer.state.state import State
@@ -115,7 +116,7 @@ def test_the_answer_of_each_sentence_is_told_where_it_belongs() -> None:
     state = State("persona-starspace", sample="persona-plain", device="cpu", dtype="float64")
     for steps in ("permute:3", "drop-nodes:0.2"):
         (square,) = engine.answer(replace(state, steps=parse_chain(steps)), lambda: False).squares
-        part = square.graph
+        part = square.of(GraphPart)
         assert part is not None and part.answers is not None
         wanted = layers(network_of(starspace.CARD), given(starspace.CARD, "persona-plain"))["ranking"][:, 0].numpy()
         np.testing.assert_allclose(part.answers[0], wanted, rtol=1e-6)

@@ -20,10 +20,10 @@ import models
 from explorer.app.engine import LocalEngine
 from explorer.data.finding import find_sample, fitted
 from explorer.declare.card import Card
-from explorer.spaces.graph.form import GraphInput
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
 from explorer.network.loading import load_model
+from explorer.spaces.graph.form import GraphInput
 from explorer.square.prepare import inputs_from
 from explorer.state.state import State
 

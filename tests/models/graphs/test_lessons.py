@@ -16,13 +16,13 @@ from explorer.data.finding import samples
 from explorer.spaces.graph.analysis.refinement import distinguishes
 from explorer.spaces.graph.pairs.matrix import DensePairs, EdgePattern, PairMatrix, SparsePairs
 from explorer.spaces.graph.samples.ba_shapes import WALLS
-from explorer.square.frame import Frame
 from explorer.spaces.graph.values import GraphPart
+from explorer.square.frame import Frame
 from tests.models.lesson_frames import BROKEN, EXACT, at, distance, engine, error, guilty, measured
 
 
 def part(frame: Frame, which: int = 0) -> GraphPart:
-    found = frame.squares[which].graph
+    found = frame.squares[which].of(GraphPart)
     assert found is not None
     return found
 

@@ -15,7 +15,7 @@ import models
 from explorer.app.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
-from explorer.spaces.sequence.values import Attended
+from explorer.spaces.sequence.values import Attended, TimePart
 from explorer.state.state import State
 from models.layers import attention_steps
 from models.layers.attention_steps import Attention
@@ -110,7 +110,7 @@ def attended(
     state = State(
         model="transformer", sample="letters-12", layer=layer, node=node, steps=parse_chain(chain), device="cpu"
     )
-    part = engine.answer(state, lambda: False).squares[0].time
+    part = engine.answer(state, lambda: False).squares[0].of(TimePart)
     assert part is not None
     return part.attended
 
@@ -122,7 +122,7 @@ def test_the_row_of_the_selected_step_is_sent(stack: str, monkeypatch: pytest.Mo
     state = State(
         model="transformer", sample="letters-12", layer=layer, node=4, steps=parse_chain("shift:2"), device="cpu"
     )
-    part = engine.answer(state, lambda: False).squares[0].time
+    part = engine.answer(state, lambda: False).squares[0].of(TimePart)
     assert part is not None and part.kind == "pair" and part.attended is None  # the matrix is a layer
     found = attended(monkeypatch, CONTEXT.format(stack), "shift:2", 0, 4)
     assert found is not None and found.moved is not None

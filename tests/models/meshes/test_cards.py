@@ -14,12 +14,12 @@ from torch import Tensor, nn
 import models
 from explorer.data.finding import find_sample, fitted
 from explorer.declare.card import Card
-from explorer.spaces.mesh.form import MeshInput
 from explorer.declare.fields import FieldType, Regular
-from explorer.spaces.mesh.fields import Tangent
 from explorer.declare.registry import scan
 from explorer.equivariance.check import check_equivariance
 from explorer.network.inputs import Inputs
+from explorer.spaces.mesh.fields import Tangent
+from explorer.spaces.mesh.form import MeshInput
 from explorer.square.prepare import inputs_from
 from models.layers.gauge_kernel import rotation, sizes
 

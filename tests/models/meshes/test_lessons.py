@@ -19,7 +19,7 @@ from tests.models.lesson_frames import BROKEN, EXACT, at, error, guilty, measure
 
 
 def part(frame: Frame, which: int = 0) -> MeshPart:
-    found = frame.squares[which].mesh
+    found = frame.squares[which].of(MeshPart)
     assert found is not None
     return found
 

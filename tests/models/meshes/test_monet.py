@@ -14,13 +14,13 @@ from torch_geometric.nn import GMMConv
 
 from explorer.data.finding import find_sample
 from explorer.data.samples import Sample
-from explorer.spaces.mesh.sample import mesh_sample
 from explorer.declare.card import Card
-from explorer.spaces.mesh.form import MeshInput
 from explorer.declare.fields import FieldType
 from explorer.spaces.mesh.fields import Tangent
 from explorer.spaces.mesh.fit import fit_mesh, surface_of
+from explorer.spaces.mesh.form import MeshInput
 from explorer.spaces.mesh.motion.reshaping import shaken
+from explorer.spaces.mesh.sample import mesh_sample
 from models.layers.gauge_kernel import places
 from models.meshes.gem_cnn import CARD as GAUGE_EQUIVARIANT
 from models.meshes.monet import CARD, KERNELS, MixtureConv, PseudoCoordinates

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.fields import FieldType
-from explorer.spaces.mesh.fields import Tangent
 from explorer.equivariance.check import check_equivariance
+from explorer.spaces.mesh.fields import Tangent
 from models.meshes.planted_faults import CARD, FAULTS
 from tests.models.layers.test_gauge_conv import connection, feature, turned
 

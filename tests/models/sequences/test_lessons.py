@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from explorer.square.frame import Frame
 from explorer.spaces.sequence.values import TimePart
+from explorer.square.frame import Frame
 from tests.models.lesson_frames import BROKEN, EXACT, at, error, guilty, lesson, measured
 
 
 def part(frame: Frame, which: int = 0) -> TimePart:
-    found = frame.squares[which].time
+    found = frame.squares[which].of(TimePart)
     assert found is not None
     return found
 

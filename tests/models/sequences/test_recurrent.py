@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.app.engine import LocalEngine
+from explorer.spaces.sequence.values import TimePart
 from explorer.state.state import State
 from models.layers.fixed_point import fixed_point
 from models.sequences.gru import GRU
@@ -236,7 +237,7 @@ def test_how_a_state_settles_is_sent_to_the_window(kind: type[Recurrence]) -> No
     frame = LocalEngine({card.name: card}).answer(
         State(card.name, sample="sine", layer="recurrent.hidden", device="cpu", dtype="float64"), lambda: False
     )
-    part = frame.squares[0].time
+    part = frame.squares[0].of(TimePart)
     assert part is not None
     (settling,) = part.settlings
     found = fixed_point(model.recurrent)  # type: ignore[arg-type]

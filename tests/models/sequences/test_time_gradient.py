@@ -48,7 +48,7 @@ def test_our_recurrences_are_cut_like_torchs(kind: type[nn.RNNBase], settings: d
 def answered(state: State) -> TimePart:
     engine = LocalEngine(scan(models, "CARD"))
     first = engine.answer(state, lambda: False)
-    part = [first, *engine.refine(first)][-1].squares[0].time
+    part = [first, *engine.refine(first)][-1].squares[0].of(TimePart)
     engine.close()
     assert part is not None
     return part

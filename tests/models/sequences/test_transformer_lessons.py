@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.spaces.sequence.values import TimePart
 from explorer.square.equation_values import BARRED, Line, Working
 from explorer.square.frame import Frame
-from explorer.spaces.sequence.values import TimePart
 from tests.models.lesson_frames import BROKEN, EXACT, at, error, guilty, local
 
 SIDE = 12
@@ -19,7 +19,7 @@ ACROSS = "stacks.decoder.1.cross_attention"
 
 
 def part(frame: Frame) -> TimePart:
-    found = frame.squares[0].time
+    found = frame.squares[0].of(TimePart)
     assert found is not None
     return found
 

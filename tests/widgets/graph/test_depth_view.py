@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtTest import QTest
 
+from explorer.spaces.graph.values import GraphPart
 from explorer.state.state import State
 from tests.widgets.parts.graph_frames import NAMES, graph_frame, graph_square, karate, pair_frame, structure_of
 from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened, with_square
@@ -38,7 +39,7 @@ def test_frames_without_a_graph_say_what_to_do(view, name):
 def test_energies_stand_at_their_layers(view):
     frame = karate()
     view.set_frame(frame)
-    chart, energy = view.energy, frame.squares[0].graph.energy
+    chart, energy = view.energy, frame.squares[0].of(GraphPart).energy
     fall = chart.falls[0]
     assert fall.names == NAMES and fall.energies.tolist() == list(energy.values())
     plot, scale = chart.plot(), chart.scale
@@ -82,15 +83,15 @@ def test_without_a_node_it_asks_for_one_and_while_it_is_measured_it_says_so(view
 
 def test_a_layer_without_nodes_has_no_influence(view):
     frame = karate(node=3)
-    part = replace(frame.squares[0].graph, kind="edge", influence=None)
-    view.set_frame(with_square(frame, graph=part))
+    part = replace(frame.squares[0].of(GraphPart), kind="edge", influence=None)
+    view.set_frame(with_square(frame, part=part))
     assert "no value at a node" in view.influence.message
 
 
 def test_points_and_medians_are_the_influences(view):
     frame = karate(node=0)
     view.set_frame(frame)
-    chart, part = view.influence, frame.squares[0].graph
+    chart, part = view.influence, frame.squares[0].of(GraphPart)
     nodes, xs, values = chart._points[0]
     assert sorted(nodes.tolist()) == list(range(34))
     np.testing.assert_array_equal(values, part.influence[nodes])
@@ -151,7 +152,7 @@ def test_outputs_of_two_graphs_come_from_the_output_or_from_an_invariant_layer()
     square = pair_frame(0.5).squares[0]
     assert outputs(square).shape == (2, 2)
     values = np.array([[1.0], [3.0]])
-    layer = replace(square, output=np.zeros(5), graph=replace(square.graph, kind="invariant", values=values))
+    layer = replace(square, output=np.zeros(5), part=replace(square.of(GraphPart), kind="invariant", values=values))
     np.testing.assert_array_equal(outputs(layer), values)
     assert outputs(replace(square, output=np.zeros(5))) is None
     assert distance(values) == pytest.approx(2 / 3) and distance(np.zeros((2, 3))) == 0
@@ -168,7 +169,7 @@ def test_one_graph_has_no_table(view):
 )
 def test_odd_energies_are_drawn(view, energy):
     frame = karate(node=1)
-    view.set_frame(with_square(frame, graph=replace(frame.squares[0].graph, energy=energy)))
+    view.set_frame(with_square(frame, part=replace(frame.squares[0].of(GraphPart), energy=energy)))
     view.grab()
     assert bool(view.energy.message) == (not energy)
     for x in range(0, 1200, 50):
@@ -178,7 +179,7 @@ def test_odd_energies_are_drawn(view, energy):
 @pytest.mark.parametrize("influence", [np.zeros(34), np.full(34, np.nan), np.full(34, 1e-300), np.full(34, 1e30)])
 def test_odd_influences_are_drawn(view, influence):
     frame = karate(node=1)
-    view.set_frame(with_square(frame, graph=replace(frame.squares[0].graph, influence=influence)))
+    view.set_frame(with_square(frame, part=replace(frame.squares[0].of(GraphPart), influence=influence)))
     assert not view.grab().isNull()
 
 

@@ -16,8 +16,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from explorer.declare.elements import Step
-from explorer.square.frame import Frame
 from explorer.spaces.graph.values import GraphPart, Structure
+from explorer.square.frame import Frame
 from tests.widgets.parts.graph_parts import both_ways, graph_frame, karate_part, make_part
 from tests.widgets.parts.mouse import double_click
 from tests.widgets.parts.sample_frames import make_frame

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
+from explorer.spaces.graph.values import GraphPart
 from explorer.state.state import State
 from tests.widgets.parts.graph_frames import graph_frame, graph_square, karate, structure_of
 from tests.widgets.parts.sample_frames import make_frame
@@ -28,7 +29,7 @@ def view(qtbot):
 
 def with_part(frame, **changes):
     square = frame.squares[0]
-    return replace(frame, squares=(replace(square, graph=replace(square.graph, **changes)), *frame.squares[1:]))
+    return replace(frame, squares=(replace(square, part=replace(square.of(GraphPart), **changes)), *frame.squares[1:]))
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -50,7 +51,7 @@ def test_a_spectrum_that_is_being_computed_says_so(view):
 def test_stems_stand_at_eigenvalues_and_their_heights_are_shares_of_energy(view):
     frame = karate()
     view.set_frame(frame)
-    chart, spectrum = view.charts[0], frame.squares[0].graph.spectrum
+    chart, spectrum = view.charts[0], frame.squares[0].of(GraphPart).spectrum
     lines = chart.lines
     assert lines.count.sum() == 34 and np.all(np.diff(lines.values) > 0)
     assert lines.x.sum() == pytest.approx(1) and lines.layer.sum() == pytest.approx(1)
@@ -67,7 +68,7 @@ def test_stems_stand_at_eigenvalues_and_their_heights_are_shares_of_energy(view)
 def test_the_rayleigh_quotient_is_the_energy_of_the_field(view):
     frame = karate()
     view.set_frame(frame)
-    part = frame.squares[0].graph
+    part = frame.squares[0].of(GraphPart)
     before, after = view.charts[0].lines.means
     assert after == pytest.approx(part.energy["conv2"], rel=1e-5)
     assert before > after  # smoothing lowers it
@@ -85,7 +86,7 @@ def test_the_read_out_gives_the_numbers_of_an_eigenvalue(view, qtbot):
 def test_a_click_shows_the_eigenvector_and_again_the_next_of_equal_ones(view):
     frame = karate()
     view.set_frame(frame)
-    chart, spectrum = view.charts[0], frame.squares[0].graph.spectrum
+    chart, spectrum = view.charts[0], frame.squares[0].of(GraphPart).spectrum
     level = int(np.argmax(chart.lines.count))
     first, count = int(chart.lines.first[level]), int(chart.lines.count[level])
     assert count > 1
@@ -133,7 +134,7 @@ def test_a_click_on_a_node_of_the_eigenvector_selects_it(view, places):
 
 def test_a_layer_that_is_no_field_on_nodes_leaves_the_input(view):
     frame = karate()
-    spectrum = replace(frame.squares[0].graph.spectrum, layer=None)
+    spectrum = replace(frame.squares[0].of(GraphPart).spectrum, layer=None)
     view.set_frame(with_part(frame, spectrum=spectrum, kind="edge"))
     chart = view.charts[0]
     assert chart.lines.layer is None and chart.lines.response is None
@@ -144,7 +145,7 @@ def test_a_layer_that_is_no_field_on_nodes_leaves_the_input(view):
 
 def test_a_partial_spectrum_says_so_and_takes_the_layers_quotient_from_its_energy(view):
     frame = karate()
-    part = frame.squares[0].graph
+    part = frame.squares[0].of(GraphPart)
     spectrum = part.spectrum
     few = replace(spectrum, eigenvalues=spectrum.eigenvalues[:10], vectors=spectrum.vectors[:, :10],
                   x=spectrum.x[:10], layer=spectrum.layer[:10], partial=True)  # fmt: skip
@@ -176,7 +177,7 @@ def test_odd_graphs_are_drawn(view, kind):
     graph = {"empty": nx.empty_graph(0), "one node": nx.empty_graph(1)}.get(kind, nx.path_graph(9))
     graph = nx.random_geometric_graph(1000, 0.06, seed=0) if kind == "1000 nodes" else graph
     square = graph_square(structure_of(graph))
-    spectrum = square.graph.spectrum
+    spectrum = square.of(GraphPart).spectrum
     if kind == "no channels":
         spectrum = replace(spectrum, x=np.zeros((9, 0)), layer=np.zeros((9, 0)))
     if kind == "nan":

@@ -51,7 +51,7 @@ def give(view: Any, frame: Frame) -> MeshPart:
     view.set_state(frame.state)
     view.set_frame(frame)
     view.grab()
-    part = frame.squares[0].mesh
+    part = frame.squares[0].of(MeshPart)
     assert part is not None
     return part
 
@@ -89,11 +89,11 @@ def test_a_turned_frame_turns_the_patch_the_other_way(view: PatchView, degrees: 
 
 
 def test_the_frame_map_is_the_turn_at_every_vertex_however_they_are_numbered() -> None:
-    part = mesh_frame(chain="rotate3d:10,20,30+random-gauge:5,0+permute:2").squares[0].mesh
+    part = mesh_frame(chain="rotate3d:10,20,30+random-gauge:5,0+permute:2").squares[0].of(MeshPart)
     found = [angle_of(frame_map(part, v)) for v in range(0, 642, 13)]
     apart = np.array(found) - part.turn[::13]
     np.testing.assert_allclose((apart + np.pi) % (2 * np.pi) - np.pi, 0, atol=1e-4)
-    mirrored = mesh_frame(chain="mirror3d:x").squares[0].mesh
+    mirrored = mesh_frame(chain="mirror3d:x").squares[0].of(MeshPart)
     assert {round(float(np.linalg.det(frame_map(mirrored, v)))) for v in range(0, 642, 50)} == {-1}
 
 
@@ -254,7 +254,7 @@ def test_names_say_where_a_kernel_stands() -> None:
 @pytest.mark.parametrize("width", [300, 660, 1400])
 def test_the_basis_is_a_table_of_inputs_and_outputs(width: int) -> None:
     frame = mesh_frame("gem-cnn-regular", layer="conv2")
-    part = frame.squares[0].mesh
+    part = frame.squares[0].of(MeshPart)
     names = part.kernel_names["conv2"]
     assert part.kernels["conv2"].shape[:2] == (len(names), 1)
     layout = arranged(names, 1, width)

@@ -15,6 +15,7 @@ from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
 from explorer.app.engine import LocalEngine
+from explorer.spaces.mesh.values import MeshPart
 from explorer.state.state import State
 from tests.explorer.surfaces import bumpy
 from tests.widgets.parts.mesh_frames import engine, mesh_frame
@@ -189,8 +190,8 @@ def test_a_mesh_opened_on_a_network_for_images_brings_one_for_meshes(
     assert c.info is not None and c.info.domain == "mesh" and c.state.sample == str(path)
     assert len(told) == 1 and "shape" in told[0] and "mesh" in told[0] and c.info.title in told[0]
     wait(qtbot, lambda: not c.waiting)
-    assert c.frame is not None and c.frame.squares[0].mesh is not None
-    assert len(c.frame.squares[0].mesh.shape.vertices) == 300
+    assert c.frame is not None and c.frame.squares[0].of(MeshPart) is not None
+    assert len(c.frame.squares[0].of(MeshPart).shape.vertices) == 300
     # and a picture brings one for pictures back
     picture = tmp_path / "picture.png"
     Image.fromarray(np.random.default_rng(0).integers(0, 255, (29, 29), np.uint8)).save(picture)

@@ -46,7 +46,7 @@ def give(view: SurfaceView, frame: Frame) -> MeshPart:
     view.set_state(frame.state)
     view.set_frame(frame)
     view.grab()
-    part = frame.squares[0].mesh
+    part = frame.squares[0].of(MeshPart)
     assert part is not None
     return part
 
@@ -145,7 +145,7 @@ def test_boxes_choose_panels_colours_and_features(view: SurfaceView) -> None:
     view.sides.setCurrentIndex(0)
     view.colour.setCurrentIndex(gauge)
     view.colour.activated.emit(gauge)
-    known = mesh_frame("monet-principal", layer="conv1").squares[0].mesh.ambiguity
+    known = mesh_frame("monet-principal", layer="conv1").squares[0].of(MeshPart).ambiguity
     np.testing.assert_allclose(view.canvas.looks[1].scalars, known)
 
 
@@ -155,13 +155,13 @@ def test_classes_colour_the_answer_alone(view: SurfaceView) -> None:
     assert answers(frame.squares[0]) and view.colour.currentData() == "answer"
     colours, labels = view.canvas.looks[1].colours, frame.squares[0].labels
     assert colours is not None and view.words.text().count("■") == len(labels)
-    best = frame.squares[0].mesh.values.argmax(1)
+    best = frame.squares[0].of(MeshPart).values.argmax(1)
     for k, name in enumerate(labels):
         rgb = tuple(map(int, colours[best == k][0])) if (best == k).any() else ()
         assert f'rgb({", ".join(map(str, rgb))})">■</span> {name}' in view.words.text() or not rgb
     # as many channels as there are classes do not make an answer
     square = mesh_frame().squares[0]
-    assert not answers(replace(square, labels=tuple(map(str, range(square.mesh.values.shape[1])))))
+    assert not answers(replace(square, labels=tuple(map(str, range(square.of(MeshPart).values.shape[1])))))
     give(view, mesh_frame())
     assert view.colour.currentData() == "layer" and view.canvas.looks[1].colours is None
 
@@ -220,11 +220,11 @@ def test_two_models_stand_side_by_side(view: SurfaceView) -> None:
 
 def test_few_vertices_far_beyond_the_others_do_not_take_the_colours(view: SurfaceView) -> None:
     frame = mesh_frame("monet-principal", layer="conv1")
-    part = frame.squares[0].mesh
+    part = frame.squares[0].of(MeshPart)
     values = part.values.copy()
     values[:3] *= 1e4
     changed = replace(part, values=values, answer=values)
-    give(view, replace(frame, squares=(replace(frame.squares[0], mesh=changed),)))
+    give(view, replace(frame, squares=(replace(frame.squares[0], part=changed),)))
     look = view.canvas.looks[1]
     assert look.scale[1] < 100 * np.abs(part.values).max() and "beyond" in look.note
     give(view, frame)
@@ -245,7 +245,7 @@ def test_a_click_selects_and_shift_says_where_to_carry(view: SurfaceView) -> Non
     view.set_state(replace(view.state, node=first, other=second))
     view.set_frame(mesh_frame(node=first, other=second))
     assert "geodesic" in view.words.text() and "geodesic" in view.caption()
-    path = mesh_frame(node=first, other=second).squares[0].mesh.path
+    path = mesh_frame(node=first, other=second).squares[0].of(MeshPart).path
     assert f"{np.degrees(path.angle):.1f}".replace("-", "−") in view.words.text()
     drawn = [len(p.points) for p in view.canvas.looks[0].marks.paths]
     assert len(path.points) in drawn
@@ -327,7 +327,7 @@ def test_alt_and_a_drag_turn_the_mesh_and_each_drag_is_one_entry(view: SurfaceVi
     np.testing.assert_allclose(way, eye.axes[1], atol=2e-2)
     assert view.canvas.eye is eye
     # the engine turns it the same way: what faces the hand follows it to the right
-    part = mesh_frame(chain=chain_text(controller.state.steps)).squares[0].mesh
+    part = mesh_frame(chain=chain_text(controller.state.steps)).squares[0].of(MeshPart)
     turn = Rotation.from_rotvec(np.radians(controller.state.step("rotate3d").values))
     np.testing.assert_allclose(part.moved.vertices, part.shape.vertices @ turn.as_matrix().T, atol=1e-5)
     front = in_front(view, least=0.9)

@@ -17,8 +17,8 @@ from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import Step
 from explorer.spaces.graph.pairs.matrix import DensePairs, EdgePattern, SparsePairs
-from explorer.square.frame import Frame, LayerInfo
 from explorer.spaces.graph.values import GraphPart, Structure
+from explorer.square.frame import Frame, LayerInfo
 from explorer.state.state import State
 from tests.widgets.parts.sample_frames import make_frame, make_square
 from tests.widgets.parts.view_driving import click, drag, gather, odd_frames, opened
@@ -74,7 +74,7 @@ def part_of(order: np.ndarray | None = None, **changes: Any) -> GraphPart:
 
 def frame_of(part: GraphPart | None, layer: str = ATTENTION, **state: Any) -> Frame:
     info = LayerInfo(layer, "Tap", (HEADS, N, N), 0, "pair scalar", False)
-    square = replace(make_square(model="transformer"), layer=info, layers=(info,), graph=part)
+    square = replace(make_square(model="transformer"), layer=info, layers=(info,), part=part)
     return replace(make_frame(), state=State(sample="karate", layer=layer, **state), squares=(square,))
 
 

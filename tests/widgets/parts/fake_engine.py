@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorer.work.progress import Cancelled
 from explorer.declare.card import ModelInfo
 from explorer.declare.params import Param
 from explorer.square.frame import Frame, OrbitCurve
 from explorer.state.catalogue import Catalogue, SampleInfo
 from explorer.state.state import State
+from explorer.work.progress import Cancelled
 from tests.widgets.parts.sample_frames import make_frame, make_orbit, make_square
 
 DEPTH = Param("depth", "Depth", 2, 1, 6, whole=True)

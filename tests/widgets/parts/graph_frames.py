@@ -11,8 +11,8 @@ from explorer.spaces.graph.analysis.distance import hop_distances
 from explorer.spaces.graph.analysis.energy import layer_energies
 from explorer.spaces.graph.analysis.laplacian import normalised_adjacency
 from explorer.spaces.graph.analysis.spectrum import make_spectrum
-from explorer.square.frame import Frame, LayerInfo, Square
 from explorer.spaces.graph.values import GraphPart, Structure
+from explorer.square.frame import Frame, LayerInfo, Square
 from explorer.state.state import State
 from tests.widgets.parts.sample_frames import make_square
 
@@ -56,7 +56,7 @@ def graph_square(structure: Structure, *, model: str = "gcn", mix: float = 1.0, 
         energy=layer_energies(values, structure.edges),
         spectrum=make_spectrum(structure.edges, n, x, chosen) if spectral else None,
     )  # fmt: skip
-    return replace(make_square(model), layer=infos[picked], layers=infos, measures={}, graph=part)
+    return replace(make_square(model), layer=infos[picked], layers=infos, measures={}, part=part)
 
 
 def graph_frame(*squares: Square, node: int | None = None) -> Frame:
@@ -79,6 +79,6 @@ def pair_frame(apart: float = 0.0, node: int | None = None, alike: bool = True) 
     other = nx.disjoint_union(nx.complete_graph(3), nx.complete_graph(3)) if alike else nx.path_graph(6)
     both = structure_of(nx.disjoint_union(nx.cycle_graph(6), other), batch=np.repeat([0, 1], 6), names=False)
     square = graph_square(both, model="gin", node=node)
-    part = replace(square.graph, x=np.ones((12, 1), np.float32))
+    part = replace(square.of(GraphPart), x=np.ones((12, 1), np.float32))
     output = np.array([[1.0, 2.0], [1.0, 2.0 + apart]])
-    return graph_frame(replace(square, graph=part, output=output, output_g=output), node=node)
+    return graph_frame(replace(square, part=part, output=output, output_g=output), node=node)

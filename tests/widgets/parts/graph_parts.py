@@ -8,8 +8,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from explorer.square.frame import Frame
 from explorer.spaces.graph.values import GraphPart, Structure
+from explorer.square.frame import Frame
 from tests.widgets.parts.sample_frames import make_frame
 
 
@@ -73,5 +73,5 @@ def karate_part(**changes: Any) -> GraphPart:
 def graph_frame(*parts: GraphPart, **state: Any) -> Frame:
     """Return a frame with one square for each part."""
     frame = make_frame(compare=len(parts) > 1, transform="")
-    squares = [replace(frame.squares[min(i, len(frame.squares) - 1)], graph=part) for i, part in enumerate(parts)]
+    squares = [replace(frame.squares[min(i, len(frame.squares) - 1)], part=part) for i, part in enumerate(parts)]
     return replace(frame, squares=tuple(squares), state=replace(frame.state, **state))

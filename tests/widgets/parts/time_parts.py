@@ -11,8 +11,8 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.declare.elements import Step
-from explorer.square.frame import Frame, LayerInfo
 from explorer.spaces.sequence.values import TimePart
+from explorer.square.frame import Frame, LayerInfo
 from tests.widgets.parts.sample_frames import make_frame
 
 GATES = ("input_gate", "forget_gate", "output_gate", "cell_candidate", "cell", "hidden")
@@ -132,6 +132,6 @@ def time_frame(*parts: TimePart, steps: tuple[Step, ...] = (), layer: str = "lst
         if own is None:
             own = LayerInfo(layer, "Tap", np.shape(part.values), 0, part.kind, False)
         one = frame.squares[min(i, len(frame.squares) - 1)]
-        squares.append(replace(one, time=part, layer=own, layers=(*infos, own) if own not in infos else infos))
+        squares.append(replace(one, part=part, layer=own, layers=(*infos, own) if own not in infos else infos))
     known = {"steps": steps, "sample": "wave", **state}
     return replace(frame, squares=tuple(squares), state=replace(frame.state, **known), sample_title="wave")

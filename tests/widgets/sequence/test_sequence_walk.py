@@ -19,6 +19,7 @@ import widgets
 from explorer.app.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
+from explorer.spaces.sequence.values import TimePart
 from explorer.state.session import load_session
 from explorer.state.state import State
 from tests.widgets.parts.sample_catalogue import make_catalogue, make_info
@@ -174,8 +175,8 @@ def test_what_stands_at_the_steps_is_one_text(names: list[str], labels: list[str
 def test_a_date_that_is_rewritten_can_be_read(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="bahdanau-dates", sample="date"))
     frame = window.controller.frame
-    assert frame is not None and frame.squares[0].time is not None
-    asked = "".join(frame.squares[0].time.names).strip()
+    assert frame is not None and frame.squares[0].of(TimePart) is not None
+    asked = "".join(frame.squares[0].of(TimePart).names).strip()
     wanted = datetime.strptime(asked, "%d %B %Y").date().isoformat()
     row = next(r for r in timeline(window).canvas.scene.rows if r.written)
     assert "".join(row.written).replace("blank", "") == wanted and row.name == "answer"
@@ -184,7 +185,7 @@ def test_a_date_that_is_rewritten_can_be_read(qtbot: QtBot, open_window: Open) -
     qtbot.waitUntil(lambda: output.bars[0]._written is not None)
     written = output.bars[0]._written
     assert written is not None and written[0].startswith(f"{wanted} blank ×")
-    assert output.bars[0]._whose == f"mean over {frame.squares[0].time.steps} steps"
+    assert output.bars[0]._whose == f"mean over {frame.squares[0].of(TimePart).steps} steps"
 
 
 def test_a_matrix_over_steps_moves_with_the_steps(qtbot: QtBot, open_window: Open) -> None:

@@ -16,6 +16,7 @@ from scipy.interpolate import PchipInterpolator
 import main
 from explorer.app.engine import LocalEngine
 from explorer.declare.elements import chain_text, parse_chain
+from explorer.spaces.sequence.values import TimePart
 from explorer.state.state import State
 from tests.widgets.parts.view_driving import click, drag
 from widgets.sequence.views.gradient import GradientView
@@ -81,8 +82,8 @@ def test_a_drag_on_the_curve_warps_the_sequence_and_is_undone_as_one(qtbot: QtBo
     assert step.name == "warp" and step.values[1] == pytest.approx(20 / 127, abs=0.01)
     assert not any(step.values[:1] + step.values[2:])
     frame = window.controller.frame
-    assert frame is not None and frame.squares[0].time is not None
-    part = frame.squares[0].time
+    assert frame is not None and frame.squares[0].of(TimePart) is not None
+    part = frame.squares[0].of(TimePart)
     tau = PchipInterpolator([0, 31.75, 63.5, 95.25, 127], [0, 31.75, 63.5 + 127 * step.values[1], 95.25, 127])(
         np.arange(128)
     )

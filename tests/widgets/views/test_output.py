@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
 
+from explorer.spaces.graph.values import GraphPart
 from tests.widgets.parts.graph_frames import karate, pair_frame
 from tests.widgets.parts.sample_frames import make_frame, make_orbit
 from tests.widgets.parts.view_driving import drag, gather, objects, odd_frames, opened, outputs, with_square
@@ -154,10 +155,10 @@ def of_layer(frame, field, shape, output, outputs=None, labels=()):
     """Return a graph's frame whose network ends in a layer of that field."""
     square = frame.squares[0]
     last = replace(square.layers[-1], name="readout", field=field, shape=shape)
-    part = replace(square.graph, outputs=outputs)
+    part = replace(square.of(GraphPart), outputs=outputs)
     changed = replace(
         square, layers=(*square.layers, last), output=np.asarray(output, float), output_g=np.asarray(output, float),
-        labels=labels, graph=part, probabilities=False,
+        labels=labels, part=part, probabilities=False,
     )  # fmt: skip
     return replace(frame, squares=(changed,))
 
@@ -172,10 +173,10 @@ def test_answers_of_nodes_say_whose_they_are(view):
     assert header(view) == "mean over 34 nodes"
     frame = karate(node=0)
     view.set_frame(of_layer(frame, "node scalar", (34, 4), range(4)))
-    name = frame.squares[0].graph.structure.names[0]
+    name = frame.squares[0].of(GraphPart).structure.names[0]
     assert header(view) == f"{name} (0)" and f"{name} (0)" in view.caption()
-    part = frame.squares[0].graph
-    gone = replace(frame.squares[0], graph=replace(part, order=np.where(np.arange(34) == 0, -1, part.order)))
+    part = frame.squares[0].of(GraphPart)
+    gone = replace(frame.squares[0], part=replace(part, order=np.where(np.arange(34) == 0, -1, part.order)))
     view.set_frame(of_layer(replace(frame, squares=(gone,)), "node scalar", (34, 4), range(4)))
     assert "left out" in header(view)
     view.set_frame(of_layer(karate(), "edge scalar", (156, 2), range(2)))
@@ -188,10 +189,10 @@ def test_one_answer_for_each_named_node_is_ranked(view):
     view.resize(1280, 300)
     frame = of_layer(karate(), "node scalar", (34, 1), [0.5])
     square = frame.squares[0]
-    names = square.graph.structure.names
+    names = square.of(GraphPart).structure.names
     each = np.random.default_rng(0).permutation(68).reshape(2, 34) / 68
     each[1, 7] = np.nan  # left out of rho(g) x
-    ranked = replace(square, graph=replace(square.graph, answers=each))
+    ranked = replace(square, part=replace(square.of(GraphPart), answers=each))
     view.set_frame(replace(frame, squares=(ranked,)))
     bars = view.bars[0]
     assert header(view) == "each of 34 nodes, ranked" and header(view) in view.caption()
@@ -203,8 +204,12 @@ def test_one_answer_for_each_named_node_is_ranked(view):
     view.set_orbit((make_orbit(),))
     assert not view.lines[0].isVisibleTo(view), "a curve would be that of the mean"
     few = np.array([[0.1, 0.3, 0.2]] * 2)
-    part = replace(square.graph, answers=few, structure=replace(square.graph.structure, nodes=3, names=tuple("abc")))
-    view.set_frame(replace(frame, squares=(replace(square, graph=part),)))
+    part = replace(
+        square.of(GraphPart),
+        answers=few,
+        structure=replace(square.of(GraphPart).structure, nodes=3, names=tuple("abc")),
+    )
+    view.set_frame(replace(frame, squares=(replace(square, part=part),)))
     assert view.bars[0].rows == [1, 2, 0], "few of them are ranked as well"
     selected = replace(frame.state, node=0)
     view.set_frame(replace(frame, state=selected, squares=(ranked,)))

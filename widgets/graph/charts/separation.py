@@ -72,7 +72,7 @@ def model_row(square: Square, role: str, dtype: str, verdict: Verdict | None) ->
 
 def outputs(square: Square) -> NDArray[Any] | None:
     """Return the (2, C) outputs of the two graphs; those of the selected layer where the output is none."""
-    part, output = square.graph, np.asarray(square.output)
+    part, output = square.of(GraphPart), np.asarray(square.output)
     if part is not None and part.outputs is not None and len(part.outputs) == 2:
         return np.asarray(part.outputs)
     if output.ndim == 2 and len(output) == 2:

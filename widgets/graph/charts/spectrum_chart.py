@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from explorer.spaces.graph.analysis.fourier import energy_per_level, filter_response, levels, mean_rayleigh
-from explorer.spaces.graph.values import Spectrum
+from explorer.spaces.graph.values import GraphPart, Spectrum
 from explorer.square.frame import Square
 from widgets.base.theme import Theme
 from widgets.base.words import figure
@@ -88,7 +88,7 @@ class SpectrumChart(Chart):
     def show_square(self, square: Square | None, role: str, message: str) -> None:
         """Show the spectrum of a square's graph, or `message` when there is none."""
         self.colour_role, self.message = role, message
-        part = square.graph if square is not None else None
+        part = square.of(GraphPart) if square is not None else None
         if square is None or part is None or part.spectrum is None:
             self.lines = None
         else:

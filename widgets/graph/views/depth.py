@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from PySide6.QtWidgets import QWidget
 
 from explorer.spaces.graph.analysis.refinement import Verdict
-from explorer.square.frame import Frame, Square
 from explorer.spaces.graph.values import GraphPart, Structure
+from explorer.square.frame import Frame, Square
 from explorer.state.state import State
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.base.words import counterpart, subject
@@ -61,8 +61,8 @@ class DepthView(View):
 
     def _squares(self) -> list[tuple[Square, GraphPart, str]]:
         """Return the squares that lie on a graph, with their colours' roles."""
-        squares = self._frame.squares[:2] if self._frame is not None else ()
-        return [(s, s.graph, role) for s, role in zip(squares, ("first", "second")) if s.graph is not None]
+        found = zip(self._frame.squares, ("first", "second")) if self._frame is not None else ()
+        return [(s, part, role) for s, role in found if (part := s.of(GraphPart)) is not None]
 
     def _message(self) -> str:
         if self._frame is None or not self._frame.squares:

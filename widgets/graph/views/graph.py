@@ -11,8 +11,8 @@ from PySide6.QtGui import QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from explorer.declare.elements import Step
-from explorer.square.frame import Frame, Square
 from explorer.spaces.graph.values import GraphPart
+from explorer.square.frame import Frame, Square
 from explorer.state.state import State
 from widgets.base import theme
 from widgets.base.view import View, ViewSpec, Wish
@@ -158,7 +158,7 @@ class GraphView(View):
 
     def parts(self) -> list[tuple[Square, GraphPart]]:
         """Return the squares that live on the first one's graph."""
-        found = [(s, s.graph) for s in (self.frame.squares[:3] if self.frame else ()) if s.graph is not None]
+        found = self.frame.parts(GraphPart, 3) if self.frame is not None else []
         return [(s, g) for s, g in found if g.structure.nodes == found[0][1].structure.nodes]
 
     def _offer(self, part: GraphPart) -> None:

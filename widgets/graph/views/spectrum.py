@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from explorer.square.frame import Frame, Square
 from explorer.spaces.graph.values import GraphPart
+from explorer.square.frame import Frame, Square
 from explorer.state.state import State
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.base.words import subject
@@ -83,7 +83,8 @@ class SpectrumView(View):
 
     def _part(self) -> GraphPart | None:
         """Return the first graph with a spectrum: both models see the same one."""
-        return next((s.graph for s in self._squares() if s.graph is not None and s.graph.spectrum is not None), None)
+        parts = self._frame.parts(GraphPart) if self._frame is not None else []
+        return next((part for _, part in parts if part.spectrum is not None), None)
 
     def _pick(self, number: int) -> None:
         self.selected = number
@@ -94,7 +95,7 @@ class SpectrumView(View):
         found: dict[str, NDArray[Any]] = {}
         for k, (square, chart) in enumerate(zip(self._squares(), self.charts)):
             before, lines = "compare." if k else "", chart.lines
-            part = square.graph
+            part = square.of(GraphPart)
             if lines is None or part is None or part.spectrum is None:
                 continue
             if not found:
@@ -132,11 +133,11 @@ class SpectrumView(View):
 def _message(square: Square | None) -> str:
     if square is None:
         return NOTHING
-    if square.graph is None:
+    if (part := square.of(GraphPart)) is None:
         return NO_GRAPH
-    if not square.graph.structure.nodes:
+    if not part.structure.nodes:
         return EMPTY
-    return COMING if square.graph.spectrum is None else ""
+    return COMING if part.spectrum is None else ""
 
 
 VIEW = ViewSpec(

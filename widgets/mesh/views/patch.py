@@ -101,8 +101,7 @@ class PatchView(View):
 
     def parts(self) -> list[tuple[Square, MeshPart]]:
         """Return the squares that live on a mesh."""
-        squares = self.frame.squares[: self.MOST] if self.frame is not None else ()
-        return [(s, s.mesh) for s in squares if s.mesh is not None]
+        return self.frame.parts(MeshPart, self.MOST) if self.frame is not None else []
 
     def shown(self) -> tuple[Square, MeshPart] | None:
         """Return the square that is looked at: of two models the chosen one."""

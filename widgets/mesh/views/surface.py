@@ -129,8 +129,7 @@ class SurfaceView(View):
 
     def parts(self) -> list[tuple[Square, MeshPart]]:
         """Return the squares that live on a mesh."""
-        squares = self.frame.squares[: self.MOST] if self.frame is not None else ()
-        return [(s, s.mesh) for s in squares if s.mesh is not None]
+        return self.frame.parts(MeshPart, self.MOST) if self.frame is not None else []
 
     def _draw(self) -> None:
         parts = self.parts()
@@ -152,7 +151,7 @@ class SurfaceView(View):
         for k, (square, part) in enumerate(parts):
             if not self._answered():
                 part = replace(part, patch=None, path=None, loop=None)
-                square = replace(square, mesh=part)
+                square = replace(square, part=part)
             for side, look in zip(
                 sides_of(part, choice, identity),
                 looks(square, choice, identity, self.state.node, self.state.other),

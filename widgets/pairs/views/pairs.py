@@ -13,8 +13,9 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QStackedLayout, QWidget
 from explorer.declare.elements import Step
 from explorer.spaces.graph.pairs.matrix import PairMatrix, Pool, Properties
 from explorer.spaces.graph.pairs.orders import ORDERS
-from explorer.square.frame import Frame, Square
 from explorer.spaces.graph.values import GraphPart
+from explorer.spaces.sequence.values import TimePart
+from explorer.square.frame import Frame, Square
 from explorer.state.state import State
 from widgets.base.theme import current
 from widgets.base.view import View, ViewSpec, Wish
@@ -135,7 +136,7 @@ class PairsView(View):
             f"{i}/{field.key}": (field, square, part)
             for i, square, part in found
             for field in fields_of(i, part)
-            if square.graph is not None or not field.adjacency  # steps are joined by nothing
+            if square.of(GraphPart) is not None or not field.adjacency  # steps are joined by nothing
         }
         field, square, part = self._current(found)
         self._field = field
@@ -280,7 +281,7 @@ class PairsView(View):
         self.controls.kept.setText(f"{figure(threshold)}: {share(kept)}" if threshold else "all shown")
         title = field.key if panel.small else panel.title
         form: Form = "row" if not self._flat else "lines" if self.height() < LOW else "column"
-        places = "nodes" if square.time is None else "steps"
+        places = "nodes" if square.of(TimePart) is None else "steps"
         words = properties_table(title, panel.matrix, self._measured[key], moved, form, WORDS - 26, places)
         self.words.setText(words)
 
@@ -318,7 +319,9 @@ class PairsView(View):
     def _drop(self, panel: Panel, row: int, target: int) -> None:
         """Give the dragged node the number of the one it was let go on, as numbered after the steps so far."""
         shown = self._of.get(id(panel))
-        if shown is None or self._state is None or shown.square.time is not None:  # time cannot be put in any order
+        if (
+            shown is None or self._state is None or shown.square.of(TimePart) is not None
+        ):  # time cannot be put in any order
             return
         i, j = (int(shown.part.order[int(panel.view.nodes[k])]) for k in (row, target))
         if min(i, j) >= 0 and i != j:
@@ -338,7 +341,7 @@ class PairsView(View):
         matrix, head = panel.matrix, panel.head
         received = f"row sum {precise(float(matrix.row_sums(head)[row]))}"
         if column is None:
-            hand = ": drag it onto another row to renumber it" if shown.square.time is None else ""
+            hand = ": drag it onto another row to renumber it" if shown.square.of(TimePart) is None else ""
             self.hovered.emit(f"{self._node(panel, row)}, {received}{hand}")
             return
         value = precise(matrix.value(head, row, column))

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.square.frame import Square
 from explorer.spaces.sequence.values import TimePart
+from explorer.square.frame import Square
 from widgets.base.words import figure
 from widgets.sequence.timeline.pyramid import Pyramid
 

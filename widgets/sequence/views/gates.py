@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from explorer.spaces.sequence.values import TimePart
 from explorer.square.frame import Frame, Square
-from explorer.spaces.sequence.values import TimePart, time_parts
 from explorer.state.state import State
 from widgets.base import theme
 from widgets.base.view import View, ViewSpec, Wish
@@ -86,7 +86,7 @@ class GatesView(View):
 
     def parts(self) -> list[tuple[Square, TimePart]]:
         """Return the squares that live on a sequence."""
-        return time_parts(self._frame)
+        return self._frame.parts(TimePart) if self._frame is not None else []
 
     def _message(self) -> str:
         if self._frame is None or not self._frame.squares:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
 
-from explorer.square.frame import Frame, Square
 from explorer.spaces.sequence.values import TimePart, parts_of_one_time
+from explorer.square.frame import Frame, Square
 from explorer.state.state import State
 from widgets.base import theme
 from widgets.base.view import View, ViewSpec, Wish

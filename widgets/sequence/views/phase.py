@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from explorer.spaces.sequence.values import Settling, TimePart
 from explorer.square.frame import Frame, Square
-from explorer.spaces.sequence.values import Settling, TimePart, time_parts
 from explorer.state.state import State
 from widgets.base import theme
 from widgets.base.view import View, ViewSpec, Wish
@@ -74,7 +74,7 @@ class PhaseView(View):
 
     def parts(self) -> list[tuple[Square, TimePart]]:
         """Return the squares that live on a sequence."""
-        return time_parts(self._frame)
+        return self._frame.parts(TimePart) if self._frame is not None else []
 
     def _show(self) -> None:
         parts = self.parts()

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
+from explorer.spaces.sequence.values import TimePart
 from explorer.square.frame import Frame, Square
-from explorer.spaces.sequence.values import TimePart, time_parts
 from explorer.state.state import State
 from widgets.base import theme
 from widgets.base.view import View, ViewSpec, Wish
@@ -85,7 +85,11 @@ class StepsView(View):
 
     def parts(self) -> list[tuple[Square, TimePart]]:
         """Return the first square if it lives on a sequence and states equations."""
-        return [(s, t) for s, t in time_parts(self._frame)[:1] if t.working is not None and t.steps]
+        return [
+            (s, t)
+            for s, t in (self._frame.parts(TimePart, 1) if self._frame else [])
+            if t.working is not None and t.steps
+        ]
 
     def step(self) -> int:
         """Return the step of x that is shown: under the mouse, pinned, or the middle one."""
@@ -108,7 +112,7 @@ class StepsView(View):
         if self._frame is None or not self._frame.squares:
             self.canvas.message = NOTHING
         else:
-            self.canvas.message = "" if parts else NO_EQUATIONS if time_parts(self._frame) else NONE
+            self.canvas.message = "" if parts else NO_EQUATIONS if self._frame and self._frame.parts(TimePart) else NONE
         self._chrome.setVisible(bool(parts))
         if not parts:
             self.canvas.show_cells([], (), "", None)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
-from explorer.square.frame import Frame, Square
 from explorer.spaces.sequence.values import TimePart, parts_of_one_time
+from explorer.square.frame import Frame, Square
 from explorer.state.state import State
 from widgets.base import theme
 from widgets.base.view import View, ViewSpec, Wish

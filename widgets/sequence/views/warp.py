@@ -10,8 +10,8 @@ from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from explorer.declare.elements import Step
-from explorer.square.frame import Frame, Square
 from explorer.spaces.sequence.values import TimePart, parts_of_one_time
+from explorer.square.frame import Frame, Square
 from explorer.state.state import State
 from widgets.base import theme
 from widgets.base.view import View, ViewSpec, Wish

@@ -24,4 +24,5 @@ TRANSFORM = Transform(
     element=element,
     inverse=lambda i, j: (i, j),
     orbit=1,
+    along=lambda nodes, count: range(min(count, nodes)),
 )

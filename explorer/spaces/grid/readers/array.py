@@ -1,7 +1,7 @@
 """NumPy arrays: NPY, and the first image-like array of an NPZ. Nothing is ever unpickled.
 
 Shapes and their reading: (H, W); (1, C, H, W); and three axes, which are ambiguous. Those are (H, W, C) when
-the last axis is at most 4 and the first is more, else (C, H, W), and the note says which. `write` stores
+the last axis is at most 4 and the first is more, else (C, H, W), and the note says which. `write_array` stores
 (1, C, H, W), the shape with one reading only.
 """
 
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from explorer.data.checks import AGAIN, Broken, file_bytes, picture, refusal, refusing, scaled
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
-from explorer.declare.fields import domain_word
+from explorer.declare.space import domain_word
 from explorer.work.limits import excess
 
 _NPY, _ZIP, _EMPTY_ZIP = b"\x93NUMPY", b"PK\x03\x04", b"PK\x05\x06"
@@ -177,7 +177,7 @@ def _read(path: Path) -> Sample:
         return picture(path, values, notes)
 
 
-def _write(sample: Sample, path: Path) -> None:
+def write_array(sample: Sample, path: Path) -> None:
     """Write the values as float32 (1, C, H, W) to an NPY, or to an NPZ named "x" when the name ends in .npz.
 
     Written beside and renamed, so that a failure leaves what was there.
@@ -208,5 +208,4 @@ READER = Reader(
     domain="grid",
     sniff=_sniff,
     read=_read,
-    write=_write,
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from explorer.declare.elements import Element, Transform
 from explorer.declare.params import Param
 from explorer.spaces.grid.affine import Affine
@@ -11,6 +13,12 @@ BOUNDARIES = ("circular", "zero")
 
 def element(right: float, down: float = 0.0, boundary: float = 0.0) -> Element:
     return Affine(shift=(float(right), -float(down) + 0.0), boundary=BOUNDARIES[int(boundary)])
+
+
+def _both_ways(size: int, count: int) -> list[float]:
+    half = size // 2
+    step = math.ceil(max(1.0, 2 * half / (count - 1)))
+    return [float(shift) for shift in range(-half, half + 1, step)]
 
 
 TRANSFORM = Transform(
@@ -28,4 +36,5 @@ TRANSFORM = Transform(
     inverse=lambda right, down, boundary: (-right, -down, boundary),
     gesture="drag",
     orbit=0,
+    along=_both_ways,
 )

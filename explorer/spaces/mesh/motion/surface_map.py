@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Element, NoAction
-from explorer.spaces.mesh.fields import Ambient, Direction, Faces, Frame, Metric, Patch, Tangent, Transporter
-from explorer.spaces.graph.fields import Edges
 from explorer.declare.fields import FieldType, Regular
+from explorer.spaces.graph.fields import Edges
+from explorer.spaces.mesh.fields import Ambient, Direction, Faces, Frame, Metric, Patch, Tangent, Transporter
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -51,6 +51,11 @@ class SurfaceMap(Element):
     remade: Inputs | None = None
     edges: Index | None = None
     stretch: float = 0.0
+    resamples = False
+
+    @property
+    def group(self) -> str:
+        return "gauge"
 
     @property
     def domains(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from explorer.declare.elements import Element, NoAction
-from explorer.spaces.mesh.fields import Direction, Patch, Transporter, Vertices
 from explorer.declare.fields import FieldType, Regular
+from explorer.spaces.mesh.fields import Direction, Patch, Transporter, Vertices
 from explorer.spaces.mesh.motion.reshaping import bent, flipped, posed, shaken
 from explorer.spaces.mesh.motion.surface_map import DOMAINS, WHOLE, Floats, Index, SurfaceMap
 
@@ -73,6 +73,11 @@ class SurfaceWord(Element):
     """A word of generators, the first acting first."""
 
     motions: tuple[Motion, ...] = ()
+    resamples = False
+
+    @property
+    def group(self) -> str:
+        return "gauge"
 
     @property
     def domains(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -12,13 +12,12 @@ from collections.abc import Callable, Generator, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.work.progress import Cancelled
 from explorer.spaces.mesh.surface.connection import wrapped
 from explorer.spaces.mesh.surface.shape import Shape
 from explorer.spaces.mesh.surface.topology import Halfedges, SurfaceError, preceding
 from explorer.spaces.mesh.surface.trace import trace
 from explorer.work import disk_cache as cache
-from explorer.work.progress import step
+from explorer.work.progress import Cancelled, step
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.samples import Sample, SampleSpec
-from explorer.spaces.sequence.sample import sequence_sample
 from explorer.spaces.sequence.fit import BASES, base_columns
+from explorer.spaces.sequence.sample import sequence_sample
 from explorer.spaces.sequence.samples.series import FOLDER
 
 GENOME = FOLDER / "phix174.fasta"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from explorer.declare.elements import Element, NoAction, Transform
 from explorer.declare.fields import FieldType, Scalar
-from explorer.spaces.sequence.fields import Steps
 from explorer.declare.params import Param
+from explorer.spaces.sequence.fields import Steps
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -28,6 +28,11 @@ class Noise(Element):
     amount: float
     seed: int
     size: float = 1.0
+    resamples = False
+
+    @property
+    def group(self) -> str:
+        return "noise"
 
     @property
     def domains(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from explorer.declare.elements import Element, Transform
 from explorer.declare.params import Param
 from explorer.spaces.sequence.time_map import DOMAINS, TimeMap
@@ -27,4 +29,5 @@ TRANSFORM = Transform(
     inverse=lambda steps, boundary: (-steps, boundary),
     gesture="drag",
     orbit=0,
+    along=lambda steps, count: np.unique(np.linspace(0, steps // 2, min(count, steps // 2 + 1)).round()).tolist(),
 )

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from explorer.data.finding import find_sample
-from explorer.spaces.grid.fit import fit
 from explorer.data.samples import Sample
-from explorer.spaces.graph.sample import graph_sample
-from explorer.spaces.graph.form import GraphInput
 from explorer.spaces.graph.features import fit_graph, node_features, told_nodes
+from explorer.spaces.graph.form import GraphInput
 from explorer.spaces.graph.measures import clustering, core_numbers
+from explorer.spaces.graph.sample import graph_sample
+from explorer.spaces.grid.fit import fit
 
 PATH = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction, chain_element, inverse_steps, parse_chain, transforms
-from explorer.spaces.graph.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT
 from explorer.declare.fields import PAIR, FieldType
 from explorer.network.inputs import Inputs
+from explorer.spaces.graph.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT
 from explorer.spaces.graph.relabelling import GraphMap
 
 EXACT = ["permute:3", "permute:3,back", "swap:1,4", "move:0,5", "move:5,2", "scale:2", "permute:7+swap:0,2+move:3,1"]

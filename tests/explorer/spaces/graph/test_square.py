@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer import check_equivariance
-from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.declare.fields import INVARIANT, PAIR
-from explorer.spaces.graph.inputs import graph_inputs
 from explorer.network.trace import trace
+from explorer.spaces.graph.fields import EDGE, NODE
+from explorer.spaces.graph.inputs import graph_inputs
 
 
 def club(seed: int = 0) -> tuple[Tensor, Tensor]:

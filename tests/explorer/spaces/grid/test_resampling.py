@@ -8,10 +8,10 @@ import scipy.ndimage
 import torch
 
 from explorer.declare.elements import transforms
-from explorer.spaces.grid.fields import grid
 from explorer.declare.groups import rotation_matrix
 from explorer.spaces.grid import resampling as grid_action
 from explorer.spaces.grid.affine import Affine, _linear
+from explorer.spaces.grid.fields import grid
 
 
 @pytest.mark.parametrize("matrix", [rotation_matrix(30), rotation_matrix(-71) * 1.3], ids=["rotation", "similarity"])

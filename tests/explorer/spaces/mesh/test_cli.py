@@ -13,9 +13,9 @@ from torch import Tensor, nn
 
 from explorer.data.finding import find_sample
 from explorer.data.opening import read_file
-from explorer.spaces.mesh.form import MeshInput
-from explorer.spaces.mesh.fields import VERTEX, Tangent, Vertices
 from explorer.declare.fields import FieldType
+from explorer.spaces.mesh.fields import VERTEX, Tangent, Vertices
+from explorer.spaces.mesh.form import MeshInput
 from tests.explorer.command_line import HEAD, Said, refused
 from tests.explorer.small_cards import card
 

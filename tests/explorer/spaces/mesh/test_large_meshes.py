@@ -13,22 +13,23 @@ import torch
 from scipy.sparse.linalg import splu, spsolve
 
 from explorer.app.engine import LocalEngine
-from explorer.work.progress import Cancelled
 from explorer.data.samples import Sample, Signal
 from explorer.data.writers import write_file
 from explorer.declare.elements import chain_element, parse_chain, transforms
-from explorer.spaces.mesh.fields import FACES, VERTEX_POSITION
 from explorer.declare.registry import scan
 from explorer.equivariance.measure import unmoved
+from explorer.spaces.mesh.fields import FACES, VERTEX_POSITION
 from explorer.spaces.mesh.motion.word import SurfaceWord
 from explorer.spaces.mesh.surface import Surface
 from explorer.spaces.mesh.surface.dissection import nested_dissection
 from explorer.spaces.mesh.surface.trace import trace
+from explorer.spaces.mesh.values import MeshPart
 from explorer.square.frame import Frame
 from explorer.square.orbits import orbit, orbit_values
 from explorer.state.state import State
 from explorer.work import progress
 from explorer.work.eigenspaces import Factors
+from explorer.work.progress import Cancelled
 from tests.explorer.surfaces import bumpy, sphere, torus
 
 MESH = "mesh-sphere-small"
@@ -117,7 +118,7 @@ def test_the_answer_that_is_not_computed_again_is_the_one_that_would_be(engine: 
     p = engine.prepared(frame.state, "gem-cnn")
     element = chain_element(frame.state.steps).on(p.inputs)
     again = p.run(p.inputs.moved(element))["act1"].detach()
-    part = frame.squares[0].mesh
+    part = frame.squares[0].of(MeshPart)
     assert part is not None
     np.testing.assert_array_equal(part.answer, again.numpy().reshape(len(again), -1))
     assert not np.array_equal(part.moved.vertices, part.shape.vertices)
@@ -237,7 +238,7 @@ def test_what_nobody_waits_for_is_given_up(
     with pytest.raises(Cancelled), progress.listening(told):
         engine.answer(state, lambda: False)
     assert heard == 5
-    assert engine.answer(state, lambda: False).squares[0].mesh is not None
+    assert engine.answer(state, lambda: False).squares[0].of(MeshPart) is not None
 
 
 # Files.
@@ -245,7 +246,7 @@ def test_what_nobody_waits_for_is_given_up(
 
 def test_a_layer_is_written_at_the_vertices_of_a_mesh(engine: LocalEngine, tmp_path: Path) -> None:
     frame = answer(engine, layer="act1")
-    part = frame.squares[0].mesh
+    part = frame.squares[0].of(MeshPart)
     assert part is not None
     engine.export_captures(frame.state, str(tmp_path / "out.ply"))
     read = meshio.read(tmp_path / "out.ply")

@@ -21,8 +21,8 @@ from explorer.data.finding import find_sample
 from explorer.data.opening import read_file
 from explorer.data.readers import ReadError
 from explorer.data.samples import Sample
-from explorer.spaces.mesh.sample import mesh_sample
 from explorer.data.writers import writable, write_file
+from explorer.spaces.mesh.sample import mesh_sample
 from explorer.work.limits import MAX_FACES
 
 TETRA = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float64)

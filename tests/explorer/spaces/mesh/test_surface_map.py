@@ -11,13 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.data.finding import find_sample, fitted
-from explorer.spaces.mesh.form import MeshInput
 from explorer.declare.elements import Element, NoAction, chain_element, parse_chain
-from explorer.spaces.mesh.fields import EDGE_DIRECTION, EDGE_TRANSPORTER, VERTEX, VERTEX_FRAME, VERTEX_POSITION, Ambient, Tangent, Vertices
 from explorer.declare.fields import FieldType, Regular
 from explorer.declare.groups import group
 from explorer.network.inputs import Inputs
+from explorer.spaces.mesh.fields import (
+    EDGE_DIRECTION,
+    EDGE_TRANSPORTER,
+    VERTEX,
+    VERTEX_FRAME,
+    VERTEX_POSITION,
+    Ambient,
+    Tangent,
+    Vertices,
+)
 from explorer.spaces.mesh.fit import surface_of
+from explorer.spaces.mesh.form import MeshInput
 from explorer.spaces.mesh.motion.surface_map import SurfaceMap
 from explorer.square.prepare import inputs_from
 

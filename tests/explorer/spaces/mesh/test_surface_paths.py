@@ -9,10 +9,10 @@ import numpy as np
 import potpourri3d
 import pytest
 
-from explorer.work.progress import Cancelled
 from explorer.spaces.mesh.surface import Surface, SurfaceError
 from explorer.spaces.mesh.surface.trace import trace, triangles
 from explorer.work import disk_cache as cache
+from explorer.work.progress import Cancelled
 from tests.explorer.surfaces import bumpy, cone, disc, great_circle, grid, icosphere, sphere, torus, wrapped
 
 NONE = np.zeros(0, np.int64)

@@ -16,18 +16,19 @@ from torch import Tensor, nn
 
 from explorer.app.engine import LocalEngine
 from explorer.data.finding import find_sample
-from explorer.spaces.sequence.form import SequenceInput
 from explorer.declare.elements import chain_element, parse_chain
 from explorer.declare.field_text import parse_field
-from explorer.spaces.sequence.fields import STEP, Steps, Strands
 from explorer.declare.fields import FieldType
 from explorer.equivariance import check_equivariance, measure
-from explorer.spaces.sequence.inputs import LAYOUTS, sequence_inputs
 from explorer.network.inputs import Inputs, as_given, places_first
 from explorer.network.loading import ModelError, file_card
+from explorer.spaces.sequence.fields import STEP, Steps, Strands
+from explorer.spaces.sequence.form import SequenceInput
+from explorer.spaces.sequence.inputs import LAYOUTS, sequence_inputs
 from explorer.spaces.sequence.layouts import Unclear, sequence_input
 from explorer.spaces.sequence.space import time_axis
 from explorer.spaces.sequence.time_map import TimeMap
+from explorer.spaces.sequence.values import TimePart
 from explorer.square.orbits import orbit
 from explorer.state.state import State
 from tests.explorer.command_line import Said, refused
@@ -320,7 +321,7 @@ def test_a_frame_of_a_network_with_a_batch_axis_is_as_that_of_one_without(file: 
         for more in engine.refine(frame):
             frame = more
         square = frame.squares[0]
-        part = square.time
+        part = square.of(TimePart)
         assert part is not None and part.gradient is not None and part.kind == "step" and part.steps == 256
         assert square.layer.channels == 8 and part.values.shape == (256, 8) and part.gates["head"].shape == (256, 3)
         assert np.all(part.gradient[41:] == 0) and np.all(part.gradient[36:41] > 0)
@@ -342,8 +343,8 @@ def test_an_answer_without_a_batch_axis_is_shown_whole(tmp_path: Path) -> None:
     frame = LocalEngine({}, trust=True).answer(State(f"{path}:Last", sample="sine", layer="head"), lambda: False)
     square = frame.squares[0]
     assert square.output.shape == (3,) and square.fx.shape == (3, 1, 1)
-    assert square.time is not None and square.time.values.shape == (1, 3)
-    np.testing.assert_allclose(square.time.values[0], square.output, atol=1e-7)
+    assert square.of(TimePart) is not None and square.of(TimePart).values.shape == (1, 3)
+    np.testing.assert_allclose(square.of(TimePart).values[0], square.output, atol=1e-7)
 
 
 def test_trained_weights_are_put_into_a_network_of_ones_own(file: Path, tmp_path: Path) -> None:

@@ -17,10 +17,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from explorer.data.finding import find_sample, fitted, samples
 from explorer.data.samples import Sample
 from explorer.spaces.grid.sample import image_sample
-from explorer.spaces.sequence.sample import sequence_sample
-from explorer.spaces.sequence.form import SequenceInput
 from explorer.spaces.sequence.fields import STEP, STEP_INPUT
 from explorer.spaces.sequence.fit import IUPAC, base_columns, fit_sequence, is_one_hot, kind_of
+from explorer.spaces.sequence.form import SequenceInput
+from explorer.spaces.sequence.sample import sequence_sample
 from explorer.spaces.sequence.samples import dna as dna_module
 from explorer.spaces.sequence.samples import series as series_module
 from explorer.spaces.sequence.samples import tokens as tokens_module

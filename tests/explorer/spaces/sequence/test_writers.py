@@ -16,9 +16,9 @@ from numpy.testing import assert_array_equal
 from explorer.data.finding import find_sample, samples
 from explorer.data.opening import read_file
 from explorer.data.samples import Sample
-from explorer.spaces.sequence.sample import sequence_sample
 from explorer.data.writers import writable, write_file, writers
 from explorer.spaces.sequence.fit import base_columns
+from explorer.spaces.sequence.sample import sequence_sample
 
 FLOATS = st.floats(-1e6, 1e6, width=32, allow_subnormal=False)
 THERE_AND_BACK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from explorer.spaces.graph.form import GraphInput
 from explorer.declare.fields import INVARIANT
+from explorer.spaces.graph.form import GraphInput
 from explorer.spaces.graph.samples.wl_pairs import PAIRS, SAMPLES, skip_links
 from models.graphs.structure.wl_tests import (
     CARD,

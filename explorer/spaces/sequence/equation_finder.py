@@ -12,9 +12,10 @@ from torch import Tensor, nn
 
 from explorer.declare.equations import Equation, names_in, renamed
 from explorer.declare.fields import Pairs, Point
-from explorer.spaces.sequence.fields import Steps
 from explorer.network.trace import Layer
+from explorer.spaces.sequence.fields import Steps
 from explorer.square.equation_values import Array, Working
+from explorer.square.kept import kept
 from explorer.square.prepare import Prepared
 
 MOST_VALUES = 2**22  # of one layer, and of all constants of a block
@@ -36,23 +37,18 @@ def working(
     if not blocks:
         return None
     block = blocks[_chosen(p, selected, blocks)]
-    key = ("block", block.block)
-    if key not in p.kept:
-        p.kept[key] = _sent(p, block, gates, x, p.values, raw)
     module = p.model.get_submodule(block.block)
     follows = any(getattr(m, "alpha", 1.0) != 1.0 for m in module.modules())  # its constants are others for rho(g) x
     return replace(
-        block, values=p.kept[key], moved=_sent(p, block, moved, gx, answers, raw),
+        block, values=_sent(p, block, gates, x, p.values, raw), moved=_sent(p, block, moved, gx, answers, raw),
         moved_constants=_constants(p.model, block.block) if follows else block.constants,
     )  # fmt: skip
 
 
+@kept()
 def find_blocks(p: Prepared) -> dict[str, Working]:
     """Return the equations of every block, without values, in the order of the layers; sought once an epoch."""
-    if "blocks" not in p.kept:
-        p.kept["blocks"] = _blocks(p) if p.inputs.domain == "time" else {}
-    found: dict[str, Working] = p.kept["blocks"]
-    return found
+    return _blocks(p)
 
 
 def _sent(

@@ -16,9 +16,9 @@ import torch.autograd.forward_ad as fwd
 from torch import Tensor, nn
 
 from explorer.declare.fields import FieldType, Regular
-from explorer.spaces.grid.fields import Grid
 from explorer.network.capture import capture
 from explorer.network.trace import Layer, Trace, evaluating
+from explorer.spaces.grid.fields import Grid
 
 GENERATORS = ("right", "down", "rotation")
 

@@ -15,8 +15,9 @@ from torch import Tensor
 
 from explorer.declare.fields import Pairs
 from explorer.network.trace import Layer
-from explorer.square.frame import Array
 from explorer.spaces.sequence.values import Attended
+from explorer.square.frame import Array
+from explorer.square.kept import kept
 from explorer.square.prepare import Prepared
 
 
@@ -41,18 +42,22 @@ def attended(
 
 def _nearest(p: Prepared, layer: Layer) -> str | None:
     """Return the attention that a layer lies in, else the last one before it, else the first."""
-    if "attentions" not in p.kept:
-        able = {name for name, module in p.model.named_modules() if hasattr(module, "row_of")}
-        formed = [w.name for w in p.trace.layers if w.field is not None and isinstance(w.field.domain, Pairs)]
-        able -= {name for name in able if any(one.startswith(f"{name}.") for one in formed)}
-        p.kept["attentions"] = [w.name for w in p.trace.layers if w.name in able]
-    names: list[str] = p.kept["attentions"]
+    names = _attentions(p)
     inside = [name for name in names if layer.name == name or layer.name.startswith(f"{name}.")]
     if inside or not names:
         return inside[0] if inside else None
     place = {w.name: k for k, w in enumerate(p.trace.layers)}
     before = [name for name in names if place[name] < place[layer.name]]
     return before[-1] if before else names[0]
+
+
+@kept()
+def _attentions(p: Prepared) -> list[str]:
+    """Return the names of the attentions whose matrix is no layer."""
+    able = {name for name, module in p.model.named_modules() if hasattr(module, "row_of")}
+    formed = [w.name for w in p.trace.layers if w.field is not None and isinstance(w.field.domain, Pairs)]
+    able -= {name for name in able if any(one.startswith(f"{name}.") for one in formed)}
+    return [w.name for w in p.trace.layers if w.name in able]
 
 
 def _row(p: Prepared, name: str, values: Mapping[str, Tensor], step: int) -> Array | None:

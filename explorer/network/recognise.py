@@ -1,0 +1,59 @@
+"""Read off somebody's own network what it takes: what its file says, what its forward is called with, its layers."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from torch import nn
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """What is known of a network in somebody's file before it is run.
+
+    Attributes:
+        made: the callable or the module that the file names.
+        module: the file, executed.
+        where: its path, for messages.
+        network: makes the network; only called where nothing else tells.
+    """
+
+    made: Any
+    module: ModuleType
+    where: str
+    network: Callable[[], nn.Module]
+
+    def said(self, name: str) -> Any:
+        """Return what the class says as `input_channels`, or its file as INPUT_CHANNELS; None where neither does."""
+        return getattr(self.made, name, getattr(self.module, name.upper(), None))
+
+    def arguments(self, known: Collection[str]) -> tuple[str, ...]:
+        """Return the leading arguments of its forward that are among the known names."""
+        forward = getattr(self.made, "forward", None)
+        if forward is None or not (isinstance(self.made, nn.Module) or inspect.isclass(self.made)):
+            return ()
+        names = [p.name for p in inspect.signature(forward).parameters.values() if p.name != "self"]
+        return tuple(itertools.takewhile(lambda name: name in known, names))
+
+    def channels(self) -> int | None:
+        """Return the width of x that the file says, or None.
+
+        Raises:
+            ValueError: it is no whole number above 0.
+        """
+        channels = self.said("input_channels")
+        if channels is not None and (not isinstance(channels, int) or isinstance(channels, bool) or channels < 1):
+            raise ValueError(f"INPUT_CHANNELS must be a whole number above 0, not {channels!r:.60}")
+        return channels
+
+    def first_width(self) -> int | None:
+        """Return how many channels the first layer takes, where it says so."""
+        for m in self.network().modules():
+            if isinstance(width := getattr(m, "in_channels", getattr(m, "in_features", None)), int) and width > 0:
+                return width
+        return None

@@ -1,0 +1,88 @@
+"""Fit images to what a network takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.data.samples import Sample, Signal
+from explorer.declare.space import domain_word
+
+Floats = NDArray[np.float32]
+InputShape = tuple[int, int | None, int | None]  # channels, height, width; None takes any
+
+_LUMA = np.array([0.2126, 0.7152, 0.0722], np.float32)  # Rec. 709
+
+
+def fit(sample: Sample, shape: InputShape) -> Sample:
+    """Adapt an image to a network's input (channels, height, width); None accepts any side.
+
+    Colour becomes grey by Rec. 709 luma, grey is repeated; then the largest centred rectangle of the wanted
+    proportions is resized with an antialiasing filter, within the range of the values. A sample that fits
+    already is returned as it is; else `notes` gain what was done.
+
+    Raises:
+        ValueError: the sample is not an image, or its channels have no obvious conversion.
+    """
+    if sample.domain != "grid" or sample.x.values.ndim != 3:
+        raise ValueError(f"{sample.name!r} lies on a {domain_word(sample.domain)}, and this network takes an image")
+    values = np.asarray(sample.x.values, np.float32)
+    values, notes = _channels(sample.name, values, shape[0])
+    values, resized = _resize(values, shape[1], shape[2])
+    notes += resized
+    if float(np.ptp(values)) == 0.0:
+        flat = f"every value is {float(values.flat[0]):g}: on a constant image most laws hold for nothing"
+        if flat not in sample.notes:
+            notes += (flat,)
+    if not notes:
+        return sample
+    if values is sample.x.values:
+        return replace(sample, notes=sample.notes + notes)
+    # any further signals lie on the old grid and would no longer match
+    first = next(iter(sample.signals))
+    signals = MappingProxyType({first: Signal(np.ascontiguousarray(values), sample.x.field)})
+    return replace(sample, signals=signals, notes=sample.notes + notes)
+
+
+def _channels(name: str, values: Floats, wanted: int) -> tuple[Floats, tuple[str, ...]]:
+    have = values.shape[0]
+    match have, wanted:
+        case _ if have == wanted:
+            return values, ()
+        case 3, 1:
+            return np.tensordot(_LUMA, values, 1)[None].astype(np.float32), ("colour turned grey (Rec. 709)",)
+        case 1, _:
+            return np.repeat(values, wanted, axis=0), (f"grey repeated in {wanted} channels",)
+    raise ValueError(f"{name!r} has {have} channels and this network takes {wanted}; choose another sample")
+
+
+def _resize(values: Floats, height: int | None, width: int | None) -> tuple[Floats, tuple[str, ...]]:
+    _, have_h, have_w = values.shape
+    # with one side given the other follows the picture's proportions
+    if height is None and width is None:
+        height, width = have_h, have_w
+    elif height is None and width is not None:
+        height = max(1, round(have_h * width / have_w))
+    elif width is None and height is not None:
+        width = max(1, round(have_w * height / have_h))
+    assert height is not None and width is not None
+    if (have_h, have_w) == (height, width):
+        return values, ()
+    from PIL import Image
+
+    scale = min(have_h / height, have_w / width)
+    crop_h, crop_w = height * scale, width * scale
+    # fractions of a pixel are kept: rounding would move the centre that rotations turn about
+    top, left = max(0.0, (have_h - crop_h) / 2), max(0.0, (have_w - crop_w) / 2)
+    box = (left, top, min(left + crop_w, have_w), min(top + crop_h, have_h))
+    resized = np.empty((len(values), height, width), np.float32)
+    for channel, plane in enumerate(values):
+        image = Image.fromarray(np.ascontiguousarray(plane))
+        large = np.asarray(image.resize((width, height), Image.Resampling.LANCZOS, box))
+        # the filter overshoots at edges; no value is made that was not between two that were there
+        resized[channel] = np.clip(large, plane.min(), plane.max())
+    cropped = "the centre of " if have_h * width != have_w * height else ""
+    return resized, (f"{cropped}{have_h}x{have_w} resized to {height}x{width}",)

@@ -1,0 +1,1 @@
+"""Writers of files: each file may export WRITER."""
