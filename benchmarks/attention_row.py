@@ -52,7 +52,7 @@ def measure(way: str, steps: int, causal: bool) -> dict[str, Any]:
     import torch
 
     from models.layers import attention_steps
-    from models.layers.attention_steps import Attention
+    from models.layers.attention.steps import Attention
 
     torch.manual_seed(0)
     attention = Attention(WIDTH, HEADS, causal).eval()

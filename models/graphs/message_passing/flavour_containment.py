@@ -28,7 +28,7 @@ from models.graphs.message_passing.flavours import (
     Weighted,
     degrees,
 )
-from models.layers.aggregation import Aggregate, AtSource, AtTarget, SideBySide
+from models.layers.graph.aggregation import Aggregate, AtSource, AtTarget, SideBySide
 
 LOOKUP = {"symmetric": (-0.5, -0.5), "mean": (-1.0, 0.0)}  # exponents of (d_i, d_j) in c_ij
 

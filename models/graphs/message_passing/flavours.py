@@ -20,7 +20,7 @@ from torch.nn import functional as F
 
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import EDGE, NODE
-from models.layers.aggregation import Aggregate, AtSource, AtTarget, SideBySide, aggregate, count
+from models.layers.graph.aggregation import Aggregate, AtSource, AtTarget, SideBySide, aggregate, count
 from models.training.graphs import RECIPES, measured, train
 
 HIDDEN = 16

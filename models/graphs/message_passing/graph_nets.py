@@ -19,7 +19,16 @@ from torch import Tensor, nn
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import EDGE, INVARIANT, NODE, FieldType
 from explorer.declare.params import Param
-from models.layers.aggregation import READOUTS, Aggregate, AtSource, AtTarget, Readout, SideBySide, aggregate, graphs
+from models.layers.graph.aggregation import (
+    READOUTS,
+    Aggregate,
+    AtSource,
+    AtTarget,
+    Readout,
+    SideBySide,
+    aggregate,
+    graphs,
+)
 from models.training.molecules import Recipe, measured, train
 
 CONDITIONING = ("concatenation", "modulation")

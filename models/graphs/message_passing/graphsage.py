@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import EDGE, NODE
 from explorer.declare.params import Param
-from models.layers.aggregation import AtSource, aggregate
+from models.layers.graph.aggregation import AtSource, aggregate
 from models.training.graphs import RECIPES, measured, train
 
 AGGREGATES = ("mean", "max", "lstm")

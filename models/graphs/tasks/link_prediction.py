@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import EDGE, PAIR
 from models.graphs.message_passing.graphsage import SAGELayer
-from models.layers.aggregation import AtSource, AtTarget
+from models.layers.graph.aggregation import AtSource, AtTarget
 
 HIDDEN = 32
 EMBEDDING = 16

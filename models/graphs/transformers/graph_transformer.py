@@ -25,7 +25,7 @@ from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import NODE, PAIR
 from explorer.declare.params import Param
 from models.graphs.transformers.positions import ENCODINGS, WIDTH
-from models.layers.attention_steps import Logits, split_heads
+from models.layers.attention.steps import Logits, split_heads
 from models.training import graphs as graph_training
 from models.training.digits import Progress
 

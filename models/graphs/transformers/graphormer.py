@@ -30,7 +30,7 @@ from explorer.declare.fields import INVARIANT, NODE, PAIR
 from explorer.declare.params import Param
 from models.graphs.transformers.graph_transformer import DEPTH, HEADS, HIDDEN, OUTPUTS, Residual, same_graph
 from models.graphs.transformers.positions import Array, adjacency, as_array, remembered
-from models.layers.attention_steps import Logits, split_heads
+from models.layers.attention.steps import Logits, split_heads
 from models.layers.taps import Tap
 from models.training.graphs import RECIPES, measured, train
 

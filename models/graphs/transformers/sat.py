@@ -33,7 +33,7 @@ from models.graphs.transformers.graph_transformer import (
     WeightedSum,
 )
 from models.graphs.transformers.positions import Array, adjacency, as_array, remembered
-from models.layers.attention_steps import Logits
+from models.layers.attention.steps import Logits
 from models.training.graphs import RECIPES, measured, train
 
 EXTRACTORS = ("k-subtree", "k-subgraph")

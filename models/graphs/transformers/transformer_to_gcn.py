@@ -27,7 +27,7 @@ from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import INVARIANT, NODE, PAIR
 from explorer.declare.params import Param
 from models.graphs.transformers.graph_transformer import MOST, Residual, SoftmaxWithinGraphs, WeightedSum, same_graph
-from models.layers.attention_steps import Logits
+from models.layers.attention.steps import Logits
 from models.layers.taps import Tap
 
 STEPS = (

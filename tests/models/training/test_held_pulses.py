@@ -8,9 +8,9 @@ import torch
 
 from explorer.declare.card import Card
 from explorer.spaces.sequence.samples import tasks
-from models.layers.fixed_point import fixed_point
+from models.layers.recurrent.fixed_point import fixed_point
+from models.layers.recurrent.recurrence import gradient_norms, recurrence_of
 from models.sequences import gru, lstm, recurrent
-from models.sequences.recurrent import gradient_norms, recurrence_of
 from models.training import held_pulses
 from tests.models.sequence_layers import layers, trained
 
