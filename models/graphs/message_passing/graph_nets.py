@@ -27,7 +27,7 @@ from models.layers.graph.aggregation import (
     Readout,
     SideBySide,
     aggregate,
-    graphs,
+    graphs_in,
 )
 from models.training.molecules import Recipe, measured, train
 
@@ -80,7 +80,7 @@ class InitialGlobal(nn.Module):
         self.value = nn.Parameter(torch.zeros(channels))
 
     def forward(self, batch: Tensor) -> Tensor:
-        return self.value.expand(graphs(batch), -1).clone()
+        return self.value.expand(graphs_in(batch), -1).clone()
 
 
 class GlobalAtEdges(nn.Module):
@@ -111,7 +111,7 @@ class EdgeReadout(nn.Module):
         self.how = how
 
     def forward(self, e: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
-        return aggregate(e, batch[edge_index[0]], graphs(batch), self.how)
+        return aggregate(e, batch[edge_index[0]], graphs_in(batch), self.how)
 
 
 class GraphNetBlock(nn.Module):

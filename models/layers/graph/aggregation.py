@@ -105,9 +105,9 @@ class Readout(nn.Module):
         self.how = how
 
     def forward(self, x: Tensor, batch: Tensor) -> Tensor:
-        return aggregate(x, batch, graphs(batch), self.how)
+        return aggregate(x, batch, graphs_in(batch), self.how)
 
 
-def graphs(batch: Tensor) -> int:
+def graphs_in(batch: Tensor) -> int:
     """Return the number of graphs of a batch, (N,) of numbers from 0; one graph, if an empty one, at least."""
     return int(batch.max()) + 1 if len(batch) else 1

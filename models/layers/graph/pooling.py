@@ -12,14 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.fields import EDGE, INVARIANT, NODE
+from models.layers.graph.aggregation import graphs_in
 from models.layers.taps import Tap
 
 TIE = 1e-5  # scores that are nearer than this are equal: float32 rounding, and no more, tells them apart
-
-
-def graphs_in(batch: Tensor) -> int:
-    """Return the number of graphs of a batch (N,); a set without elements is one graph."""
-    return int(batch.max()) + 1 if batch.numel() else 1
 
 
 class Readout(nn.Module):

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.work.eigenspaces import DENSE
-from models.graphs.transformers.positions import (
+from models.layers.graph.positions import (
     ENCODINGS,
     LaplacianPositions,
     NoPositions,
@@ -22,12 +22,11 @@ from models.graphs.transformers.positions import (
     eigenvectors,
     fourier_basis,
     laplacian_vectors,
-    normalised_laplacian,
-    random_walk,
     ring,
     sinusoids,
     with_fixed_signs,
 )
+from models.layers.graph.structure import normalised_laplacian, random_walk
 from tests.models.relabelling import Signals, relabelled
 from tests.other_processor import pretend
 

@@ -23,20 +23,9 @@ from explorer.spaces.sequence.samples.persona_chat import (
 )
 from models.dialogue import generative_memory as generative
 from models.dialogue import seq2seq
-from models.dialogue.generation import (
-    AT,
-    NONE,
-    SILENT,
-    VOCABULARY,
-    Given,
-    Turns,
-    Writer,
-    judge,
-    likelihoods,
-    spoken,
-    turns_for,
-    word_weights,
-)
+from models.dialogue.generative_memory import word_weights
+from models.layers.dialogue.writing import AT, SILENT, VOCABULARY, Given, Writer, spoken
+from models.training.dialogue.writing import NONE, Turns, judge, likelihoods, turns_for
 from tests.models.sequence_layers import layers, trained
 
 CARDS = (seq2seq.CARD, generative.CARD)

@@ -21,51 +21,17 @@ zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache, wraps
-from typing import Any
-
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from explorer.declare.fields import NODE
 from explorer.work.eigenspaces import Factors, levels, lowest, signed
-
-Array = NDArray[Any]
+from models.layers.graph.structure import Array, adjacency, as_array, normalised_laplacian, random_walk, remembered
 
 WIDTH = 8
 SHIFT = 0.01  # L + SHIFT is positive definite
 ODD = 1e-6  # a moment smaller than this, relative to its terms, is taken for zero
-
-
-def remembered(function: Callable[..., Array]) -> Callable[..., Array]:
-    """Keep the last few results of a function of (edge_index, nodes, ...), which several layers ask for; read-only."""
-
-    @lru_cache(maxsize=8)
-    def of_bytes(edges: bytes, nodes: int, *rest: Any) -> Array:
-        result = function(np.frombuffer(edges, np.int64).reshape(2, -1), nodes, *rest)
-        result.flags.writeable = False
-        return result
-
-    @wraps(function)
-    def wrapped(edges: Array, nodes: int, *rest: Any) -> Array:
-        return of_bytes(np.ascontiguousarray(edges, np.int64).tobytes(), nodes, *rest)
-
-    return wrapped
-
-
-def as_array(edge_index: Tensor) -> Array:
-    """Return the edges as numpy has them, (2, E) int64."""
-    return edge_index.detach().cpu().numpy()
-
-
-def adjacency(edges: Array, nodes: int) -> Any:
-    """Return the sparse matrix that counts the edges from row to column, (N, N) float64."""
-    from scipy.sparse import csr_matrix
-
-    return csr_matrix((np.ones(edges.shape[1]), (edges[0], edges[1])), shape=(nodes, nodes))
 
 
 def sinusoids(positions: Array, frequencies: Array) -> Array:
@@ -95,41 +61,6 @@ def fourier_basis(nodes: int) -> tuple[Array, Array]:
         kept[-2] = False  # sin pi u
     waves = waves[:, kept]
     return 1 - np.cos(2 * np.pi * np.repeat(k, 2)[kept] / nodes), waves / np.linalg.norm(waves, axis=0)
-
-
-@remembered
-def random_walk(edges: Array, nodes: int, steps: int) -> Array:
-    """Return the probability that a random walk is back where it began after 1..steps steps, (N, steps) float64.
-
-    Nodes without a way out have zeros. Two halves of a walk meet: diag(P^2m) = sum_j (P^m)_ij (P^m)_ji.
-    """
-    from scipy.sparse import diags
-
-    counts = adjacency(edges, nodes)
-    walk = diags(1 / np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1)) @ counts
-    back = np.zeros((nodes, steps))
-    power = np.eye(nodes)
-    for step in range(1, steps + 1):
-        if step % 2:
-            before, power = power, np.asarray(walk @ power)
-            back[:, step - 1] = np.einsum("ij,ji->i", power, before)
-        else:
-            back[:, step - 1] = np.einsum("ij,ji->i", power, power)
-    return back
-
-
-def normalised_laplacian(edges: Array, nodes: int) -> Any:
-    """Return I - D^-1/2 A D^-1/2 without self-loops, sparse (N, N); the direction of edges is forgotten.
-
-    A node without edges has degree 0 and the row of the identity, as torch_geometric's get_laplacian has it.
-    """
-    from scipy.sparse import diags, identity
-
-    a = adjacency(edges[:, edges[0] != edges[1]], nodes)
-    a = (a + a.T) / 2
-    degree = np.asarray(a.sum(axis=0)).ravel()
-    scale = diags(np.where(degree > 0, 1 / np.sqrt(np.maximum(degree, 1e-300)), 0.0))
-    return identity(nodes) - scale @ a @ scale
 
 
 def eigenvectors(edges: Array, nodes: int, count: int) -> tuple[Array, Array]:

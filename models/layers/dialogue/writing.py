@@ -1,18 +1,16 @@
-"""What models share that write a reply word by word: an encoder, a decoder, search, and how they are judged.
+"""Replies written word by word: an encoder reads the dialogue, a decoder writes, and a beam searches.
 
 Zhang, Dinan, Urbanek, Szlam, Kiela, Weston, "Personalizing dialogue agents: I have a dog, do you have pets too?", 2018,
 sections 4.4 and 4.5. The sequence holds the sentences of the profile and what was said, a symbol before each of them,
 and blanks (`explorer.spaces.sequence.samples.persona_chat`). The encoder is done before the first blank; at the blanks
-the decoder writes, as many words as fit or up to the end it chooses. While it learns it reads the right word before.
+the decoder writes, as many words as fit or up to the end it chooses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -29,28 +27,19 @@ from explorer.spaces.sequence.samples.persona_chat import (
     PARTNER,
     PROFILE,
     UNKNOWN,
-    Turn,
-    tokens_of,
-    turns_of,
-    words_in,
 )
 from models.layers.taps import Tap
-from models.training.digits import Progress
-from models.training.sequences import Recipe, train
 
 WIDTH, SIZE = 32, 16  # of states and of the vectors of words
 VOCABULARY = personas.vocabulary()
 AT = {word: k for k, word in enumerate(VOCABULARY)}
 INPUT = SequenceInput(len(VOCABULARY), "tokens", most=2000, columns=VOCABULARY, unknown=UNKNOWN)
 SILENT = 10.0  # score of the blank where nothing is written
-NONE = -100  # no word is asked for
-LEARNED = 2000  # dialogues: words in a row take more examples than bags of them
-RECIPE = Recipe(epochs=30, batch=64, rate=1e-2)
 BEAM = Param("beam", "Width of the beam", 1, 1, 10, whole=True)
 
 
 class Given(NamedTuple):
-    """What a decoder starts from, of B turns: the encoder's last state and the memory, which may be empty."""
+    """The start of a decoder, of B turns: the encoder's last state and the memory, which may be empty."""
 
     hidden: Tensor  # (B, H)
     cell: Tensor  # (B, H)
@@ -65,14 +54,6 @@ class Step(NamedTuple):
     hidden: Tensor  # (B, H)
     cell: Tensor  # (B, H)
     attention: Tensor  # (B, M)
-
-
-class Turns(NamedTuple):
-    """Turns for training: numbers of words, filled up at the end."""
-
-    tokens: Tensor  # (B, L), all that comes before the blanks
-    lengths: Tensor  # (B,)
-    replies: Tensor  # (B, R), NONE after the end
 
 
 def spoken(tokens: Tensor) -> tuple[Tensor, Tensor]:
@@ -217,94 +198,6 @@ class Writer(nn.Module):
 def numbers(words: Sequence[str]) -> list[int]:
     """Return the numbers of words, that of UNKNOWN for those that are not known."""
     return [AT.get(word, AT[UNKNOWN]) for word in words]
-
-
-def reply_of(text: str) -> list[int]:
-    """Return the numbers of the words of a reply and of the end."""
-    return numbers((*words_in(text), END))
-
-
-def filled(rows: Iterable[Sequence[int]], value: int) -> Tensor:
-    """Return rows of unequal length as one tensor."""
-    return nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True, padding_value=value)
-
-
-def turns_for(turns: Iterable[Turn], reply: Callable[[Turn], str] = lambda turn: turn.reply) -> Turns:
-    """Return turns as numbers of words."""
-    listed = list(turns)
-    given = [numbers([word for word in tokens_of(turn) if word != BLANK]) for turn in listed]
-    lengths = torch.tensor([len(row) for row in given])
-    return Turns(filled(given, AT[BLANK]), lengths, filled([reply_of(reply(turn)) for turn in listed], NONE))
-
-
-@cache
-def learned_turns() -> Turns:
-    """Return the turns for training."""
-    return turns_for(turns_of(personas.learned_from(LEARNED)))
-
-
-def drawn(chance: np.random.Generator, count: int) -> tuple[Tensor, ...]:
-    """Draw turns for training."""
-    rows = torch.from_numpy(chance.integers(0, len(learned_turns().lengths), count))
-    tokens, lengths, replies = (signal[rows] for signal in learned_turns())
-    return tokens[:, : int(lengths.max())], lengths, replies
-
-
-def likelihoods(network: Writer, turns: Turns) -> Tensor:
-    """Return the log-likelihood of every word of the replies, each given those before it, 0 after the end; (B, R)."""
-    x = F.one_hot(turns.tokens, len(VOCABULARY)).to(network.prior)
-    given, _ = network.begin(x, turns.tokens, turns.lengths)
-    scores = network.follow(given, turns.replies).scores
-    return -F.cross_entropy(scores.flatten(0, 1), turns.replies.flatten(), reduction="none").view(turns.replies.shape)
-
-
-def loss(network: Writer, *turns: Tensor) -> Tensor:
-    """Return the negative log-likelihood of a word."""
-    made = Turns(*turns)
-    return -likelihoods(network, made).sum() / (made.replies != NONE).sum()
-
-
-def judge(network: Writer) -> dict[str, float]:
-    """Return the perplexity of the replies held out, and hits@1 of 20, candidates ranked by likelihood for a word."""
-    listed = list(turns_of(personas.held_out()))
-    right = turns_for(listed)
-    found = likelihoods(network, right)
-    most = max(len(turn.candidates) for turn in listed)
-    ranks = []
-    for k in range(most):
-        other = turns_for(listed, lambda turn, k=k: turn.candidates[k])  # type: ignore[misc]
-        ranks.append(likelihoods(network, other).sum(1) / (other.replies != NONE).sum(1))
-    best = torch.stack(ranks, 1).argmax(1).tolist()
-    hits = [turn.candidates[k] == turn.reply for turn, k in zip(listed, best, strict=True)]
-    count = float((right.replies != NONE).sum())
-    return {"perplexity": float((-found.sum() / count).exp()), "hits_at_1": sum(hits) / len(hits)}
-
-
-def word_weights() -> Tensor:
-    """Return alpha of each word, 1 / (1 + ln(1 + tf)), tf from its rank among the words of training (section 4.5).
-
-    As in the paper tf is not counted but follows from the rank by Zipf's law, 10^6 / rank^1.07.
-    """
-    counts = np.zeros(len(VOCABULARY))
-    for turn in turns_of(personas.learned_from()):
-        np.add.at(counts, numbers(tokens_of(turn)), 1)
-    rank = np.empty(len(counts))
-    rank[np.argsort(-counts, kind="stable")] = np.arange(1, len(counts) + 1)
-    return torch.tensor(1 / (1 + np.log1p(1e6 / rank**1.07)), dtype=torch.float32)
-
-
-def trained(
-    build: Callable[[], Writer], epochs: int | None = None, seed: int = 0, progress: Progress | None = None
-) -> tuple[nn.Module, Mapping[str, float]]:
-    """Train a network that writes replies."""
-    return train(build, drawn, loss, judge, RECIPE, epochs, seed, progress)
-
-
-def seeded(build: Callable[[], Writer]) -> Writer:
-    """Build a network whose parameters are always the same."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return build()
 
 
 def written_by(network: Writer, x: Tensor) -> str:
