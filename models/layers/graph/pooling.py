@@ -1,4 +1,4 @@
-"""What poolings on graphs and sets share: readouts over all nodes, the choice of the highest scores, one convolution.
+"""Parts of poolings on graphs and sets: readouts over all nodes, the choice of the highest scores, one convolution.
 
 Several graphs are one graph whose parts are not joined: `batch`, (N,), says which graph a node belongs to. It need not
 be sorted, since a permutation of the nodes shuffles it.

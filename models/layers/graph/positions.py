@@ -1,4 +1,4 @@
-"""Where a node is: encodings that tell a network on the complete graph what it cannot see, the structure.
+"""Encodings of where a node is: they tell a network on the complete graph what it cannot see, the structure.
 
 Bronstein, Bruna, Cohen, Veličković, "Geometric Deep Learning", 2021, section 5.4: the sinusoids that a Transformer adds
 to the words of a sentence are samples of the discrete Fourier basis, and so eigenvectors of the Laplacian of a circular

@@ -44,7 +44,7 @@ def ordinary() -> Iterator[None]:
 
 
 class Kept:
-    """What was made of tensors, by identity and version; forgotten when one dies, or as the longest unused of many.
+    """Results made of tensors, by identity and version; forgotten when one dies, or as the longest unused of many.
 
     A tensor that was made in inference mode has no version: it is compared with a copy.
     """
@@ -81,7 +81,7 @@ class Kept:
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """Where a matrix of a graph has entries: the listed edges, sorted by target.
+    """The places of the entries in a matrix of a graph: the listed edges, sorted by target.
 
     Attributes:
         source, target: (E,) int64, as listed.

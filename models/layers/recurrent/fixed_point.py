@@ -21,7 +21,7 @@ PATIENCE = 500  # plain iterations; what is slower is finished by Newton's metho
 
 @dataclass(frozen=True, slots=True)
 class FixedPoint:
-    """What iterating h <- R(0, h) from h = 0 came to (eq. 42).
+    """Result of iterating h <- R(0, h) from h = 0 (eq. 42).
 
     Attributes:
         state: h*, (1, units), or (c*, h*) of an LSTM.
