@@ -17,7 +17,8 @@ from explorer.declare.params import Param
 from explorer.spaces.graph.fields import GRAPH, NODE
 from explorer.spaces.graph.form import GraphInput
 from explorer.spaces.sequence.samples.persona_chat import ROLES
-from models.dialogue.ranking import MOST, OURS, REFERENCE, Ranking, Similarity, cosine, parts
+from models.layers.dialogue.citation import OURS, REFERENCE
+from models.layers.dialogue.ranking import MOST, Ranking, Similarity, cosine, parts
 from models.layers.taps import Tap
 
 

@@ -22,7 +22,7 @@ from explorer.declare.card import Card
 from explorer.declare.fields import Regular, Scalar
 from explorer.declare.groups import FiniteGroup, group
 from explorer.spaces.grid.form import InputSpec
-from models.images.plain_cnn import GlobalMax
+from models.layers.global_pooling import GlobalMax
 from models.training.digits import DIGITS, SIZE, Recipe, measured, train
 
 

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from explorer.declare.card import Card
 from explorer.spaces.grid.form import InputSpec
-from models.images.cnn_blocks import GlobalMean
+from models.layers.global_pooling import GlobalMean
 
 CHANNELS = 8
 ODD, EVEN = 29, 32

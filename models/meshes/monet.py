@@ -23,7 +23,7 @@ from explorer.declare.card import Card
 from explorer.spaces.graph.fields import EDGE
 from explorer.spaces.mesh.fields import VERTEX
 from explorer.spaces.mesh.form import MeshInput
-from models.layers.propagation import pattern, product
+from models.layers.graph.propagation import pattern, product
 from models.layers.taps import Tap
 from models.training.parts import PARTS, notes_of, train_parts
 

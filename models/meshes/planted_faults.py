@@ -16,8 +16,8 @@ from explorer.declare.card import Card
 from explorer.declare.fields import FieldType
 from explorer.spaces.mesh.fields import Tangent, Vertices
 from explorer.spaces.mesh.form import MeshInput
-from models.layers.gauge_conv import GaugeConv
-from models.layers.gauge_nonlinear import NormGate
+from models.layers.gauge.conv import GaugeConv
+from models.layers.gauge.nonlinear import NormGate
 
 CHANNELS, HIDDEN, CLASSES = 6, 8, 4
 ORDERS = (0, 1)

@@ -21,8 +21,8 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.spaces.mesh.fields import VERTEX
 from explorer.spaces.mesh.form import MeshInput
-from models.layers.gauge_conv import GaugeConv
-from models.layers.propagation import Kept, Operator, pattern
+from models.layers.gauge.conv import GaugeConv
+from models.layers.graph.propagation import Kept, Operator, pattern
 from models.training.parts import PARTS, notes_of, train_parts
 
 CHANNELS, HIDDEN = 16, 12

@@ -23,7 +23,7 @@ from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.form import GraphInput
-from models.layers.graph_pooling import Readout
+from models.layers.graph.pooling import Readout
 from models.training.digits import Progress, one_thread
 from models.training.shapes import SHAPES, Recipe, measured
 from models.training.shapes import train as train_on_shapes

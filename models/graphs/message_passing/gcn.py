@@ -20,7 +20,7 @@ from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.form import GraphInput
-from models.layers.propagation import Operator, operator
+from models.layers.graph.propagation import Operator, operator
 from models.layers.taps import Tap
 from models.training.graphs import RECIPES, measured, train
 

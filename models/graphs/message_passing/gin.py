@@ -19,7 +19,7 @@ from explorer.declare.fields import INVARIANT
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.form import GraphInput
-from models.layers.aggregation import READOUTS, Aggregate, AtSource, Readout, SideBySide
+from models.layers.graph.aggregation import READOUTS, Aggregate, AtSource, Readout, SideBySide
 from models.training.molecules import Recipe, measured, train
 
 HIDDEN = 32

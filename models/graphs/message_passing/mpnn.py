@@ -17,7 +17,7 @@ from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import EDGE
 from explorer.spaces.graph.form import GraphInput
-from models.layers.aggregation import READOUTS, Aggregate, AtSource, Readout
+from models.layers.graph.aggregation import READOUTS, Aggregate, AtSource, Readout
 from models.training.molecules import Recipe, measured, train
 
 HIDDEN = 32

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.form import GraphInput
-from models.layers.aggregation import AGGREGATORS, Aggregate, AtSource, SideBySide, aggregate
+from models.layers.graph.aggregation import AGGREGATORS, Aggregate, AtSource, SideBySide, aggregate
 
 
 class Aggregators(nn.Module):

@@ -18,7 +18,8 @@ from explorer.declare.fields import INVARIANT
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.form import GraphInput
-from models.layers.graph_pooling import GraphConv, graphs_in, ranked
+from models.layers.graph.aggregation import graphs_in
+from models.layers.graph.pooling import GraphConv, ranked
 from models.layers.taps import Mark, Tap
 from models.training.motifs import LABELS, Recipe, measured, train
 

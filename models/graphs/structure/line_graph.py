@@ -18,7 +18,7 @@ from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import EDGE
 from explorer.spaces.graph.form import GraphInput
-from models.layers.aggregation import AtSource, AtTarget, SideBySide, aggregate
+from models.layers.graph.aggregation import AtSource, AtTarget, SideBySide, aggregate
 
 JOINED = ("touching (undirected)", "following (directed)")
 HIDDEN = 16

@@ -24,7 +24,7 @@ from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.form import GraphInput
-from models.layers.aggregation import SideBySide
+from models.layers.graph.aggregation import SideBySide
 from models.layers.taps import Mark
 
 Index = NDArray[np.int64]

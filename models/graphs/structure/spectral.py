@@ -26,7 +26,7 @@ from explorer.declare.params import Param
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.form import GraphInput
 from explorer.work.eigenspaces import by_rule
-from models.layers.propagation import Kept, operator, pattern
+from models.layers.graph.propagation import Kept, operator, pattern
 from models.layers.taps import Tap
 from models.training.graphs import RECIPES, measured, train
 

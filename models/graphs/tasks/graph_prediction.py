@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.form import GraphInput
-from models.graphs.message_passing.graphsage import SAGELayer
-from models.layers.aggregation import READOUTS, Readout
+from models.layers.graph.aggregation import READOUTS, Readout
+from models.layers.graph.sage import SAGELayer
 from models.training.molecules import Recipe, measured, train
 
 HIDDEN = 32

@@ -15,8 +15,8 @@ from explorer.declare.card import Card
 from explorer.declare.fields import PAIR
 from explorer.spaces.graph.fields import EDGE
 from explorer.spaces.graph.form import GraphInput
-from models.graphs.message_passing.graphsage import SAGELayer
-from models.layers.aggregation import AtSource, AtTarget
+from models.layers.graph.aggregation import AtSource, AtTarget
+from models.layers.graph.sage import SAGELayer
 
 HIDDEN = 32
 EMBEDDING = 16

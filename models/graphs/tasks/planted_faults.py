@@ -16,7 +16,7 @@ from explorer.declare.card import Card
 from explorer.declare.fields import INVARIANT
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.form import GraphInput
-from models.layers.propagation import operator, pattern, product
+from models.layers.graph.propagation import operator, pattern, product
 
 CHANNELS, HIDDEN, CLASSES = 6, 16, 4
 CAP = 2

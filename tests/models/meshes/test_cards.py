@@ -21,7 +21,7 @@ from explorer.network.inputs import Inputs
 from explorer.spaces.mesh.fields import Tangent
 from explorer.spaces.mesh.form import MeshInput
 from explorer.square.prepare import inputs_from
-from models.layers.gauge_kernel import rotation, sizes
+from models.layers.gauge.kernel import rotation, sizes
 
 CARDS: dict[str, Card] = {n: c for n, c in scan(models, "CARD").items() if c.domain == "mesh"}
 MESH = sorted(CARDS)

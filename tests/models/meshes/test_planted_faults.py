@@ -10,7 +10,7 @@ from explorer.declare.fields import FieldType
 from explorer.equivariance.check import check_equivariance
 from explorer.spaces.mesh.fields import Tangent
 from models.meshes.planted_faults import CARD, FAULTS
-from tests.models.layers.test_gauge_conv import connection, feature, turned
+from tests.models.layers.gauge.test_conv import connection, feature, turned
 
 CARDS = {card.name: card for card in CARD}
 
