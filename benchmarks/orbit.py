@@ -21,7 +21,7 @@ def run(rounds: int = 15) -> list[dict[str, Any]]:
     from explorer.spaces.grid.fit import fit
     from explorer.square.orbits import orbit_elements
     from explorer.square.prepare import prepare
-    from explorer.square.sweep import survey, sweep
+    from explorer.spaces.grid.survey import survey, sweep
     from explorer.state.state import State
     from explorer.work.threads import leave_a_core
 

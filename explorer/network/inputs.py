@@ -11,9 +11,11 @@ import torch
 from torch import Tensor
 
 from explorer.declare.fields import FieldType
+from explorer.declare.space import spaces
 
 if TYPE_CHECKING:
     from explorer.data.samples import Sample
+    from explorer.declare.card import Form
     from explorer.declare.elements import Element
 
 
@@ -127,3 +129,12 @@ def from_signals(
         values.append(value[None] if signal.field.batched else value)
         fields.append(signal.field)
     return Inputs(tuple(values), tuple(fields), names, aside)
+
+
+def inputs_from(sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
+    """Return what a network that takes this form is called with.
+
+    Raises:
+        ValueError: NaN and infinities.
+    """
+    return spaces()[form.space].inputs(sample, form, device, dtype)

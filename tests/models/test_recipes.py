@@ -236,8 +236,8 @@ def test_the_graph_can_be_asked_for_by_name(install: Install) -> None:
 
 def test_the_network_on_meshes_holds_in_every_gauge(tmp_path: Path) -> None:
     from explorer.data.finding import find_sample, fitted
+    from explorer.network.inputs import inputs_from
     from explorer.network.loading import find_card, load_model
-    from explorer.square.prepare import inputs_from
 
     path = tmp_path / "my_mesh_network.py"
     path.write_text(RECIPES[path.name], encoding="utf-8")

@@ -15,10 +15,11 @@ from torch.nn import functional as F
 from explorer import check_equivariance
 from explorer.declare.elements import chain_element, parse_chain
 from explorer.equivariance import measure
-from explorer.equivariance.check import Report, noise
+from explorer.equivariance.check import Report
 from explorer.network.trace import LayerError
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.grid.fields import grid
+from explorer.spaces.grid.stimulus import noise
 from tests.explorer.networks import (
     Lift,
     Mix,

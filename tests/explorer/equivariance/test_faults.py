@@ -15,9 +15,9 @@ from torch.nn import functional as F
 from explorer import check_equivariance
 from explorer.declare.fields import Regular, Scalar
 from explorer.declare.groups import cyclic
-from explorer.equivariance.check import noise
 from explorer.equivariance.hints import hints
 from explorer.equivariance.measure import stored_precision
+from explorer.spaces.grid.stimulus import noise
 from tests.explorer.networks import (
     GlobalMean,
     GroupMax,

@@ -22,9 +22,9 @@ from explorer.data.finding import find_sample, fitted
 from explorer.declare.card import Card
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
+from explorer.network.inputs import inputs_from
 from explorer.network.loading import load_model
 from explorer.spaces.graph.form import GraphInput
-from explorer.square.prepare import inputs_from
 from explorer.state.state import State
 
 CARDS: dict[str, Card] = {n: c for n, c in scan(models, "CARD").items() if c.domain in ("graph", "set")}

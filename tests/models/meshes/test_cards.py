@@ -17,10 +17,9 @@ from explorer.declare.card import Card
 from explorer.declare.fields import FieldType, Regular
 from explorer.declare.registry import scan
 from explorer.equivariance.check import check_equivariance
-from explorer.network.inputs import Inputs
+from explorer.network.inputs import Inputs, inputs_from
 from explorer.spaces.mesh.fields import Tangent
 from explorer.spaces.mesh.form import MeshInput
-from explorer.square.prepare import inputs_from
 from models.layers.gauge.kernel import rotation, sizes
 
 CARDS: dict[str, Card] = {n: c for n, c in scan(models, "CARD").items() if c.domain == "mesh"}

@@ -80,7 +80,7 @@ def test_exactly_one_layer_is_broken(name: str) -> None:
 @pytest.mark.parametrize("name", FAULTS)
 def test_the_check_names_it(name: str) -> None:
     from explorer.data.finding import find_sample, fitted
-    from explorer.square.prepare import inputs_from
+    from explorer.network.inputs import inputs_from
 
     card = CARDS[name]
     inputs = inputs_from(fitted(find_sample("mesh-torus"), card.input), card.input, torch.device("cpu"), torch.float64)

@@ -20,9 +20,9 @@ from explorer.data.finding import find_sample, fitted
 from explorer.declare.card import Card
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
+from explorer.network.inputs import inputs_from
 from explorer.network.loading import load_model
 from explorer.spaces.sequence.form import SequenceInput
-from explorer.square.prepare import inputs_from
 from explorer.state.state import State
 
 ALL: dict[str, Card] = scan(models, "CARD")

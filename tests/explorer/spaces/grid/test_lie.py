@@ -9,11 +9,11 @@ from torch.nn import functional as F
 
 from explorer.declare.fields import INVARIANT, FieldType, Point, Regular
 from explorer.declare.groups import group, rotation_matrix
-from explorer.equivariance.check import noise
 from explorer.network.trace import LayerError, trace
 from explorer.spaces.grid.affine import Affine, _linear, fibre_matrix
 from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.spaces.grid.lie import GENERATORS, INNER, disc, generator, gradient, lie_derivative
+from explorer.spaces.grid.stimulus import noise
 from tests.explorer.networks import GlobalMean, GroupMax
 
 

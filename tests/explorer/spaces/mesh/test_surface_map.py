@@ -14,7 +14,7 @@ from explorer.data.finding import find_sample, fitted
 from explorer.declare.elements import Element, NoAction, chain_element, parse_chain
 from explorer.declare.fields import FieldType, Regular
 from explorer.declare.groups import group
-from explorer.network.inputs import Inputs
+from explorer.network.inputs import Inputs, inputs_from
 from explorer.spaces.mesh.fields import (
     EDGE_DIRECTION,
     EDGE_TRANSPORTER,
@@ -28,7 +28,6 @@ from explorer.spaces.mesh.fields import (
 from explorer.spaces.mesh.fit import surface_of
 from explorer.spaces.mesh.form import MeshInput
 from explorer.spaces.mesh.motion.surface_map import SurfaceMap
-from explorer.square.prepare import inputs_from
 
 ALL = MeshInput(
     channels=4,

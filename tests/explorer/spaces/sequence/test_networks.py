@@ -24,9 +24,9 @@ from explorer.network.inputs import Inputs, as_given, places_first
 from explorer.network.loading import ModelError, file_card
 from explorer.spaces.sequence.fields import STEP, Steps, Strands
 from explorer.spaces.sequence.form import SequenceInput
+from explorer.spaces.sequence.inference import time_axis
 from explorer.spaces.sequence.inputs import LAYOUTS, sequence_inputs
 from explorer.spaces.sequence.layouts import Unclear, sequence_input
-from explorer.spaces.sequence.space import time_axis
 from explorer.spaces.sequence.time_map import TimeMap
 from explorer.spaces.sequence.values import TimePart
 from explorer.square.orbits import orbit
@@ -209,7 +209,7 @@ def test_a_sequence_in_any_order_is_the_same_sequence(layout: str) -> None:
     x = torch.arange(14.0).view(7, 2)
     given = sequence_inputs(x, layout)
     assert given.x.shape == tuple({"N": 1, "T": 7, "C": 2}[letter] for letter in layout)
-    assert given.places == 7 and given.domain == "time" and given.unbatched
+    assert given.places == 7 and given.field.domain.space == "sequence" and not given.batched
     assert torch.equal(places_first(given.x, given.field).reshape(7, 2), x)
     assert torch.equal(as_given(places_first(given.x, given.field), given.field), given.x)
     field = given.field.declared()
