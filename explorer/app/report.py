@@ -214,7 +214,8 @@ def audit(
 
 def _parts(state: State, card: Card, count: int) -> list[str]:
     """Return the sample that was asked for, or where it holds several things the names of the first ones."""
-    several = space_of_kind(card.domain).parts(find_sample(state.sample, state.seed))
+    space = space_of_kind(card.domain)
+    several = space.parts(find_sample(state.sample, state.seed)) if space.parted else 1
     return [f"{state.sample}#{k + 1}" for k in range(min(several, count))] if several > 1 else [state.sample]
 
 
