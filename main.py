@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.app import cli
+from explorer.app.doors import BadInput, Doors
 from explorer.declare.elements import parse_chain
 from explorer.state.state import State
 
@@ -68,10 +69,10 @@ def window(start: Callable[[], LocalEngine], state: State, args: argparse.Namesp
         size = (int(width), int(height))
         grab_window(start, state, size, args.theme or "light", path, prepare=opened)
         if not args.screenshot:
-            from explorer.app.report import capture_report, write_report
+            from explorer.app.writing import write_report
 
             engine = start()
-            write_report(OUT / "report", *capture_report(engine, state))
+            write_report(OUT / "report", *engine.report(state))
             engine.close()
             print(f"No display: the window was drawn off screen to {path}, its report is in {OUT / 'report'}.")
         else:
@@ -117,7 +118,7 @@ def benchmarks() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
     try:
         import benchmarks as package
     except ModuleNotFoundError:
-        raise cli.BadInput("the benchmarks come with the source tree; run `make bench` there") from None
+        raise BadInput("the benchmarks come with the source tree; run `make bench` there") from None
     found = {}
     for info in pkgutil.iter_modules(package.__path__):
         module = importlib.import_module(f"benchmarks.{info.name}")
@@ -127,7 +128,7 @@ def benchmarks() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    doors = cli.Doors(cards, window, pictures, gallery, views, benchmarks)
+    doors = Doors(cards, window, pictures, gallery, views, benchmarks)
     return cli.main(sys.argv[1:] if argv is None else argv, doors)
 
 
