@@ -63,7 +63,7 @@ def window(start: Callable[[], LocalEngine], state: State, args: argparse.Namesp
 
     if args.screenshot or no_display():
         off_screen()
-        from widgets.figures.offscreen import grab_window
+        from widgets.window.pictures.offscreen import grab_window
 
         path = Path(args.screenshot or OUT / "window.png")
         size = (int(width), int(height))
@@ -91,14 +91,14 @@ def window(start: Callable[[], LocalEngine], state: State, args: argparse.Namesp
 
 def pictures(start: Callable[[], LocalEngine], state: State, folder: Path) -> list[Path]:
     off_screen()
-    from widgets.figures.pictures import view_pictures
+    from widgets.window.pictures.gallery import view_pictures
 
     return view_pictures(start, state, folder)
 
 
 def gallery(start: Callable[[], LocalEngine], folder: Path) -> list[Path]:
     off_screen()
-    from widgets.figures.pictures import gallery_pictures
+    from widgets.window.pictures.gallery import gallery_pictures
 
     return gallery_pictures(start, folder)
 

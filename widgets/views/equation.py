@@ -19,7 +19,7 @@ from explorer.state.state import State
 from widgets.base import theme
 from widgets.base.highlight import python_as_html
 from widgets.base.view import View, ViewSpec
-from widgets.window.cards import Loading
+from widgets.views.cards import Loading
 
 # fonts with mathematics that the common systems carry, the best first
 MATH = ("STIX Two Math", "STIX Two Text", "Cambria Math", "Latin Modern Math", "DejaVu Math TeX Gyre", "DejaVu Serif")

@@ -31,7 +31,7 @@ from explorer.state.state import State
 from widgets.base import theme
 from widgets.base.kinds_of_data import FAMILIES, place_of, title_of
 from widgets.base.view import View, ViewSpec, Wish
-from widgets.window.cards import COUNT, DOMAIN, IMAGE, INFO, CardDelegate, Cards, Loading, ThumbnailDelegate, image_of
+from widgets.views.cards import COUNT, DOMAIN, IMAGE, INFO, CardDelegate, Cards, Loading, ThumbnailDelegate, image_of
 
 Info = TypeVar("Info", ModelInfo, SampleInfo)
 

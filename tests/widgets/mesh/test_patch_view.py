@@ -21,13 +21,13 @@ from tests.widgets.parts.view_driving import click, gather, objects, odd_frames,
 from widgets.base import theme
 from widgets.base.view import Wish
 from widgets.figures.export import export_numbers, export_view
-from widgets.figures.recording import as_array
 from widgets.mesh.charts.kernel_chart import KernelChart, Label, arranged, label
 from widgets.mesh.charts.patch_geometry import angle_of, around, faces_near, frame_map, plane, raster
 from widgets.mesh.cursor import cursor
 from widgets.mesh.looks import colours_of
 from widgets.mesh.views.patch import PatchView, kernel_layer
 from widgets.mesh.views.surface import SurfaceView
+from widgets.window.recording import as_array
 
 NODE = 100
 ROTATIONS = {"layer": "conv1.rotations", "node": NODE}

@@ -54,9 +54,9 @@ def wait(qtbot: QtBot, condition: Callable[[], Any]) -> None:
 
 
 def surface_of(window: MainWindow) -> SurfaceView:
-    found = next(v for spec, v in window.views if spec.name == "surface")
+    found = next(v for spec, v in window.panes.views if spec.name == "surface")
     assert isinstance(found, SurfaceView)
-    window.tabs.setCurrentWidget(found)
+    window.panes.setCurrentWidget(found)
     return found
 
 

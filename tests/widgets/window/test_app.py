@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QApplication
 from explorer.state.state import State
 from tests.widgets.parts.fake_engine import FakeEngine
 from widgets.base import theme
-from widgets.figures import offscreen
 from widgets.window import app
+from widgets.window.pictures import offscreen
 
 
 @pytest.fixture(autouse=True)
