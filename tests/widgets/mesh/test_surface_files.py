@@ -165,7 +165,7 @@ def test_a_turntable_is_filmed_from_the_menu(
 def test_nothing_is_filmed_where_nothing_turns(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     monkeypatch.setattr(window.files, "ask_save", lambda *words: asked.append(words) or "")
-    monkeypatch.setattr(window, "active_view", lambda: None)
+    monkeypatch.setattr(window.panes, "active", lambda: None)
     window.menus.actions["export_turntable"].trigger()
     assert not asked and "Surface view" in window.infobar.text.text()
 
