@@ -28,6 +28,10 @@ class Pointers(QObject):
             for signal in ("moved", "chosen"):
                 getattr(pointer, signal).connect(partial(self._tell, kind, signal, pointer))
             self._linked.setdefault(kind, []).append(pointer)
+            pointer.destroyed.connect(partial(self._forget, kind, pointer))
+
+    def _forget(self, kind: str, pointer: Pointer) -> None:
+        self._linked[kind].remove(pointer)
 
     def _tell(self, kind: str, signal: str, sender: Pointer, value: object) -> None:
         if self._telling:  # an echo of what is being told

@@ -28,13 +28,15 @@ UNMOVED = 1.0 - 1e-9  # a factor above: two orbits do not come together
 class PhaseView(View):
     """F(x) as a line, F(rho(g) x) dashed, pale at the beginning; a click selects a step."""
 
+    POINTS_AT = "step"
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._frame: Frame | None = None
         self._state, self._told = State(), False
         self._axes: tuple[Any, tuple[Any, Any, Any]] | None = None
         self.layer, self.across, self.up = QComboBox(), QComboBox(), QComboBox()
-        self.chart = PhaseChart(self)
+        self.chart = PhaseChart(self, self.pointer)
         self._words = (QLabel("State"), QLabel("across"), QLabel("up"))
         self.layer.setToolTip("The layer whose path is drawn; at first the selected one, or the hidden state")
         for box in (self.layer, self.across, self.up):

@@ -14,7 +14,6 @@ from explorer.state.state import State
 from widgets.base import theme
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.base.words import subject
-from widgets.sequence.cursor import cursor
 from widgets.sequence.step_canvas import StepCanvas
 from widgets.sequence.step_cells import Cell, cells_of, numbers_of
 
@@ -25,6 +24,8 @@ NO_EQUATIONS = "This network states no equations. The recurrent networks, the tr
 
 class StepsView(View):
     """Shows the first model's block that the selected layer lies in; hovering asks the worker for nothing."""
+
+    POINTS_AT = "step"
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -57,7 +58,7 @@ class StepsView(View):
         self.canvas.named.connect(self._choose)
         self.canvas.picked.connect(lambda layer, unit: self.wished.emit(Wish({"layer": layer, "channel": unit})))
         self.canvas.hovered.connect(self.hovered)
-        cursor.moved.connect(self._follow)
+        self.pointer.moved.connect(self._follow)
         self.apply_theme()
         self.show_frame(None)
 

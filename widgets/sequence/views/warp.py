@@ -33,11 +33,13 @@ HINTS = (
 class WarpView(View):
     """Draws tau of the state's chain at once; the gates come with the frame. Every drag is a wish."""
 
+    POINTS_AT = "step"
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._frame: Frame | None = None
         self._state, self._told = State(), False
-        self.chart = WarpChart(self)
+        self.chart = WarpChart(self, self.pointer)
         self.gate, self.relative = QComboBox(), QCheckBox("÷ mean over x")
         self.gate.setToolTip("The gate that is to follow dτ/dt; of one that keeps, 1 − gate is shown")
         self.gate.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
