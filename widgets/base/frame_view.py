@@ -16,15 +16,12 @@ from widgets.base.view import View
 Part = TypeVar("Part")
 
 
-class FrameView(View, Generic[Part]):
-    """Keeps the frame, the state and the catalogue told last, and draws the parts of the frame that it is about.
+class StateView(View):
+    """Keeps the frame, the state and the catalogue told last, and follows them.
 
-    A subclass returns its `parts`, draws them in `draw`, and shows a sentence in their place in `show_empty`; `missing`
-    names further reasons for a sentence. The state is that of the frame until somebody calls `set_state`.
+    The state is that of the frame until somebody calls `set_state`.
     """
 
-    NOTHING = ""  # the sentence while there is no frame
-    NONE = ""  # the sentence where the frame has no such part
     FOLLOWS: tuple[str, ...] = ()  # fields of the state that are drawn at once, before the frame that answers them
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -34,7 +31,6 @@ class FrameView(View, Generic[Part]):
         self.told = False  # whether the state was told by itself, not with a frame
         self.catalogue: Catalogue | None = None
 
-    # what comes in --------------------------------------------------------------------------------------------
     def show_frame(self, frame: Frame | None) -> None:
         self.frame = frame
         if frame is not None and not self.told:
@@ -42,20 +38,43 @@ class FrameView(View, Generic[Part]):
         self.refresh()
 
     def set_state(self, state: State) -> None:
-        before, self.state, self.told = self.state, state, True
-        if any(getattr(before, name) != getattr(state, name) for name in self.FOLLOWS):
+        before, fresh, self.state, self.told = self.state, not self.told, state, True
+        if fresh or any(getattr(before, name) != getattr(state, name) for name in self.FOLLOWS):
             self._when_visible("state", self.follow)
 
     def show_catalogue(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
 
     @property
+    def known(self) -> bool:
+        """Whether anybody has told the state yet."""
+        return self.told or self.frame is not None
+
+    @property
     def squares(self) -> tuple[Square, ...]:
         """The squares that are shown beside each other."""
         return self.frame.squares[: self.MOST] if self.frame is not None else ()
 
+    # what a view overrides ------------------------------------------------------------------------------------
     def refresh(self) -> None:
-        """Draw the parts, or say why there are none."""
+        """Show what the frame holds."""
+
+    def follow(self) -> None:
+        """Show what follows the state at once."""
+        self.refresh()
+
+
+class FrameView(StateView, Generic[Part]):
+    """Draws the parts of the frame that it is about, or says why there are none.
+
+    A subclass returns its `parts`, draws them in `draw`, and shows a sentence in their place in `show_empty`; `missing`
+    names further reasons for a sentence.
+    """
+
+    NOTHING = ""  # the sentence while there is no frame
+    NONE = ""  # the sentence where the frame has no such part
+
+    def refresh(self) -> None:
         parts = self.parts()
         sentence = self.reason(parts)
         if sentence:
@@ -72,7 +91,7 @@ class FrameView(View, Generic[Part]):
     # what a view overrides ------------------------------------------------------------------------------------
     def parts(self) -> list[Part]:
         """Return what of the frame is drawn."""
-        return []
+        raise NotImplementedError
 
     def missing(self, parts: list[Part]) -> str:
         """Return why the parts cannot be drawn; "" where they can."""
@@ -80,13 +99,11 @@ class FrameView(View, Generic[Part]):
 
     def draw(self, parts: list[Part]) -> None:
         """Draw the parts: at least one."""
+        raise NotImplementedError
 
     def show_empty(self, sentence: str) -> None:
         """Show the sentence in place of the parts."""
-
-    def follow(self) -> None:
-        """Draw what follows the state at once."""
-        self.refresh()
+        raise NotImplementedError
 
 
 class Pages(QStackedLayout):

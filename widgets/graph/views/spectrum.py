@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from explorer.square.frame import GraphPart, Square
-from widgets.base.frame_view import FrameView
+from widgets.base.frame_view import StateView
 from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import subject
 from widgets.charts.chart import Adaptive
@@ -22,7 +22,7 @@ COMING = "The eigenvectors of the graph are being computed …"
 EMPTY = "A graph without nodes has no spectrum."
 
 
-class SpectrumView(FrameView[Square]):
+class SpectrumView(StateView):
     """Eigenvalues of the normalised Laplacian with the energies of input and layer; a click shows an eigenvector."""
 
     FOLLOWS = ("node",)
