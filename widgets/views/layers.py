@@ -41,7 +41,7 @@ class LayersView(FrameView[Square]):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._shape: tuple[Any, ...] = ()  # what the tree was built for
-        self._items: dict[tuple[int, str], QTreeWidgetItem] = {}
+        self.items: dict[tuple[int, str], QTreeWidgetItem] = {}
         self._described: dict[tuple[int, str], LayerInfo] = {}  # whose cells are written
         self._folded: set[tuple[int, str]] = set()
         self.tree = QTreeWidget(self)
@@ -106,7 +106,7 @@ class LayersView(FrameView[Square]):
             self._shape = shape
         for k, square in enumerate(squares):
             self._fill(k, square)
-        if squares and (item := self._items.get((0, squares[0].layer.name))) is not None:
+        if squares and (item := self.items.get((0, squares[0].layer.name))) is not None:
             if item is not self.tree.currentItem() and self.tree.state() != QTreeWidget.State.EditingState:
                 self.tree.setCurrentItem(item)
         blocker.unblock()
@@ -116,7 +116,7 @@ class LayersView(FrameView[Square]):
     def _build(self, squares: tuple[Square, ...]) -> None:
         """Make the items of other layers than before; nothing is made while only numbers change."""
         self.tree.clear()
-        self._items.clear()
+        self.items.clear()
         self._described.clear()
         for k, square in enumerate(squares):
             root = self.tree.invisibleRootItem()
@@ -131,11 +131,11 @@ class LayersView(FrameView[Square]):
                 self._item(k, layer.name, root, named)
 
     def _item(self, k: int, path: str, root: QTreeWidgetItem, named: set[str]) -> QTreeWidgetItem:
-        if (k, path) in self._items:
-            return self._items[k, path]
+        if (k, path) in self.items:
+            return self.items[k, path]
         above, dot, name = path.rpartition(".")
         parent = self._item(k, above, root, named) if dot else root
-        item = self._items[k, path] = QTreeWidgetItem(parent, [name])
+        item = self.items[k, path] = QTreeWidgetItem(parent, [name])
         self._mark(item, k, path, path if path in named else "")
         item.setExpanded((k, path) not in self._folded)
         return item
@@ -150,7 +150,7 @@ class LayersView(FrameView[Square]):
     def _fill(self, k: int, square: Square) -> None:
         guilty = set(guilty_layers(square))
         for layer in square.layers:
-            item, measure = self._items[k, layer.name], square.measures.get(layer.name)
+            item, measure = self.items[k, layer.name], square.measures.get(layer.name)
             if item.data(ERROR, MEASURE) is not measure:
                 item.setData(ERROR, MEASURE, measure)
                 item.setToolTip(ERROR, _tip(layer, measure, ERROR))

@@ -137,13 +137,13 @@ def test_hovering_in_the_timeline_changes_the_numbers_and_asks_for_nothing(qtbot
     hover(timeline.canvas, box.center())
     assert steps.canvas.text("lstm.cell") != seen and not wishes
     step = steps.step()
-    assert f"step {step}" in steps._where.text() and step != part.steps // 2
+    assert f"step {step}" in steps.where.text() and step != part.steps // 2
     assert steps.canvas.text("lstm.cell").endswith(line(part.gates["lstm.cell"][step, 0]))
 
 
 def test_the_pinned_step_comes_back_when_the_mouse_leaves(steps):
     give(steps, with_equations(shift_part()), node=20)
-    assert steps.step() == 20 and "pinned" in steps._where.text()
+    assert steps.step() == 20 and "pinned" in steps.where.text()
     steps.pointer.moved.emit(5)
     assert steps.step() == 5
     steps.pointer.moved.emit(None)
@@ -190,12 +190,12 @@ def test_both_sides_stand_beside_each_other_and_what_differs_is_marked(steps):
     (cell,) = [c for c in steps.canvas.cells if c.key == "lstm.hidden"]
     there = part.moved_gates["lstm.hidden"][105]
     assert steps.canvas.text("lstm.hidden", "after").endswith(line(there[0]))
-    assert "step 105 of ρ(g)x" in steps._where.text()
+    assert "step 105 of ρ(g)x" in steps.where.text()
     wanted = np.abs(there - part.gates["lstm.hidden"][100]) > 1e-4 * cell.limit
     np.testing.assert_array_equal(cell.apart, wanted)
     assert wanted.any() == bool(cell.apart.any())
     steps.pointer.moved.emit(198)
-    assert "cut off" in steps._where.text() and steps.canvas.cells[0].after is None
+    assert "cut off" in steps.where.text() and steps.canvas.cells[0].after is None
 
 
 def test_the_same_network_on_the_same_steps_differs_nowhere(steps):

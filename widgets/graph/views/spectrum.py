@@ -37,7 +37,7 @@ class SpectrumView(StateView):
         for chart in self.charts:
             row.addWidget(chart, 3)
             chart.hovered.connect(self.hovered)
-            chart.picked.connect(self._pick)
+            chart.picked.connect(self.pick)
         row.addWidget(self.vector, 1)
         self.vector.setMinimumWidth(170)
         self.vector.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
@@ -76,7 +76,8 @@ class SpectrumView(StateView):
         """Return the first graph with a spectrum: both models see the same one."""
         return next((s.graph for s in self.squares if s.graph is not None and s.graph.spectrum is not None), None)
 
-    def _pick(self, number: int) -> None:
+    def pick(self, number: int) -> None:
+        """Show an eigenvector."""
         self.selected = number
         self._show_vector()
 

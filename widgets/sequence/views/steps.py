@@ -34,7 +34,7 @@ class StepsView(FrameView[tuple[Square, TimePart]]):
         self._step: int | None = None  # under the mouse last
         self._seen = ""  # the layer that was scrolled to
         self._kept: dict[int, Any] = {}
-        self.block, self._word, self._where = QComboBox(), QLabel("Block"), QLabel()
+        self.block, self._word, self.where = QComboBox(), QLabel("Block"), QLabel()
         self.block.setToolTip("The part of the network whose equations are shown; a layer of it is selected")
         self.block.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.block.setMinimumContentsLength(14)
@@ -46,7 +46,7 @@ class StepsView(FrameView[tuple[Square, TimePart]]):
         row = QHBoxLayout(self._chrome)
         row.setContentsMargins(10, 4, 8, 2)
         row.setSpacing(6)
-        for widget in (self._word, self.block, self._where):
+        for widget in (self._word, self.block, self.where):
             row.addWidget(widget)
         row.addStretch(1)
         column = QVBoxLayout(self)
@@ -110,7 +110,7 @@ class StepsView(FrameView[tuple[Square, TimePart]]):
         self._chrome.show()
         square, part = parts[0]
         self._offer(part)
-        self._where.setText(self._words(part))
+        self.where.setText(self._words(part))
         self.canvas.show_cells(self.cells(), part.names, square.layer.name, self.state.channel)
         if square.layer.name != self._seen:
             self._seen = square.layer.name
@@ -174,7 +174,7 @@ class StepsView(FrameView[tuple[Square, TimePart]]):
         return f"{words}: {subject(self.frame)}."
 
     def apply_theme(self) -> None:
-        for label in (self._word, self._where):
+        for label in (self._word, self.where):
             label.setStyleSheet(f"color: {theme.current().muted};")
         self.canvas.update()
 
