@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.app import cli
+from explorer.app.doors import BadInput, Doors
 from explorer.declare.elements import parse_chain
 from explorer.state.state import State
 
@@ -62,16 +63,16 @@ def window(start: Callable[[], LocalEngine], state: State, args: argparse.Namesp
 
     if args.screenshot or no_display():
         off_screen()
-        from widgets.figures.offscreen import grab_window
+        from widgets.window.pictures.offscreen import grab_window
 
         path = Path(args.screenshot or OUT / "window.png")
         size = (int(width), int(height))
         grab_window(start, state, size, args.theme or "light", path, prepare=opened)
         if not args.screenshot:
-            from explorer.app.report import capture_report, write_report
+            from explorer.app.writing import write_report
 
             engine = start()
-            write_report(OUT / "report", *capture_report(engine, state))
+            write_report(OUT / "report", *engine.report(state))
             engine.close()
             print(f"No display: the window was drawn off screen to {path}, its report is in {OUT / 'report'}.")
         else:
@@ -90,14 +91,14 @@ def window(start: Callable[[], LocalEngine], state: State, args: argparse.Namesp
 
 def pictures(start: Callable[[], LocalEngine], state: State, folder: Path) -> list[Path]:
     off_screen()
-    from widgets.figures.pictures import view_pictures
+    from widgets.window.pictures.gallery import view_pictures
 
     return view_pictures(start, state, folder)
 
 
 def gallery(start: Callable[[], LocalEngine], folder: Path) -> list[Path]:
     off_screen()
-    from widgets.figures.pictures import gallery_pictures
+    from widgets.window.pictures.gallery import gallery_pictures
 
     return gallery_pictures(start, folder)
 
@@ -117,7 +118,7 @@ def benchmarks() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
     try:
         import benchmarks as package
     except ModuleNotFoundError:
-        raise cli.BadInput("the benchmarks come with the source tree; run `make bench` there") from None
+        raise BadInput("the benchmarks come with the source tree; run `make bench` there") from None
     found = {}
     for info in pkgutil.iter_modules(package.__path__):
         module = importlib.import_module(f"benchmarks.{info.name}")
@@ -127,7 +128,7 @@ def benchmarks() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    doors = cli.Doors(cards, window, pictures, gallery, views, benchmarks)
+    doors = Doors(cards, window, pictures, gallery, views, benchmarks)
     return cli.main(sys.argv[1:] if argv is None else argv, doors)
 
 

@@ -19,9 +19,9 @@ def run(rounds: int = 15) -> list[dict[str, Any]]:
     from explorer.declare.registry import scan
     from explorer.network.loading import load_model
     from explorer.spaces.grid.fit import fit
+    from explorer.spaces.grid.survey import survey, sweep
     from explorer.square.orbits import orbit_elements
     from explorer.square.prepare import prepare
-    from explorer.spaces.grid.survey import survey, sweep
     from explorer.state.state import State
     from explorer.work.threads import leave_a_core
 

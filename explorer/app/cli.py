@@ -9,13 +9,13 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from explorer.app.doors import BadInput, Doors
 from explorer.app.listing import KINDS, listed
 from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.field_text import parse_field
@@ -24,35 +24,9 @@ from explorer.work.places import ROOT
 
 if TYPE_CHECKING:
     from explorer.app.engine import LocalEngine
-    from explorer.declare.card import Card
     from explorer.declare.params import Param
 
 VERBS = ("list", "run", "check", "train", "export", "gallery", "bench")
-
-
-class BadInput(ValueError):
-    """What was typed cannot be done; the message is the one line for stderr."""
-
-
-@dataclass(frozen=True, slots=True)
-class Doors:
-    """What the core cannot do itself, handed in by main.py: the packages it must not import.
-
-    Attributes:
-        cards: returns the built-in models by name (imports torch).
-        window: opens the window on a state (and a session's path); returns the exit code.
-        pictures: (engine factory, state, folder) -> saved PNG paths, drawn by the views themselves.
-        gallery: (engine factory, folder) -> saved PNG paths.
-        views: returns [(name, title)] of the views.
-        bench: returns the benchmark functions by name.
-    """
-
-    cards: Callable[[], Mapping[str, Card]]
-    window: Callable[[Callable[[], LocalEngine], State, argparse.Namespace], int]
-    pictures: Callable[[Callable[[], LocalEngine], State, Path], list[Path]]
-    gallery: Callable[[Callable[[], LocalEngine], Path], list[Path]]
-    views: Callable[[], list[tuple[str, str]]]
-    bench: Callable[[], Mapping[str, Callable[[], list[dict[str, Any]]]]]
 
 
 class _Parser(argparse.ArgumentParser):
@@ -295,7 +269,7 @@ def _believable(name: str, args: argparse.Namespace, doors: Doors) -> None:
 
 
 def _run(args: argparse.Namespace, doors: Doors) -> int:
-    from explorer.app.report import capture_report, write_report
+    from explorer.app.writing import write_report
 
     folder = _folder(args.out)
     state = _state(args, doors)
@@ -307,7 +281,7 @@ def _run(args: argparse.Namespace, doors: Doors) -> int:
             raise BadInput(f"the pictures need Qt, which cannot be loaded ({error}); try --no-pictures") from error
 
     with redirect_stdout(sys.stderr):  # what a network prints is no part of the answer
-        report, tensors = capture_report(_engine(args, doors)(), state, args.layers)
+        report, tensors = _engine(args, doors)().report(state, args.layers)
         write_report(folder, report, tensors, None if args.no_pictures else draw)
     if args.json:
         print(json.dumps(report, ensure_ascii=False))
@@ -330,7 +304,7 @@ def _export(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace, doors: Doors) -> int:
-    from explorer.app.report import audit
+    from explorer.app.audit import audit
 
     overrides = {}
     for text in args.field:
@@ -358,7 +332,7 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
     worst = next((r for r in reports if r.verdict == "broken"), None)
     shown = worst or next((r for r in reports if r.verdict == "no law"), reports[0])
     if args.table:
-        from explorer.app.report import save_table
+        from explorer.app.writing import save_table
 
         save_table(Path(args.table), reports)
     for r in reports:
@@ -375,7 +349,7 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
 
 
 def _train(args: argparse.Namespace, doors: Doors) -> int:
-    from explorer.app.report import save_weights
+    from explorer.app.writing import save_weights
     from explorer.network.loading import find_card
 
     card = find_card(args.model, doors.cards())

@@ -8,10 +8,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from explorer.app.report import capture_report
+from explorer.app.writing import save_tensors
 from explorer.data.finding import find_sample, fitted, samples, split_part
 from explorer.data.samples import Sample
 from explorer.declare.card import Card
@@ -194,6 +197,11 @@ class LocalEngine:
 
         return write_file(find_sample(state.sample or self.card(state.model).sample, state.seed), path)
 
+    def report(self, state: State, layers: str = "all") -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return the report of `state` and the captured tensors of the wanted layers."""
+        p = self.prepared(state, state.model)
+        return capture_report(p, self.sample(state, p.card), state, layers)
+
     def export_captures(self, state: State, path: str) -> None:
         """Write every layer of F(x) and F(rho(g) x) as safetensors, all or nothing.
 
@@ -209,9 +217,7 @@ class LocalEngine:
             p = self.prepared(state, state.model)
             write_file(space_of(p.inputs).written_layer(p, state), path)
             return
-        from explorer.app.report import capture_report, save_tensors
-
-        report, tensors = capture_report(self, state)
+        report, tensors = self.report(state)
         save_tensors(Path(path), tensors, {"model": state.model, "transform": str(report["transform"])})
 
     def close(self) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from explorer.app.doors import Doors
 from explorer.declare.elements import transforms
-
-if TYPE_CHECKING:
-    from explorer.app.cli import Doors
 
 KINDS = ("models", "data", "transforms", "views", "readers", "groups")
 

@@ -22,8 +22,8 @@ import explorer.data.finding
 import explorer.data.opening
 import explorer.declare.elements
 import explorer.declare.symmetries
+from explorer.app.audit import audit
 from explorer.app.engine import LocalEngine
-from explorer.app.report import audit
 from explorer.data.readers import ReadError
 from explorer.declare.elements import chain_element, inverse_steps, parse_chain, transforms
 from explorer.declare.fields import Scalar

@@ -180,7 +180,7 @@ class ParamControl(QWidget):
             self.slider.setRange(0, most)
             self.slider.setPageStep(max(1, most // 24))
 
-    def _to_slider(self, value: float) -> int:
+    def position_of(self, value: float) -> int:
         assert self.slider is not None
         low, high = self.limits()
         value = min(max(value, low), high)
@@ -189,14 +189,14 @@ class ParamControl(QWidget):
         part = math.log(value / low) / math.log(high / low) if self.logarithmic else (value - low) / (high - low)
         return round(part * self.slider.maximum())
 
-    def _from_slider(self, position: int) -> float:
+    def value_at(self, position: int) -> float:
         assert self.slider is not None
         low, high = self.limits()
         part = position / max(1, self.slider.maximum())
         if self.logarithmic:
             value = low * (high / low) ** part
             # the middle is a round number: what does nothing must be easy to find again
-            return self.param.default if position == self._to_slider(self.param.default) else float(f"{value:.3g}")
+            return self.param.default if position == self.position_of(self.param.default) else float(f"{value:.3g}")
         value = low + part * (high - low)
         return round(value, 9)
 
@@ -222,11 +222,11 @@ class ParamControl(QWidget):
             with QSignalBlocker(self.spin):
                 self.spin.setValue(value)
         with QSignalBlocker(self.slider):
-            self.slider.setValue(self._to_slider(value))
+            self.slider.setValue(self.position_of(value))
 
     def _slid(self, position: int) -> None:
         assert self.slider is not None and self.spin is not None
-        value = self._from_slider(position)
+        value = self.value_at(position)
         with QSignalBlocker(self.spin):
             self.spin.setValue(value)
         self.changed.emit(self.value(), not self.slider.isSliderDown())
@@ -234,7 +234,7 @@ class ParamControl(QWidget):
     def _typed(self, value: float) -> None:
         assert self.slider is not None
         with QSignalBlocker(self.slider):
-            self.slider.setValue(self._to_slider(value))
+            self.slider.setValue(self.position_of(value))
         self.changed.emit(value, False)
 
 

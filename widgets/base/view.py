@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QWidget
 from explorer.square.frame import Frame, OrbitCurve
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
+from widgets.base.pointer import Pointer
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class View(QWidget):
     """
 
     MOST = 2  # models that are shown beside each other; the first ones of a frame
+    POINTS_AT = ""  # the kind of place under its cursor: "step", "vertex"; views of one kind point together
 
     wished = Signal(object)  # Wish
     hovered = Signal(str)  # read-out under the cursor, "" when it leaves
@@ -47,6 +49,7 @@ class View(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._waiting: dict[str, Callable[[], None]] = {}
+        self.pointer = Pointer(self)  # linked with those of the other views by the window
 
     # what the main window calls -------------------------------------------------------------------------------
     def set_frame(self, frame: Frame | None) -> None:

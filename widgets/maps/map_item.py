@@ -55,7 +55,7 @@ class MapItem(QGraphicsObject):
         self._image = QImage()
         self._scaled: tuple[tuple[int, int], QImage] | None = None
         self._heat = QImage()
-        self._heat_lines: NDArray[np.float64] | None = None
+        self.heat_lines: NDArray[np.float64] | None = None
         self._heat_role = "accent"
         self._wide, self._alone = 1, False
         self.grabbed: Place | None = None  # where the mouse was pressed last
@@ -101,11 +101,11 @@ class MapItem(QGraphicsObject):
         self._heat_role = role
         top = float(np.nanmax(heat)) if heat is not None and heat.size and np.isfinite(heat).any() else 0.0
         if heat is None or not np.isfinite(top) or top <= 0:
-            self._heat, self._heat_lines = QImage(), None
+            self._heat, self.heat_lines = QImage(), None
         else:
             share = np.nan_to_num(heat / top)
             self._heat = heat_image(share, colour(role))
-            self._heat_lines = outline(share > 1e-3)
+            self.heat_lines = outline(share > 1e-3)
         self.update()
 
     def place(self, box: QRectF) -> None:
@@ -298,12 +298,12 @@ class MapItem(QGraphicsObject):
         painter.drawImage(target, image)
 
     def _paint_heat(self, painter: QPainter) -> None:
-        if self._heat_lines is None:
+        if self.heat_lines is None:
             return
         target, pixel = self._target(), self.pixel()
         painter.drawImage(target, self._heat)
         painter.setPen(QPen(colour(self._heat_role), 1.5))
-        for x1, y1, x2, y2 in self._heat_lines * pixel + np.tile([target.left(), target.top()], 2):
+        for x1, y1, x2, y2 in self.heat_lines * pixel + np.tile([target.left(), target.top()], 2):
             painter.drawLine(QPointF(x1, y1), QPointF(x2, y2))
 
     def _paint_marks(self, painter: QPainter) -> None:

@@ -70,7 +70,7 @@ class Ring(QGraphicsObject):
         self.radius = 50.0
         self.held = False
         self._hot = False
-        self._start = (0.0, 0.0)  # the parameter's and the pointer's angle at the press
+        self.hold = (0.0, 0.0)  # the parameter's and the pointer's angle at the press
         self._last: float | None = None
 
     def place(self, centre: QPointF, radius: float) -> None:
@@ -151,12 +151,12 @@ class Ring(QGraphicsObject):
 
     def mousePressEvent(self, event: QGraphicsSceneMouseEvent) -> None:
         self.held, self._last = True, None
-        self._start = (self.angle, self._pointer(event.pos()))
+        self.hold = (self.angle, self._pointer(event.pos()))
         self.update()
 
     def mouseMoveEvent(self, event: QGraphicsSceneMouseEvent) -> None:
         # relative to where it was taken hold of: the handle must not jump to the pointer
-        start, pointer = self._start
+        start, pointer = self.hold
         turn = self.sense * wrap(self._pointer(event.pos()) - pointer)
         angle = snap(start + turn, event.modifiers())
         if angle != (start if self._last is None else self._last):

@@ -14,8 +14,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from widgets.base.theme import current
 from widgets.maps.diagram import colour, font
-from widgets.pairs.marks import BAR, SMALL_TITLE, TITLE, paint_heading
-from widgets.pairs.panel import NEAREST, PairCamera, Panel
+from widgets.pairs.marks import paint_heading
+from widgets.pairs.painting import paint_panel
+from widgets.pairs.panel import BAR, NEAREST, SMALL_TITLE, TITLE, PairCamera, Panel
 from widgets.pairs.tiles import TileStore
 
 BUDGET, IDLE_BUDGET = 0.008, 0.024  # seconds of a paint event that new tiles may take: in a gesture, after it
@@ -121,7 +122,7 @@ class PairCanvas(QWidget):
         try:
             with np.errstate(all="ignore"):  # values that are no numbers are drawn, not complained of
                 for panel in self.panels:
-                    panel.paint(p, self.camera, self.store, self.selected, self.hover, until)
+                    paint_panel(p, panel, self.camera, self.store, self.selected, self.hover, until)
             for panel, room in self.headings:
                 paint_heading(p, panel, room)
             self._paint_held(p)

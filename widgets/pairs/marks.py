@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,9 @@ from widgets.base.theme import error_map, signed_map
 from widgets.base.words import figure
 from widgets.maps.diagram import colour, font
 from widgets.maps.mosaic import MISSING
+from widgets.pairs.panel import BAR, SMALL_TITLE, TITLE, Panel
 from widgets.pairs.tiles import HIDDEN, Style, shade
 
-if TYPE_CHECKING:
-    from widgets.pairs.panel import Panel
-
-TITLE, SMALL_TITLE = 21.0, 15.0  # heights of the title of a matrix, and of one head among others
-BAR = 66.0  # width of a colour bar with its numbers
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -36,12 +32,6 @@ WRITTEN = 30.0  # pixels of a cell from which its value is written in it
 def class_colour(number: int) -> QColor:
     """Return the colour of a class; unknown ones have the colour of lines."""
     return QColor(CLASSES[number % len(CLASSES)]) if number >= 0 else colour("line")
-
-
-def name_room(names: tuple[str, ...], n: int) -> float:
-    """Return the width that the names of nodes need, with the strip of classes; the first ones stand for all."""
-    metrics = QFontMetricsF(font(10, bold=True))
-    return max(map(metrics.horizontalAdvance, names[:256] or (str(n),))) + 14
 
 
 def paint_title(p: QPainter, panel: Panel) -> None:

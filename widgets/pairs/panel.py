@@ -1,27 +1,23 @@
-"""One pair matrix as it is drawn: picture, labels, sums along its edges, boundaries, selection, colour bar."""
+"""One pair matrix as it is laid out: its box, its picture's frame, and which entry lies where."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPaintEngine, QPainter, QPen
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QFontMetricsF, QImage
 
 from explorer.spaces.graph.pairs.matrix import PairMatrix, Pool, Range
 from widgets.base.camera import Camera
-from widgets.base.colours import colour_table, paint_marks
-from widgets.base.theme import current
-from widgets.maps.diagram import colour
-from widgets.pairs import marks
+from widgets.maps.diagram import font
 from widgets.pairs.fields import Ordered
-from widgets.pairs.tiles import HIDDEN, Style, TileStore, make_style
+from widgets.pairs.tiles import Style, TileStore, make_style
 
+TITLE, SMALL_TITLE = 21.0, 15.0  # heights of the title of a matrix, and of one head among others
+BAR = 66.0  # width of a colour bar with its numbers
 NEAREST = 36.0  # pixels of a cell when zoomed in as far as it goes
-DRAWN_CELLS = 20_000  # up to so many are rectangles in a file of vectors
 LABELLED = 11.0  # pixels of a row from which each can bear its name
 
 
@@ -78,12 +74,12 @@ class Panel:
         self.box = box
         roomy = not self.small and min(box.width(), box.height()) >= 300
         slim = not self.small and not roomy and min(box.width(), box.height()) >= 130
-        long = marks.name_room(self.names, self.matrix.n)
+        long = name_room(self.names, self.matrix.n)
         self.left = max(68.0, min(long, 124.0)) if roomy else min(long, 84.0) if slim else 0.0
         self.above = max(58.0, min(long, 92.0)) if roomy else 0.0
         self.strip = 30.0 if roomy else 14.0 if slim else 0.0
-        title = marks.SMALL_TITLE if self.small else marks.TITLE
-        self.bar = marks.BAR if not self.small and box.width() >= 200 else 0.0
+        title = SMALL_TITLE if self.small else TITLE
+        self.bar = BAR if not self.small and box.width() >= 200 else 0.0
         gap = 5.0 if self.strip else 0.0
         wide = box.width() - self.left - self.strip - gap - self.bar
         high = box.height() - title - self.above - self.strip - gap
@@ -157,129 +153,8 @@ class Panel:
         made = make_style(self.matrix, self.log, self.threshold, high)
         return replace(made, signed=True) if self.signed else made
 
-    # painting ---------------------------------------------------------------------------------------------------
-    def paint(
-        self, p: QPainter, camera: Camera, store: TileStore, selected: tuple[int | None, int | None],
-        hover: tuple[int, int] | None, until: float,
-    ) -> None:  # fmt: skip
-        """Draw everything; new tiles are made until the clock passes `until`, then `complete` is False."""
-        frame = self.frame
-        p.fillRect(frame, QColor(current().plot))
-        p.save()
-        p.setClipRect(frame)
-        style = self._paint_picture(p, camera, store, until)
-        marks.paint_breaks(p, self, camera)
-        self._paint_selection(p, camera, selected, hover)
-        if not self.small:
-            marks.paint_values(p, self, camera, style)
-        p.restore()
-        p.setBrush(Qt.BrushStyle.NoBrush)
-        p.setPen(QPen(colour("line"), 1))
-        p.drawRect(frame)
-        marks.paint_title(p, self)
-        if self.bar and self.small:
-            marks.paint_bar(p, self, style, 0)
-        if self.small:
-            return
-        marks.paint_thumbs(p, self, camera)
-        if self.left:
-            marks.paint_labels(p, self, camera, selected, hover)
-        if self.strip:
-            known = self.matrix.advance_sums(self.head)
-            while not known and time.perf_counter() < until:
-                known = self.matrix.advance_sums(self.head)
-            if known:
-                marks.paint_sums(p, self, camera, hover)
-            self.waits = not known
-        if self.bar:
-            level = self.level(camera, _ratio(p))
-            marks.paint_bar(p, self, style, level)
 
-    def _paint_picture(self, p: QPainter, camera: Camera, store: TileStore, until: float) -> Style:
-        ratio = _ratio(p)
-        level = self.level(camera, ratio)
-        rows, columns = ((a >> level, -(-b >> level)) for a, b in self.seen(camera))
-        key = (self.matrix.token, self.head, level, rows, columns, self.pool)
-        raster = p.paintEngine().type() == QPaintEngine.Type.Raster
-        style = self.style(store, level)
-        # another panel of this turn may have had the time for more tiles
-        if self.kept is None or self.kept[0] != (*key, style, current().name) or not self.complete:
-            cells, self.complete = store.picture(self.matrix, self.head, level, rows, columns, self.pool, style, until)
-            if self.style(store, level) != style:  # the means that came reach higher than those before
-                style = self.style(store, level)
-                cells, self.complete = store.picture(
-                    self.matrix, self.head, level, rows, columns, self.pool, style, time.perf_counter()
-                )
-            self.kept = ((*key, style, current().name), _image(cells, style.kind))
-        image = self.kept[1]
-        step = self.cell(camera) * 2**level
-        corner = self.corner(camera)
-        target = QRectF(
-            corner.x() + columns[0] * step, corner.y() + rows[0] * step, image.width() * step, image.height() * step
-        )
-        if not raster and image.width() * image.height() <= DRAWN_CELLS:
-            _paint_rectangles(p, image, target.topLeft(), step)
-        else:
-            # below four pixels some rows would be drawn twice as thick as others
-            p.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, step * ratio < 4 and step * ratio % 1 > 1e-3)
-            p.drawImage(target, image)
-        return style
-
-    def _paint_selection(
-        self, p: QPainter, camera: Camera, selected: tuple[int | None, int | None], hover: tuple[int, int] | None
-    ) -> None:
-        cell, corner, frame = self.cell(camera), self.corner(camera), self.frame
-        node, other = (self.places(one) for one in selected)
-        if node is not None:
-            ink = colour("accent")
-            thick = max(cell, 2.0)
-            bands = (
-                QRectF(frame.left(), corner.y() + node * cell, frame.width(), thick),
-                QRectF(corner.x() + node * cell, frame.top(), thick, frame.height()),
-            )
-            for band in bands:
-                faint = QColor(ink)
-                faint.setAlpha(46 if cell >= 4 else 150)
-                p.fillRect(band, faint)
-                if cell >= 4:
-                    p.setPen(QPen(ink, 1))
-                    p.setBrush(Qt.BrushStyle.NoBrush)
-                    p.drawRect(band)
-            if other is not None:
-                paint_marks(p, [self.rect(node, other, camera)])
-        if hover is not None:
-            row, column = (self.places(one) for one in hover)
-            pen = QPen(colour("muted"), 1, Qt.PenStyle.DotLine)
-            p.setPen(pen)
-            if row is not None and cell < frame.height() / 2:
-                y = corner.y() + (row + 0.5) * cell
-                p.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
-            if column is not None and cell < frame.width() / 2:
-                x = corner.x() + (column + 0.5) * cell
-                p.drawLine(QPointF(x, frame.top()), QPointF(x, frame.bottom()))
-            if row is not None and column is not None and cell >= 4:
-                p.setPen(QPen(colour("text"), 1))
-                p.setBrush(Qt.BrushStyle.NoBrush)
-                p.drawRect(self.rect(row, column, camera))
-
-
-def _ratio(p: QPainter) -> float:
-    raster = p.paintEngine().type() == QPaintEngine.Type.Raster
-    return float(p.device().devicePixelRatio()) if raster else 1.0
-
-
-def _image(cells: NDArray[np.uint8], kind: str) -> QImage:
-    high, wide = cells.shape
-    cells = np.ascontiguousarray(cells)
-    made = QImage(cells.data, wide, high, wide, QImage.Format.Format_Indexed8)
-    made.setColorTable(colour_table(kind))
-    return made.copy()
-
-
-def _paint_rectangles(p: QPainter, image: QImage, corner: QPointF, step: float) -> None:
-    """Draw cells as vectors: a picture of few pixels would be blurred by programs that read the file."""
-    p.setPen(Qt.PenStyle.NoPen)
-    for i in range(image.height()):
-        for j in range(image.width()):
-            if image.pixelIndex(j, i) != HIDDEN:
-                p.fillRect(QRectF(corner.x() + j * step, corner.y() + i * step, step, step), image.pixelColor(j, i))
+def name_room(names: tuple[str, ...], n: int) -> float:
+    """Return the width that the names of nodes need, with the strip of classes; the first ones stand for all."""
+    metrics = QFontMetricsF(font(10, bold=True))
+    return max(map(metrics.horizontalAdvance, names[:256] or (str(n),))) + 14

@@ -9,8 +9,8 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from widgets.base import theme
+from widgets.base.pointer import Pointer
 from widgets.charts.chart import CENTRE, LEFT, RIGHT
-from widgets.sequence.cursor import cursor
 from widgets.sequence.timeline.painting import cell_colours, limits, on, paint_scale
 from widgets.sequence.timeline.rows import Row, Scene
 
@@ -27,15 +27,16 @@ class TokenText(QWidget):
     clicked = Signal(str, int)
     pointed = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, pointer: Pointer | None = None) -> None:
         super().__init__(parent)
+        self.pointer = pointer or Pointer(self)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Text")
         self.scene, self.first, self.hot = Scene(), 0, -1
         self.cells: list[tuple[QRectF, int]] = []
         self._row: Row | None = None
-        cursor.moved.connect(self._follow)
+        self.pointer.moved.connect(self._follow)
 
     def sizeHint(self) -> QSize:
         lines = min(LINES, 1 + round(self.cells[-1][0].top() / self._line()) if self.cells else 1)
@@ -145,11 +146,11 @@ class TokenText(QWidget):
         step = self.step_at(event.position())
         self.pointed.emit(None if step is None else (None, "before", step, None))
         self._follow(step)
-        cursor.moved.emit(step)
+        self.pointer.moved.emit(step)
 
     def leaveEvent(self, event: Any) -> None:
         self.pointed.emit(None)
-        cursor.moved.emit(None)
+        self.pointer.moved.emit(None)
 
     def mouseReleaseEvent(self, event: Any) -> None:
         step = self.step_at(event.position())

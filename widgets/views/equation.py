@@ -13,27 +13,26 @@ from PySide6.QtGui import QDesktopServices, QFontDatabase, QFontInfo, QTextDocum
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedLayout, QTextBrowser, QToolButton, QVBoxLayout, QWidget
 
 from explorer.declare.card import ModelInfo
-from explorer.square.frame import Frame
 from explorer.state.catalogue import Catalogue
-from explorer.state.state import State
 from widgets.base import theme
+from widgets.base.frame_view import StateView
 from widgets.base.highlight import python_as_html
-from widgets.base.view import View, ViewSpec
-from widgets.window.cards import Loading
+from widgets.base.view import ViewSpec
+from widgets.views.cards import Loading
 
 # fonts with mathematics that the common systems carry, the best first
 MATH = ("STIX Two Math", "STIX Two Text", "Cambria Math", "Latin Modern Math", "DejaVu Math TeX Gyre", "DejaVu Serif")
 
 
-class EquationView(View):
+class EquationView(StateView):
     """Title, summary, equations, reference, notes and source of the model (and of the one beside it)."""
+
+    FOLLOWS = ("model", "compare")
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._infos: dict[str, ModelInfo] = {}
-        self._loaded = False
         self._names: tuple[str, str] = ("", "")  # the model, and the one it is compared with
-        self._second = self._told = False
+        self._second = False  # whether the page of the other one is open
         self._shown: object = None
         self.page = QTextBrowser(self)
         self.page.setOpenLinks(False)
@@ -64,31 +63,19 @@ class EquationView(View):
         column.setSpacing(0)
         column.addWidget(bar)
         column.addWidget(pages, 1)
-        self._refresh()
+        self.refresh()
 
     def show_catalogue(self, catalogue: Catalogue) -> None:
-        self._infos = {info.name: info for info in catalogue.models}
-        self._loaded = True
-        self._refresh()
-
-    def show_frame(self, frame: Frame | None) -> None:
-        if frame is not None and not self._told:
-            self._follow(frame.state)
-
-    def set_state(self, state: State) -> None:
-        """Turn to the page of the state's model; from here on late frames do not."""
-        self._told = True
-        self._follow(state)
-
-    def _follow(self, state: State) -> None:
-        shown = (state.model, next(iter(state.compared), ""))
-        if shown != self._names:
-            self._names, self._second = shown, False
-            self._refresh()
+        super().show_catalogue(catalogue)
+        self.refresh()
 
     def _choose(self, second: bool) -> None:
         self._second = second
-        self._refresh()
+        self.refresh()
+
+    @property
+    def _infos(self) -> dict[str, ModelInfo]:
+        return {info.name: info for info in self.catalogue.models} if self.catalogue is not None else {}
 
     @property
     def name(self) -> str:
@@ -99,7 +86,12 @@ class EquationView(View):
         """The model whose page is open, when the catalogue knows it."""
         return self._infos.get(self.name)
 
-    def _refresh(self) -> None:
+    def refresh(self) -> None:
+        """Turn to the page of the state's model."""
+        names = (self.state.model, next(iter(self.state.compared), "")) if self.known else ("", "")
+        if names != self._names:
+            self._names, self._second = names, False
+        loaded = self.catalogue is not None
         for k, tab in enumerate(self.tabs):
             info = self._infos.get(self._names[k])
             tab.setText(self.fontMetrics().elidedText(
@@ -107,8 +99,8 @@ class EquationView(View):
             ))  # fmt: skip
             tab.setChecked(bool(k) == self._second)
         self._bar.setVisible(bool(self._names[1]))
-        self._pages.setCurrentWidget(self.page if self._loaded else self.loading)
-        shown = (self.name, self.info, theme.current().name, self._loaded)
+        self._pages.setCurrentWidget(self.page if loaded else self.loading)
+        shown = (self.name, self.info, theme.current().name, loaded)
         if shown == self._shown:
             return  # a frame changes nothing here: the place read to stays
         same = isinstance(self._shown, tuple) and self._shown[:2] == shown[:2]
@@ -120,7 +112,7 @@ class EquationView(View):
     def html(self) -> str:
         """Return the page."""
         t, info = theme.current(), self.info
-        if not self._loaded:
+        if self.catalogue is None:
             return ""
         if info is None:
             if not self.name:
@@ -178,7 +170,7 @@ class EquationView(View):
         return f"{self.info.title}. {self.info.reference}" if self.info is not None else ""
 
     def apply_theme(self) -> None:
-        self._refresh()
+        self.refresh()
         self.loading.update()
 
 

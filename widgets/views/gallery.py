@@ -25,25 +25,23 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.declare.card import ModelInfo
-from explorer.square.frame import Frame
 from explorer.state.catalogue import Catalogue, SampleInfo
-from explorer.state.state import State
 from widgets.base import theme
+from widgets.base.frame_view import StateView
 from widgets.base.kinds_of_data import FAMILIES, place_of, title_of
-from widgets.base.view import View, ViewSpec, Wish
-from widgets.window.cards import COUNT, DOMAIN, IMAGE, INFO, CardDelegate, Cards, Loading, ThumbnailDelegate, image_of
+from widgets.base.view import ViewSpec, Wish
+from widgets.views.cards import COUNT, DOMAIN, IMAGE, INFO, CardDelegate, Cards, Loading, ThumbnailDelegate, image_of
 
 Info = TypeVar("Info", ModelInfo, SampleInfo)
 
 
-class GalleryView(View):
+class GalleryView(StateView):
     """Models and data; a click asks for one, "compare" puts a second model beside the first."""
+
+    FOLLOWS = ("model", "compare", "sample")
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._catalogue: Catalogue | None = None
-        self._state: State | None = None
-        self._told = False
         self.tabs, self.search = QTabBar(self), QLineEdit(self)
         for name in ("Models", "Data"):
             self.tabs.addTab(name)
@@ -79,20 +77,20 @@ class GalleryView(View):
         column.setSpacing(0)
         column.addLayout(head)
         column.addWidget(pages, 1)
-        self.tabs.currentChanged.connect(self._refresh)
-        self.search.textChanged.connect(self._refresh)
+        self.tabs.currentChanged.connect(self._search)
+        self.search.textChanged.connect(self._search)
         self.models.chosen.connect(self._choose_model)
         self.models.compared.connect(self._compare)
         self.models.customContextMenuRequested.connect(self._show_menu)
         self.data.chosen.connect(lambda name: self.wished.emit(Wish(changes={"sample": name})))
         for cards in (self.models, self.data):
             cards.itemEntered.connect(lambda item: self.hovered.emit(_sentence(item.data(INFO))))
-        self._refresh()
+        self._search()
         self.apply_theme()
 
     # what comes in --------------------------------------------------------------------------------------------
     def show_catalogue(self, catalogue: Catalogue) -> None:
-        self._catalogue = catalogue
+        super().show_catalogue(catalogue)
         with QSignalBlocker(self.models), QSignalBlocker(self.data):
             self.models.clear()
             self.data.clear()
@@ -101,9 +99,8 @@ class GalleryView(View):
             # the samples of a file stay together in their order
             for sample in self._with_headings(self.data, sorted(catalogue.samples, key=lambda s: place_of(s.domain))):
                 self._add(self.data, sample).setData(IMAGE, image_of(sample))
-        if self._state is not None:
-            self._follow(self._state)
-        self._refresh()
+        self.refresh()
+        self._search()
         for cards in (self.models, self.data):
             cards.bring_into_sight()
 
@@ -122,28 +119,22 @@ class GalleryView(View):
         item.setData(Qt.ItemDataRole.AccessibleTextRole, info.title)
         return item
 
-    def show_frame(self, frame: Frame | None) -> None:
-        if frame is not None and not self._told:
-            self._follow(frame.state)
-
-    def set_state(self, state: State) -> None:
-        """Mark the model, the one beside it, and the sample; from here on late frames do not."""
-        self._told = True
-        self._follow(state)
-
-    def _follow(self, state: State) -> None:
-        self._state = state
-        infos = self._catalogue.models if self._catalogue is not None else ()
+    def refresh(self) -> None:
+        """Mark the model, the one beside it, and the sample."""
+        if not self.known:
+            return
+        state = self.state
+        infos = self.catalogue.models if self.catalogue is not None else ()
         info = next((info for info in infos if info.name == state.model), None)
         self.models.mark(state.model, state.compare)
         self.data.suit(info.domain if info is not None else "")
         self.data.mark(state.sample or (info.sample if info is not None else ""), "")
 
     # searching ------------------------------------------------------------------------------------------------
-    def _refresh(self) -> None:
+    def _search(self) -> None:
         """Show the list of the tab, with what the search leaves of it."""
         cards = self.data if self.tabs.currentIndex() else self.models
-        if self._catalogue is None:
+        if self.catalogue is None:
             self._pages.setCurrentWidget(self.loading)
             return
         words = self.search.text().casefold().split()
@@ -182,16 +173,16 @@ class GalleryView(View):
     # what goes out --------------------------------------------------------------------------------------------
     def _choose_model(self, name: str) -> None:
         changes: dict[str, Any] = {"model": name, "params": (), "layer": ""}
-        if self._state is not None and name in self._state.compared:
+        if self.known and name in self.state.compared:
             # a model beside itself shows nothing
-            changes["compare"] = ",".join(n for n in self._state.compared if n != name)
+            changes["compare"] = ",".join(n for n in self.state.compared if n != name)
         self.wished.emit(Wish(changes=changes))
 
     def _compare(self, name: str) -> None:
         """Put a model beside the first, or away again; on graphs a third finds room too."""
-        beside = [n for n in (self._state.compared if self._state is not None else ()) if n != name]
-        added = self._state is None or name not in self._state.compared
-        shown = self.models.named(self._state.model) if self._state is not None else None
+        beside = [n for n in (self.state.compared if self.known else ()) if n != name]
+        added = not self.known or name not in self.state.compared
+        shown = self.models.named(self.state.model) if self.known else None
         alone = shown is None or shown.domain == "grid"
         names = ([] if alone else beside[-1:]) + [name] if added else beside
         self.wished.emit(Wish(changes={"compare": ",".join(names)}))
@@ -228,9 +219,9 @@ class GalleryView(View):
         return QSize(max(self.width(), 320), max(160, rows + 48))
 
     def numbers(self) -> dict[str, NDArray[Any]]:
-        if self._catalogue is None:
+        if self.catalogue is None:
             return {}
-        models, samples = self._catalogue.models, self._catalogue.samples
+        models, samples = self.catalogue.models, self.catalogue.samples
         return {
             "model": np.array([m.name for m in models], dtype=np.str_),
             "rows": np.array([" ".join(m.rows) for m in models], dtype=np.str_),
@@ -240,9 +231,9 @@ class GalleryView(View):
         }
 
     def caption(self) -> str:
-        if self._catalogue is None:
+        if self.catalogue is None:
             return ""
-        return f"{len(self._catalogue.models)} models and {len(self._catalogue.samples)} samples."
+        return f"{len(self.catalogue.models)} models and {len(self.catalogue.samples)} samples."
 
     def apply_theme(self) -> None:
         t = theme.current()

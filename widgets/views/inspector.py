@@ -25,14 +25,14 @@ from PySide6.QtWidgets import (
 from explorer.declare.elements import Step, Transform, chain_text, parse_chain, transforms
 from explorer.declare.params import Param
 from explorer.spaces.graph.values import GraphPart
-from explorer.square.frame import Frame
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 from widgets.base import theme
+from widgets.base.frame_view import StateView
 from widgets.base.icons import icon
 from widgets.base.measure_table import MeasureTable
 from widgets.base.param_control import BROAD, NARROW, ParamControl
-from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import figure, subject
 
 ELEMENTS = (("identity", "reset", "Identity", "Take every transform back"),
@@ -157,16 +157,15 @@ class Section(QWidget):
             control.apply_theme()
 
 
-class InspectorView(View):
+class InspectorView(StateView):
     """Shows and edits the group element and the model's parameters; reads out the measure of the layer."""
+
+    FOLLOWS = ("model", "params", "steps", "untransform")
 
     requested = Signal(str)  # "identity", "inverse" or "random"
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._frame: Frame | None = None
-        self._state: State | None = None
-        self._catalogue: Catalogue | None = None
         self.sections: dict[str, Section] = {}
         self.model_section: Section | None = None
         self._model_params: tuple[str, tuple[Param, ...]] = ("", ())
@@ -175,8 +174,7 @@ class InspectorView(View):
         self.chain, self.complaint = QLineEdit(self), QLabel(self)
         self.table = MeasureTable(self)
         self._build()
-        self.set_state(State())
-        self._state = None  # nobody has said so yet: the first frame may
+        self._show_state(self.state)
         self.apply_theme()
 
     def _build(self) -> None:
@@ -248,31 +246,29 @@ class InspectorView(View):
 
     # what comes in --------------------------------------------------------------------------------------------
     def show_catalogue(self, catalogue: Catalogue) -> None:
-        self._catalogue = catalogue
-        self._show_state(self._state or State())
+        super().show_catalogue(catalogue)
+        self._show_state(self.state)
 
-    def set_state(self, state: State) -> None:
-        """Follow the person's choice at once, without answering it; the controller calls this on every change."""
-        self._state = state
-        self._show_state(state)
+    def follow(self) -> None:
+        """Follow the person's choice at once, without answering it."""
+        self._show_state(self.state)
 
-    def show_frame(self, frame: Frame | None) -> None:
-        self._frame = frame
-        if frame is not None and self._state is None:
-            self._show_state(frame.state)  # alone, without a controller
-        if frame is not None and frame.squares:
-            self._show_sections(self._state or frame.state)
-            side = max(frame.squares[0].x.shape[-2:], default=0)
-            part = frame.squares[0].of(GraphPart)
+    def refresh(self) -> None:
+        if not self.told:
+            self._show_state(self.state)  # alone, without a controller
+        if self.squares:
+            self._show_sections(self.state)
+            side = max(self.squares[0].x.shape[-2:], default=0)
+            part = self.squares[0].of(GraphPart)
             for section in self.sections.values():
                 for control in section.controls.values():
                     control.set_reach(float(max(8, side // 2)))
                     if part is not None and control.param.whole and control.param.maximum >= UNBOUNDED:
                         control.set_most(float(part.structure.nodes - 1))
-        self.table.show_frame(frame)
+        self.table.show_frame(self.frame)
 
     def _show_state(self, state: State) -> None:
-        info = next((m for m in self._catalogue.models if m.name == state.model), None) if self._catalogue else None
+        info = next((m for m in self.catalogue.models if m.name == state.model), None) if self.catalogue else None
         for name, transform in transforms().items():
             section, step = self.sections[name], state.step(name)
             section.show_values(step.values if step is not None else transform.defaults, step is not None)
@@ -288,10 +284,10 @@ class InspectorView(View):
 
     def _show_sections(self, state: State) -> None:
         """Show the transforms of what the model lives on, all of them while that is not known."""
-        known = {m.name: m.domain for m in self._catalogue.models} if self._catalogue else {}
+        known = {m.name: m.domain for m in self.catalogue.models} if self.catalogue else {}
         domain = known.get(state.model, "")
-        if self._catalogue and not domain and self._frame is not None and self._frame.state.model == state.model:
-            domain = self._frame.squares[0].domain if self._frame.squares else ""  # a model from a file
+        if self.catalogue and not domain and self.frame is not None and self.frame.state.model == state.model:
+            domain = self.frame.squares[0].domain if self.frame.squares else ""  # a model from a file
         for name, transform in transforms().items():
             self.sections[name].setVisible(not domain or domain in transform.domains)
 
@@ -325,8 +321,7 @@ class InspectorView(View):
         self.wished.emit(Wish(changes={"params": changed}, tag=f"inspector:model:{name}", done=done))
 
     def _take_out(self, name: str) -> None:
-        state = self._state or (self._frame.state if self._frame is not None else State())
-        steps = tuple(step for step in state.steps if step.name != name)
+        steps = tuple(step for step in self.state.steps if step.name != name)
         self.wished.emit(Wish(changes={"steps": steps}))
 
     def _read_chain(self) -> None:
@@ -354,20 +349,19 @@ class InspectorView(View):
         return QSize(max(self.width(), 270), content + rest + 12)
 
     def numbers(self) -> dict[str, NDArray[Any]]:
-        state = self._state or (self._frame.state if self._frame is not None else State())
         found: dict[str, NDArray[Any]] = {}
-        for i, step in enumerate(state.steps):
+        for i, step in enumerate(self.state.steps):
             found[f"step {i} {step.name}"] = np.array(step.values, dtype=float)
         found.update(self.table.numbers())
         return found
 
     def caption(self) -> str:
-        if self._frame is None or not self._frame.squares:
+        if self.frame is None or not self.frame.squares:
             return ""
-        square = self._frame.squares[0]
+        square = self.frame.squares[0]
         measure = square.measures.get(square.layer.name)
         error = f"; cumulative relative error at {square.layer.name}: {figure(measure.cumulative)}" if measure else ""
-        return f"{subject(self._frame)}{error}."
+        return f"{subject(self.frame)}{error}."
 
     def apply_theme(self) -> None:
         t = theme.current()

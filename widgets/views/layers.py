@@ -19,9 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.square.frame import Frame, LayerInfo, Measure, Square
+from explorer.square.frame import LayerInfo, Measure, Square
 from widgets.base import theme
-from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.frame_view import FrameView
+from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import counterpart, guilty_layers, read_out, subject
 from widgets.charts.chart import quiet_selection, scale_for
 from widgets.views.layer_cells import GUILTY, MEASURE, ErrorDelegate, FieldDelegate, Index
@@ -32,14 +33,15 @@ LAYER = Qt.ItemDataRole.UserRole + 3  # name of the layer, "" on a mere group of
 ROOT = Qt.ItemDataRole.UserRole + 4  # index of the square
 
 
-class LayersView(View):
+class LayersView(FrameView[Square]):
     """Tree of layers, one root a model when two are compared; updated in place, what is folded stays folded."""
+
+    NOTHING = NONE = "No layers yet. Choose a model; its layers appear here with the error of each."
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._frame: Frame | None = None
         self._shape: tuple[Any, ...] = ()  # what the tree was built for
-        self._items: dict[tuple[int, str], QTreeWidgetItem] = {}
+        self.items: dict[tuple[int, str], QTreeWidgetItem] = {}
         self._described: dict[tuple[int, str], LayerInfo] = {}  # whose cells are written
         self._folded: set[tuple[int, str]] = set()
         self.tree = QTreeWidget(self)
@@ -64,7 +66,7 @@ class LayersView(View):
         self.tree.itemEntered.connect(self._entered)
         self.tree.viewport().installEventFilter(self)
         self.tree.setAccessibleName("Layers")
-        self.empty = QLabel("No layers yet. Choose a model; its layers appear here with the error of each.", self)
+        self.empty = QLabel(self.NOTHING, self)
         self.empty.setWordWrap(True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setMargin(16)
@@ -84,10 +86,19 @@ class LayersView(View):
         self.apply_theme()
 
     # frames ---------------------------------------------------------------------------------------------------
-    def show_frame(self, frame: Frame | None) -> None:
-        self._frame = frame
-        squares = frame.squares if frame is not None else ()
-        self._pages.setCurrentWidget(self.tree if any(s.layers for s in squares) else self.empty)
+    def parts(self) -> list[Square]:
+        """Return the squares with layers."""
+        return [s for s in self.squares if s.layers]
+
+    def show_empty(self, sentence: str) -> None:
+        self._pages.setCurrentWidget(self.empty)
+        self._fill_tree(self.squares)
+
+    def draw(self, parts: list[Square]) -> None:
+        self._pages.setCurrentWidget(self.tree)
+        self._fill_tree(self.squares)
+
+    def _fill_tree(self, squares: tuple[Square, ...]) -> None:
         shape = tuple((s.model, tuple(layer.name for layer in s.layers)) for s in squares)
         blocker = QSignalBlocker(self.tree)
         if shape != self._shape:
@@ -95,17 +106,17 @@ class LayersView(View):
             self._shape = shape
         for k, square in enumerate(squares):
             self._fill(k, square)
-        if squares and (item := self._items.get((0, squares[0].layer.name))) is not None:
+        if squares and (item := self.items.get((0, squares[0].layer.name))) is not None:
             if item is not self.tree.currentItem() and self.tree.state() != QTreeWidget.State.EditingState:
                 self.tree.setCurrentItem(item)
         blocker.unblock()
-        self.error_delegate.low = scale_for(frame.state.dtype).low if frame is not None else 1e-9
+        self.error_delegate.low = scale_for(self.frame.state.dtype).low if self.frame is not None else 1e-9
         self.tree.viewport().update()
 
     def _build(self, squares: tuple[Square, ...]) -> None:
         """Make the items of other layers than before; nothing is made while only numbers change."""
         self.tree.clear()
-        self._items.clear()
+        self.items.clear()
         self._described.clear()
         for k, square in enumerate(squares):
             root = self.tree.invisibleRootItem()
@@ -120,11 +131,11 @@ class LayersView(View):
                 self._item(k, layer.name, root, named)
 
     def _item(self, k: int, path: str, root: QTreeWidgetItem, named: set[str]) -> QTreeWidgetItem:
-        if (k, path) in self._items:
-            return self._items[k, path]
+        if (k, path) in self.items:
+            return self.items[k, path]
         above, dot, name = path.rpartition(".")
         parent = self._item(k, above, root, named) if dot else root
-        item = self._items[k, path] = QTreeWidgetItem(parent, [name])
+        item = self.items[k, path] = QTreeWidgetItem(parent, [name])
         self._mark(item, k, path, path if path in named else "")
         item.setExpanded((k, path) not in self._folded)
         return item
@@ -139,7 +150,7 @@ class LayersView(View):
     def _fill(self, k: int, square: Square) -> None:
         guilty = set(guilty_layers(square))
         for layer in square.layers:
-            item, measure = self._items[k, layer.name], square.measures.get(layer.name)
+            item, measure = self.items[k, layer.name], square.measures.get(layer.name)
             if item.data(ERROR, MEASURE) is not measure:
                 item.setData(ERROR, MEASURE, measure)
                 item.setToolTip(ERROR, _tip(layer, measure, ERROR))
@@ -160,10 +171,10 @@ class LayersView(View):
 
     # what the person does -------------------------------------------------------------------------------------
     def _chosen(self, item: QTreeWidgetItem | None, _before: QTreeWidgetItem | None = None) -> None:
-        if item is None or self._frame is None or not item.data(NAME, LAYER):
+        if item is None or self.frame is None or not item.data(NAME, LAYER):
             return
-        layer = counterpart(self._frame, item.data(NAME, ROOT), item.data(NAME, LAYER))
-        if layer != self._frame.squares[0].layer.name:
+        layer = counterpart(self.frame, item.data(NAME, ROOT), item.data(NAME, LAYER))
+        if layer != self.frame.squares[0].layer.name:
             self.wished.emit(Wish(changes={"layer": layer}))
 
     def _double_clicked(self, item: QTreeWidgetItem, column: int) -> None:
@@ -180,11 +191,11 @@ class LayersView(View):
     def _override(self, index: Index, text: str) -> None:
         """Wish for a corrected field type; an empty text takes the correction back."""
         layer = index.sibling(index.row(), NAME).data(LAYER)
-        if self._frame is None or not layer:
+        if self.frame is None or not layer:
             return
-        kept = tuple((name, field) for name, field in self._frame.state.overrides if name != layer)
+        kept = tuple((name, field) for name, field in self.frame.state.overrides if name != layer)
         overrides = (*kept, (layer, text)) if text else kept
-        if overrides != self._frame.state.overrides:
+        if overrides != self.frame.state.overrides:
             self.wished.emit(Wish(changes={"overrides": overrides}))
 
     def _say(self, sentence: str) -> None:
@@ -233,7 +244,7 @@ class LayersView(View):
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         found: dict[str, NDArray[Any]] = {}
-        for k, square in enumerate(self._frame.squares if self._frame is not None else ()):
+        for k, square in enumerate(self.squares):
             before = "compare." if k else ""
             measures = [square.measures.get(layer.name) for layer in square.layers]
             for key in ("name", "kind", "field"):
@@ -245,9 +256,9 @@ class LayersView(View):
         return found
 
     def caption(self) -> str:
-        if self._frame is None or not self._frame.squares:
+        if self.frame is None or not self.frame.squares:
             return ""
-        return f"Layers with field types (guesses in italics) and cumulative relative error: {subject(self._frame)}."
+        return f"Layers with field types (guesses in italics) and cumulative relative error: {subject(self.frame)}."
 
     def apply_theme(self) -> None:
         t = theme.current()

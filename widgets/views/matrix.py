@@ -13,14 +13,14 @@ from PySide6.QtWidgets import (
     QGraphicsItem,
     QHBoxLayout,
     QLabel,
-    QStackedLayout,
     QVBoxLayout,
     QWidget,
 )
 
-from explorer.square.frame import Frame, Square
+from explorer.square.frame import Square
+from widgets.base.frame_view import FrameView, Pages
 from widgets.base.theme import current
-from widgets.base.view import View, ViewSpec
+from widgets.base.view import ViewSpec
 from widgets.base.words import figure
 from widgets.maps.diagram import colour, font
 from widgets.maps.linking import Place, precise
@@ -117,21 +117,17 @@ class Axes(QGraphicsItem):
             painter.drawText(QRectF(frame.left() - 38, at - high / 2, 30, high), int(right), text)
 
 
-class MatrixView(View):
+class MatrixView(FrameView[str]):
     """One of the layer's matrices at a time, on a symmetric scale, beside that of the second model."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.frame: Frame | None = None
         self.choice = QComboBox()
         self.choice.setToolTip("Which of the layer's matrices is drawn")
         self.choice.currentTextChanged.connect(self._choose)
         self._scale = 1.0
         self._chosen = ""
         self._label = QLabel("Matrix")
-        self._sentence = QLabel(NOTHING)
-        self._sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._sentence.setWordWrap(True)
         self.grids = (MapGrid(), MapGrid())
         self.axes = tuple(Axes(grid.item) for grid in self.grids)
         side = QHBoxLayout()
@@ -155,14 +151,27 @@ class MatrixView(View):
         column.setSpacing(0)
         column.addWidget(self._choices)
         column.addLayout(side, 1)
-        self._stack = QStackedLayout(self)
-        self._stack.addWidget(self._sentence)
-        self._stack.addWidget(self._all)
+        self._pages = Pages(self, self._all, NOTHING)
         self.apply_theme()
 
-    def show_frame(self, frame: Frame | None) -> None:
-        self.frame = frame
-        titles = list(dict.fromkeys(t for s in self._squares() for t, m in s.matrices.items() if m.size))
+    def parts(self) -> list[str]:
+        """Return the titles of the layer's matrices."""
+        return list(dict.fromkeys(t for s in self.squares for t, m in s.matrices.items() if m.size))
+
+    def reason(self, parts: list[str]) -> str:
+        return "" if parts else _sentence(self.squares)
+
+    def show_empty(self, sentence: str) -> None:
+        self._pages.say(sentence)
+        self._offer([])
+        self._draw_matrix()
+
+    def draw(self, parts: list[str]) -> None:
+        self._pages.say("")
+        self._offer(parts)
+        self._draw_matrix()
+
+    def _offer(self, titles: list[str]) -> None:
         if [self.choice.itemText(i) for i in range(self.choice.count())] != titles:
             self.choice.blockSignals(True)
             self.choice.clear()
@@ -171,18 +180,15 @@ class MatrixView(View):
             self.choice.setCurrentIndex(max(0, self.choice.findText(self._chosen)))
             self.choice.blockSignals(False)
         self._choices.setVisible(len(titles) > 1)
-        self._stack.setCurrentIndex(1 if titles else 0)
-        self._sentence.setText(_sentence(self._squares()))
-        self._draw()
 
     def _choose(self, title: str) -> None:
         self._chosen = title
         for grid in self.grids:
             grid.camera.reset()
-        self._draw()
+        self._draw_matrix()
 
-    def _draw(self) -> None:
-        squares, title = self._squares(), self.choice.currentText()
+    def _draw_matrix(self) -> None:
+        squares, title = self.squares, self.choice.currentText()
         matrices = [s.matrices.get(title) for s in squares]
         self._scale = symmetric_scale(matrices)
         for i, (grid, axes) in enumerate(zip(self.grids, self.axes)):
@@ -207,9 +213,6 @@ class MatrixView(View):
         for grid, axes in zip(self.grids, self.axes):
             axes.place(QRectF(grid.viewport().rect()))
 
-    def _squares(self) -> tuple[Square, ...]:
-        return self.frame.squares[:2] if self.frame else ()
-
     def _point(self, index: int, place: Place | None) -> None:
         value = self.grids[index].item.value_at(place) if place is not None else None
         if place is None or value is None:
@@ -224,8 +227,7 @@ class MatrixView(View):
     def apply_theme(self) -> None:
         for grid in self.grids:
             grid.apply_theme()
-        style = f"background: {current().panel}; color: {current().muted}; font-size: 15px; padding: 24px;"
-        self._sentence.setStyleSheet(style)
+        self._pages.apply_theme()
         self._label.setStyleSheet(f"color: {current().muted};")
         palette = self._all.palette()
         palette.setColor(self._all.backgroundRole(), colour("panel"))
@@ -233,16 +235,16 @@ class MatrixView(View):
         self._all.setAutoFillBackground(True)
 
     def numbers(self) -> dict[str, NDArray[Any]]:
-        prefixed = len(self._squares()) > 1
+        prefixed = len(self.squares) > 1
         return {
             f"{s.model}/{title}" if prefixed else title: matrix
-            for s in self._squares()
+            for s in self.squares
             for title, matrix in s.matrices.items()
         }
 
     def caption(self) -> str:
         title = self.choice.currentText()
-        parts = [f"{s.model}, {s.layer.name}, matrix {title}" for s in self._squares() if title in s.matrices]
+        parts = [f"{s.model}, {s.layer.name}, matrix {title}" for s in self.squares if title in s.matrices]
         return f"{'; '.join(parts)}, colours ±{figure(self._scale)}" if parts else ""
 
 

@@ -71,8 +71,8 @@ class Stage(View):
         self._symbol.set_text("ρ(g)")
         self._element.wrap = True
         self._element.align = CENTRE | Qt.AlignmentFlag.AlignTop
-        self._header, self._hint = Label(12, "muted"), Label(11, "muted")
-        self._hint.setVisible(False)
+        self._header, self.hint = Label(12, "muted"), Label(11, "muted")
+        self.hint.setVisible(False)
         self._empty = Label(17, "text", CENTRE)
         self._empty.set_text("Drop an image here or pick a digit")
         self._empty_more = Label(12, "muted", CENTRE)
@@ -85,7 +85,7 @@ class Stage(View):
             *(self._symbol, self._element, self._header),
         )
         self._nothing = (self._empty_frame, self._empty, self._empty_more)
-        for item in (*self._upper, *self._nothing, self._hint):
+        for item in (*self._upper, *self._nothing, self.hint):
             self._scene.addItem(item)
         self.rows = tuple(StageRow(self._scene, self._features, i) for i in range(2))
         self._connect()
@@ -131,7 +131,7 @@ class Stage(View):
             item.setVisible(frame is not None)
         for item in self._nothing:
             item.setVisible(frame is None)
-        self._hint.setVisible(self._hint.isVisible() and frame is not None)
+        self.hint.setVisible(self.hint.isVisible() and frame is not None)
         back = any(s.back is not None for s in squares)
         for i, row in enumerate(self.rows):
             row.set_visible(i < len(squares), back)
@@ -216,7 +216,7 @@ class Stage(View):
         self._symbol.place(QRectF(start, middle - CAPTION - 3, end - start, CAPTION))
         self._element.place(QRectF(start + 2, middle + 5, end - start - 8, 48))
         self._header.place(boxes.header)
-        self._hint.place(boxes.hint)
+        self.hint.place(boxes.hint)
         for i, row in enumerate(self.rows[:models]):
             row.place(boxes.rows[i], boxes, i, models)
 
@@ -246,14 +246,14 @@ class Stage(View):
             words.append(square.message)
         self._header.set_text("  ·  ".join(words))
         picture = HINT if self.state.channel is None else HINT_ENLARGED
-        self._hint.set_text(picture if square.of(GraphPart) is None else HINT_GRAPH)
+        self.hint.set_text(picture if square.of(GraphPart) is None else HINT_GRAPH)
 
     def _show_hint(self) -> None:
         # only while a hand moves here: a hint does not belong into an exported figure
-        self._hint.setVisible(self.frame is not None)
+        self.hint.setVisible(self.frame is not None)
 
     def leaveEvent(self, event: QEvent) -> None:
-        self._hint.setVisible(False)
+        self.hint.setVisible(False)
         super().leaveEvent(event)
 
     # what the hand does -----------------------------------------------------------------------------------

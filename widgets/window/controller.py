@@ -54,7 +54,7 @@ class Controller(QObject):
         super().__init__(parent)
         self._history = History(state or State())
         self._runner = Runner(start_engine, self._delivered.emit)
-        self._delivered.connect(self._take, Qt.ConnectionType.QueuedConnection)
+        self._delivered.connect(self.take, Qt.ConnectionType.QueuedConnection)
         self._then: dict[str, Callable[[Any], None]] = {}
         self._numbered = 0
         self._curves: dict[str, OrbitCurve] = {}
@@ -65,7 +65,7 @@ class Controller(QObject):
         self.waiting = False  # whether the newest state has not been answered
         self._watch = QTimer(self, interval=WATCH_MS)
         self._watch.timeout.connect(self._runner.check_busy)
-        self.player = Player(self)
+        self.player = Player(self, self)
         self.player.changed.connect(self.played)
 
     # what there is ----------------------------------------------------------------------------------------
@@ -341,7 +341,7 @@ class Controller(QObject):
         same = (shown.model, shown.params, shown.sample) == (state.model, state.params, state.sample)
         return self.frame.squares[0].layers if same else ()
 
-    def _take(self, message: object) -> None:
+    def take(self, message: object) -> None:
         """Take what the worker delivered."""
         match message:
             case Frame():
@@ -359,7 +359,7 @@ class Controller(QObject):
             case TaskDone():
                 self._finish(message)
             case Catalogue():
-                self._begin_with(message)
+                self.begin_with(message)
             case NoEngine():
                 self.waiting = False
                 self._log_failure(message.failure)
@@ -372,7 +372,7 @@ class Controller(QObject):
         self.frame = frame
         self.frame_ready.emit(frame)
 
-    def _begin_with(self, catalogue: Catalogue) -> None:
+    def begin_with(self, catalogue: Catalogue) -> None:
         fresh, self.catalogue = self.catalogue is None, catalogue
         self.catalogue_ready.emit(catalogue)
         old = self.state

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QByteArray, QObject
 from PySide6.QtGui import QGuiApplication
@@ -15,12 +15,10 @@ from explorer.work.errors import failure_of
 from explorer.work.places import RESOURCES
 from widgets.base import theme
 from widgets.base.kinds_of_data import lessons_of
-from widgets.figures.recording import Recorder, Turntable
-from widgets.window.menus import empty
-
-if TYPE_CHECKING:
-    from widgets.base.view import View
-    from widgets.window.main_window import MainWindow
+from widgets.base.menus import empty
+from widgets.base.view import View
+from widgets.window.recording import Recorder, Turntable
+from widgets.window.shell import Shell
 
 LESSONS = RESOURCES / "lessons"
 MOST_RECENT = 10
@@ -34,27 +32,27 @@ NUMBERS = ("Table (*.csv)", "NumPy arrays (*.npz)")
 class Files(QObject):
     """Asks for paths and does the work; what fails is said above the stage."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        self._controller = window.controller
+    def __init__(self, shell: Shell) -> None:
+        super().__init__(shell)
+        self._shell = shell
+        self._controller = shell.controller
         self.session_path = ""
         self._recorder: Recorder | None = None
         self._turntable: Turntable | None = None
 
     # asking; tests answer in place of the person ----------------------------------------------------------
     def ask_open(self, title: str, filters: str) -> str:
-        return QFileDialog.getOpenFileName(self._window, title, self._folder(), filters)[0]
+        return QFileDialog.getOpenFileName(self._shell, title, self._folder(), filters)[0]
 
     def ask_save(self, title: str, name: str, filters: str) -> str:
         """Return the path to write to, with the extension of the chosen filter when none was typed."""
-        path, chosen = QFileDialog.getSaveFileName(self._window, title, str(Path(self._folder(), name)), filters)
+        path, chosen = QFileDialog.getSaveFileName(self._shell, title, str(Path(self._folder(), name)), filters)
         if path and not Path(path).suffix and "*." in chosen:
             path += "." + chosen.split("*.", 1)[1].split(")")[0].split(" ")[0]
         return path
 
     def _folder(self) -> str:
-        return str(self._window.settings.value("folder", ""))
+        return str(self._shell.settings.value("folder", ""))
 
     # opening ----------------------------------------------------------------------------------------------
     def open_data(self) -> None:
@@ -78,20 +76,20 @@ class Files(QObject):
         self.session_path = "" if lesson else path
         if session.layout and not lesson:
             layout = bytes(QByteArray.fromBase64(session.layout.encode()).data())
-            self._window.docks.restore(layout)
+            self._shell.docks.restore(layout)
         if session.text or session.equation:
-            self._window.show_lesson(session)
+            self._shell.show_lesson(session)
         if session.view:
-            self._window.show_view(session.view)
+            self._shell.show_view(session.view)
 
     def remember(self, path: str) -> None:
         path = str(Path(path).resolve())
         paths = [path, *(p for p in self.recent() if p != path)][:MOST_RECENT]
-        self._window.settings.setValue("recent", paths)
-        self._window.settings.setValue("folder", str(Path(path).parent))
+        self._shell.settings.setValue("recent", paths)
+        self._shell.settings.setValue("folder", str(Path(path).parent))
 
     def recent(self) -> list[str]:
-        value: Any = self._window.settings.value("recent", [])
+        value: Any = self._shell.settings.value("recent", [])
         # an INI file gives a list of one back as text
         found = [value] if isinstance(value, str) else list(value or [])
         return [str(p) for p in found if p]
@@ -107,7 +105,7 @@ class Files(QObject):
             menu.addAction("Nothing yet").setEnabled(False)
         else:
             menu.addSeparator()
-            menu.addAction("Clear this list", lambda: self._window.settings.remove("recent"))
+            menu.addAction("Clear this list", lambda: self._shell.settings.remove("recent"))
 
     def has_lessons(self) -> bool:
         return LESSONS.is_dir() and any(LESSONS.glob("*.json"))
@@ -144,25 +142,25 @@ class Files(QObject):
             self._save_to(path)
 
     def _save_to(self, path: str) -> None:
-        layout = bytes(QByteArray(self._window.docks.save()).toBase64().data()).decode()
+        layout = bytes(QByteArray(self._shell.docks.save()).toBase64().data()).decode()
         try:
             save_session(path, self._controller.state, {"layout": layout})
         except (OSError, ValueError) as error:
-            self._window.say_failure(failure_of(error, self._controller.state))
+            self._shell.say_failure(failure_of(error, self._controller.state))
             return
         self.session_path = path
         self.remember(path)
-        self._window.say("info", f"Saved {path}")
+        self._shell.say("info", f"Saved {path}")
 
     def copy_command(self) -> None:
         command = self._controller.state.command()
         QGuiApplication.clipboard().setText(command)
-        self._window.say("info", f"Copied: {command}")
+        self._shell.say("info", f"Copied: {command}")
 
     # exports ----------------------------------------------------------------------------------------------
     def export_view(self, view: View | None = None) -> None:
         """Save the view with the focus, or the stage, as a picture or as numbers by the extension chosen."""
-        view = view or self._window.active_view()
+        view = view or self._shell.panes.active()
         if view is None:
             return
         name = f"{self._controller.state.model}-{view.objectName() or 'view'}.png"
@@ -177,9 +175,9 @@ class Files(QObject):
             else:
                 export.export_view(view, path, theme=theme.current().name)
         except Exception as error:  # whatever stops an export, the window goes on
-            self._window.say_failure(failure_of(error, self._controller.state))
+            self._shell.say_failure(failure_of(error, self._controller.state))
         else:
-            self._window.say("info", f"Saved {path}")
+            self._shell.say("info", f"Saved {path}")
 
     def export_captures(self) -> None:
         """Save what every layer answered, on the worker thread: the tensors never come here."""
@@ -195,7 +193,7 @@ class Files(QObject):
                 raise ValueError("Captures cannot be exported by this engine: `main.py run` writes them.")
             return engine.export_captures(state, path)
 
-        self._controller.do(work, "Exporting captures…", lambda _: self._window.say("info", f"Saved {path}"))
+        self._controller.do(work, "Exporting captures…", lambda _: self._shell.say("info", f"Saved {path}"))
 
     def export_data(self) -> None:
         """Save the sample in another format, on the worker thread."""
@@ -215,35 +213,35 @@ class Files(QObject):
             return engine.export_data(state, path)
 
         def said(notes: Any) -> None:
-            self._window.say("info", "; ".join([f"Saved {path}", *notes]))
+            self._shell.say("info", "; ".join([f"Saved {path}", *notes]))
 
         self._controller.do(work, "Exporting data…", said)
 
     def export_orbit(self) -> None:
         """Film the stage along the orbit."""
-        view = self._window.stage_view()
+        view = self._shell.panes.front()
         if view is None or self._controller.frame is None:
-            self._window.say("warning", "There is nothing to film yet.")
+            self._shell.say("warning", "There is nothing to film yet.")
             return
         state = self._controller.state
         name = f"{state.model}-{state.orbit}.gif"
         if path := self.ask_save("Export orbit", name, FILMS):
             self._recorder = Recorder(self._controller, view, path)
-            self._recorder.finished.connect(lambda: self._window.say("info", f"Saved {path}"))
+            self._recorder.finished.connect(lambda: self._shell.say("info", f"Saved {path}"))
             self._recorder.begin()
 
     def export_turntable(self) -> None:
         """Film one full turn of the mesh that is shown."""
-        view = self._window.active_view()
+        view = self._shell.panes.active()
         turn = view.turntable(PICTURES_OF_A_TURN) if view is not None else None
         if turn is None:
-            self._window.say("warning", "There is nothing that turns here: choose the Surface view of a mesh.")
+            self._shell.say("warning", "There is nothing that turns here: choose the Surface view of a mesh.")
             return
         name = f"{self._controller.state.model}-turntable.gif"
         if path := self.ask_save("Export turntable", name, FILMS):
             self.stop_filming()
             self._turntable = Turntable(self._controller, turn, PICTURES_OF_A_TURN, path)
-            self._turntable.finished.connect(lambda: self._window.say("info", f"Saved {path}"))
+            self._turntable.finished.connect(lambda: self._shell.say("info", f"Saved {path}"))
             self._turntable.begin()
 
     def stop_filming(self) -> None:

@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.declare.elements import transforms
 from explorer.declare.params import Param
+from explorer.square.frame import OrbitCurve
+from explorer.state.state import State
 from widgets.base.view import Wish
-
-if TYPE_CHECKING:
-    from widgets.window.controller import Controller
 
 TICK_MS = 40
 ROUND_S = 8.0  # for the whole family at speed 1
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0)
 WIDEST = 64.0  # of a family without a curve yet, when the parameter's own limits are further apart
+
+
+class Host(Protocol):
+    """The one that has the state and is asked to move it."""
+
+    @property
+    def state(self) -> State:
+        """The state that is asked for."""
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the newest state has not been answered."""
+
+    @property
+    def curves(self) -> tuple[OrbitCurve, ...]:
+        """The curves of the orbit so far."""
+
+    def grant(self, wish: Wish) -> None:
+        """Change the state as is asked."""
 
 
 class Player(QObject):
@@ -29,9 +47,9 @@ class Player(QObject):
 
     changed = Signal(object)  # whether it plays
 
-    def __init__(self, controller: Controller) -> None:
-        super().__init__(controller)
-        self._controller = controller
+    def __init__(self, host: Host, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._host = host
         self._timer = QTimer(self, interval=TICK_MS)
         self._timer.timeout.connect(self.tick)
         self._at = math.nan  # where the play is, between two values that are shown
@@ -47,7 +65,7 @@ class Player(QObject):
         self.stop() if self.playing else self.start()
 
     def start(self) -> None:
-        transform = transforms().get(self._controller.state.orbit)
+        transform = transforms().get(self._host.state.orbit)
         if not self.playing and transform is not None and transform.orbit is not None:
             self._shown = math.nan
             self._timer.start()
@@ -56,14 +74,14 @@ class Player(QObject):
     def stop(self) -> None:
         if self.playing:
             self._timer.stop()
-            self._controller.grant(Wish(done=True))
+            self._host.grant(Wish(done=True))
             self.changed.emit(False)
 
     def tick(self) -> None:
         """Go on by one step, unless the last one has not been shown yet."""
-        if self._controller.waiting:
+        if self._host.waiting:
             return
-        state = self._controller.state
+        state = self._host.state
         transform = transforms().get(state.orbit)
         if transform is None or transform.orbit is None:
             self.stop()
@@ -75,11 +93,11 @@ class Player(QObject):
             self._at = values[index]
         low, high = self.span(param)
         values[index] = self._shown = self._next(param, low, high)
-        self._controller.grant(Wish(step=(state.orbit, tuple(values)), tag="play"))
+        self._host.grant(Wish(step=(state.orbit, tuple(values)), tag="play"))
 
     def span(self, param: Param) -> tuple[float, float]:
         """Return the ends of the family: those of the curve, if it is there."""
-        for curve in self._controller.curves:
+        for curve in self._host.curves:
             if len(curve.values) > 1 and not param.periodic:
                 return float(curve.values.min()), float(curve.values.max())
         if param.periodic or param.maximum - param.minimum <= WIDEST:

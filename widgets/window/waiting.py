@@ -28,12 +28,12 @@ class LoadingPage(QWidget):
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.bar = QProgressBar(minimum=0, maximum=0, textVisible=False)
         self.bar.setFixedSize(220, 4)
-        self._copy = QPushButton("Copy details")
-        self._copy.clicked.connect(self._copy_details)
-        self._quit = QPushButton("Quit")
-        self._quit.clicked.connect(self.quit_asked)
+        self.copy_button = QPushButton("Copy details")
+        self.copy_button.clicked.connect(self._copy_details)
+        self.quit_button = QPushButton("Quit")
+        self.quit_button.clicked.connect(self.quit_asked)
         buttons = QHBoxLayout()
-        for button in (self._copy, self._quit):
+        for button in (self.copy_button, self.quit_button):
             buttons.addWidget(button)
         column = QVBoxLayout(self)
         column.addStretch(3)
@@ -51,8 +51,8 @@ class LoadingPage(QWidget):
         if self._failure is None:
             self.text.setText(text)
             self.bar.show()
-            self._copy.hide()
-            self._quit.hide()
+            self.copy_button.hide()
+            self.quit_button.hide()
             self.apply_theme()
 
     def fail(self, failure: Failure) -> None:
@@ -62,8 +62,8 @@ class LoadingPage(QWidget):
         advice = "Check the installation with `make setup`; the log below has the whole story."
         self.text.setText(f"{failure.sentence}\n\n{advice}")
         self.bar.hide()
-        self._copy.show()
-        self._quit.show()
+        self.copy_button.show()
+        self.quit_button.show()
         self.apply_theme()
 
     def apply_theme(self) -> None:

@@ -195,7 +195,7 @@ def test_two_models_have_a_row_each_and_one_scale(qtbot: Any) -> None:
     view = shown(qtbot, graph_frame(one, two, channel=0))
     assert [len(row) for row in view.canvas.panels] == [3, 3]
     assert view.canvas.legend.limit == 50.0
-    ys = {round(box.y()) for _, _, box in view.canvas._cells()}
+    ys = {round(box.y()) for _, _, box in view.canvas.cells()}
     assert len(ys) == 2
     assert "d4-cnn/F(x)" in view.numbers()
 
@@ -210,7 +210,7 @@ def test_a_click_on_a_node_selects_it_and_on_an_edge_its_ends(qtbot: Any) -> Non
     QTest.mouseClick(view.canvas, LEFT, PLAIN, ((at(view, 0) + at(view, 1)) / 2).toPoint())
     assert wishes[-1].changes.keys() == {"node", "other"} and set(wishes[-1].changes.values()) == {0, 1}
     count = len(wishes)
-    empty = view.canvas._cells()[0][2].topLeft() + QPointF(4, 4)
+    empty = view.canvas.cells()[0][2].topLeft() + QPointF(4, 4)
     QTest.mouseClick(view.canvas, LEFT, PLAIN, empty.toPoint())
     assert len(wishes) == count, "nothing is selected, so there is nothing to let go"
     view.set_state(replace(view.state, node=1))
@@ -274,7 +274,7 @@ def test_a_node_dragged_onto_another_swaps_their_numbers(qtbot: Any, by: str) ->
     assert wishes[-1].changes == {"steps": (*steps, wanted)}
     assert np.array_equal(view.canvas.places, places), "nothing moves: numbers do"
     count = len(wishes)
-    empty = view.canvas._cells()[0][2].topLeft() + QPointF(4, 4)
+    empty = view.canvas.cells()[0][2].topLeft() + QPointF(4, 4)
     drag(view, at(view, 16), middle, empty, keys=ALT if by == "alt" else PLAIN)
     assert len(wishes) == count
 
@@ -290,7 +290,7 @@ def test_no_number_is_swapped_while_the_picture_is_older_than_the_chain(qtbot: A
 def test_a_lasso_counts_and_averages(qtbot: Any) -> None:
     part = karate_part()
     view = shown(qtbot, graph_frame(part, channel=2))
-    points = view.canvas.points(view.canvas._cells()[0][2])
+    points = view.canvas.points(view.canvas.cells()[0][2])
     low, high = points.min(axis=0) - 12, points.max(axis=0) + 12
     middle = points[:, 0].mean()
     corners = [QPointF(low[0], low[1]), QPointF(middle, low[1]), QPointF(middle, high[1]), QPointF(low[0], high[1])]
@@ -324,7 +324,7 @@ def test_the_wheel_zooms_about_the_cursor_and_f_fits(qtbot: Any) -> None:
 def test_the_ground_is_dragged_and_all_panels_follow(qtbot: Any, button: Any) -> None:
     view = shown(qtbot, graph_frame(karate_part(), channel=0))
     before = [at(view, 3, k) for k in range(3)]
-    corner = view.canvas._cells()[0][2].topLeft() + QPointF(5, 5)
+    corner = view.canvas.cells()[0][2].topLeft() + QPointF(5, 5)
     image = view.canvas.grab().toImage()
     drag(view, corner, corner + QPointF(20, 10), corner + QPointF(40, 30), button=button)
     for k in range(3):
@@ -387,7 +387,7 @@ def test_the_theme_is_followed(qtbot: Any) -> None:
     view = shown(qtbot, graph_frame(karate_part(), channel=0))
     theme.use("dark")
     view.apply_theme()
-    corner = view.canvas._cells()[0][2].topLeft() + QPointF(3, 3)
+    corner = view.canvas.cells()[0][2].topLeft() + QPointF(3, 3)
     assert view.canvas.grab().toImage().pixelColor(corner.toPoint()) == QColor(theme.DARK.plot)
 
 
@@ -397,12 +397,12 @@ def test_a_hidden_view_waits_and_a_closed_one_has_no_thread(qtbot: Any) -> None:
     view = GraphView()
     qtbot.addWidget(view)
     view.set_frame(frame)
-    assert view.placing._thread is None
+    assert view.placing.worker is None
     view.show()
     qtbot.waitUntil(lambda: bool(view.placing.running))
-    thread = view.placing._thread
+    thread = view.placing.worker
     view.close()
-    assert thread is not None and not thread.is_alive() and view.placing._thread is None
+    assert thread is not None and not thread.is_alive() and view.placing.worker is None
 
 
 def test_another_graph_takes_the_place_of_one_still_being_laid_out(qtbot: Any) -> None:
@@ -410,7 +410,7 @@ def test_another_graph_takes_the_place_of_one_still_being_laid_out(qtbot: Any) -
     view = opened(qtbot, GraphView(), 800, 500)
     assert isinstance(view, GraphView)
     view.set_frame(graph_frame(make_part(edges, 20_000), channel=0))
-    first = view.placing._thread
+    first = view.placing.worker
     give(qtbot, view, graph_frame(karate_part(), channel=0))
     assert view.canvas.places is not None and len(view.canvas.places) == 34
     qtbot.waitUntil(lambda: first is not None and not first.is_alive())
@@ -420,7 +420,7 @@ def test_a_crowded_graph_is_a_picture_that_moves_with_the_hand(qtbot: Any) -> No
     graph = nx.barabasi_albert_graph(4000, 4, seed=0)
     view = shown(qtbot, graph_frame(make_part(both_ways(graph), 4000), channel=0))
     c = view.canvas
-    box = c._cells()[0][2]
+    box = c.cells()[0][2]
     before = c.grab(box.toRect()).toImage()
     assert len({before.pixel(x, y) for x in range(0, 300, 7) for y in range(0, 300, 7)}) > 50
     corner = box.topLeft() + QPointF(3, 3)

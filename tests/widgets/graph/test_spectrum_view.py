@@ -103,7 +103,7 @@ def test_a_click_shows_the_eigenvector_and_again_the_next_of_equal_ones(view):
 
 def test_the_eigenvector_stays_when_a_frame_comes_and_goes_when_there_is_none_like_it(view):
     view.set_frame(karate())
-    view._pick(30)
+    view.pick(30)
     view.set_frame(karate(compare=True))
     assert view.selected == 30
     view.set_frame(graph_frame(graph_square(structure_of(nx.path_graph(5)))))
@@ -114,7 +114,7 @@ def test_the_eigenvector_stays_when_a_frame_comes_and_goes_when_there_is_none_li
 def test_a_click_on_a_node_of_the_eigenvector_selects_it(view, places):
     wishes = gather(view)
     view.set_frame(karate(places=places))
-    view._pick(1)
+    view.pick(1)
     view.grab()
     chart = view.vector
     if places:
@@ -184,7 +184,7 @@ def test_odd_graphs_are_drawn(view, kind):
         spectrum = replace(spectrum, x=spectrum.x * np.nan, layer=spectrum.layer * np.nan)
     view.set_frame(with_part(graph_frame(square), spectrum=spectrum))
     if len(spectrum.eigenvalues):
-        view._pick(0)
+        view.pick(0)
     view.grab()
     view.numbers(), view.caption()
     for x in range(0, 1200, 60):
@@ -195,7 +195,7 @@ def test_odd_graphs_are_drawn(view, kind):
 def test_nothing_is_made_anew_on_a_frame(view):
     frames = [karate(compare=True), karate(compare=True, node=3)]
     view.set_frame(frames[0])
-    view._pick(2)
+    view.pick(2)
     before = objects(view)
     for i in range(20):
         view.set_frame(frames[i % 2])
@@ -205,7 +205,7 @@ def test_nothing_is_made_anew_on_a_frame(view):
 
 def test_the_state_marks_the_node_before_its_frame_is_there(view):
     view.set_frame(karate())
-    view._pick(1)
+    view.pick(1)
     view.set_state(State(node=5))
     assert view.vector.node == 5
     view.set_frame(karate())  # a late frame
@@ -216,14 +216,14 @@ def test_the_state_marks_the_node_before_its_frame_is_there(view):
 def test_every_size_can_be_drawn(qtbot, width, height):
     view = opened(qtbot, SpectrumView(), width, height)
     view.set_frame(karate(compare=True, places=True))
-    view._pick(1)
+    view.pick(1)
     assert not view.grab().isNull()
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_it_is_exported(view, tmp_path, ending):
     view.set_frame(karate(compare=True))
-    view._pick(1)
+    view.pick(1)
     export_view(view, tmp_path / f"spectrum.{ending}")
     assert (tmp_path / f"spectrum.{ending}").stat().st_size > 2000
     if ending == "svg":

@@ -21,13 +21,13 @@ from PySide6.QtWidgets import QApplication
 from tests.widgets.parts.mouse import double_click
 from tests.widgets.parts.sample_meshes import make_frames, make_looks, make_sphere, make_torus
 from widgets.base import theme
-from widgets.figures.recording import as_array
 from widgets.mesh.drawing import camera, glyphs
 from widgets.mesh.drawing.canvas import STEP, TURN, MeshCanvas
 from widgets.mesh.drawing.coarse import ACROSS, MANY, stand_in
 from widgets.mesh.drawing.look import Glyphs, Marks, MeshLook, Slice, Text, blank
 from widgets.mesh.drawing.look import Path as Polyline
 from widgets.mesh.drawing.pictures import FIRST, FULL
+from widgets.window.recording import as_array
 
 ROOT = Path(__file__).resolve().parents[3]
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton

@@ -19,18 +19,25 @@ from tests.widgets.parts.mouse import double_click
 from tests.widgets.parts.time_parts import hover
 from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened
 from widgets.base import theme
+from widgets.base.pointer import Pointers
 from widgets.base.view import Wish
 from widgets.figures.export import export_numbers, export_view
-from widgets.figures.recording import as_array
 from widgets.mesh.charts.kernel_chart import KernelChart, Label, arranged, label
 from widgets.mesh.charts.patch_geometry import angle_of, around, faces_near, frame_map, plane, raster
-from widgets.mesh.cursor import cursor
 from widgets.mesh.looks import colours_of
 from widgets.mesh.views.patch import PatchView, kernel_layer
 from widgets.mesh.views.surface import SurfaceView
+from widgets.window.recording import as_array
 
 NODE = 100
 ROTATIONS = {"layer": "conv1.rotations", "node": NODE}
+
+
+def beside(qtbot: Any, view: PatchView) -> SurfaceView:
+    """Open a surface that points together with the patch, as in one window."""
+    surface = opened(qtbot, SurfaceView(), 720, 360)
+    Pointers(surface).link("vertex", surface.pointer, view.pointer)
+    return surface
 
 
 @pytest.fixture(autouse=True)
@@ -115,7 +122,7 @@ def test_the_plane_is_the_log_map_and_the_networks_patch_lies_on_its_rings(view:
 
 
 def test_colours_are_those_of_the_surface_on_both_sides(view: PatchView, qtbot: Any) -> None:
-    surface = opened(qtbot, SurfaceView(), 720, 360)
+    surface = beside(qtbot, view)
     frame = mesh_frame(chain=f"permute:3+gauge:40,{NODE}", node=NODE)
     part = give(view, frame)
     give(surface, frame)
@@ -156,7 +163,7 @@ def test_a_triangle_is_filled_evenly_and_one_turned_over_is_left_out() -> None:
 
 
 def test_pointing_and_clicking_a_vertex(view: PatchView, qtbot: Any) -> None:
-    surface = opened(qtbot, SurfaceView(), 720, 360)
+    surface = beside(qtbot, view)
     frame = mesh_frame(chain="permute:3", node=NODE)
     part = give(view, frame)
     give(surface, frame)
@@ -173,7 +180,7 @@ def test_pointing_and_clicking_a_vertex(view: PatchView, qtbot: Any) -> None:
     spot = view.patch.vertex_at(near)
     click(view.patch, spot.x(), spot.y())
     assert wishes == [Wish({"node": near, "other": None})]
-    cursor.moved.emit(None)
+    view.pointer.moved.emit(None)
     assert view.patch.hot is None
 
 
@@ -227,7 +234,7 @@ def test_scalars_name_the_layer_that_has_directions(view: PatchView) -> None:
 
 
 def test_a_thin_line_picks_its_channel_here_and_on_the_surface(view: PatchView, qtbot: Any) -> None:
-    surface = opened(qtbot, SurfaceView(), 720, 360)
+    surface = beside(qtbot, view)
     frame = mesh_frame("geodesic-cnn", **ROTATIONS)
     give(surface, frame)
     give(view, frame)
@@ -372,5 +379,3 @@ def test_a_closed_view_is_gone(qtbot: Any) -> None:
     del view
     gc.collect()
     assert gone() is None
-    cursor.moved.emit(3)
-    cursor.moved.emit(None)

@@ -55,9 +55,9 @@ def wait(qtbot: QtBot, condition: Callable[[], Any]) -> None:
 
 
 def surface_of(window: MainWindow) -> SurfaceView:
-    found = next(v for spec, v in window.views if spec.name == "surface")
+    found = next(v for spec, v in window.panes.views if spec.name == "surface")
     assert isinstance(found, SurfaceView)
-    window.tabs.setCurrentWidget(found)
+    window.panes.setCurrentWidget(found)
     return found
 
 
@@ -166,7 +166,7 @@ def test_a_turntable_is_filmed_from_the_menu(
 def test_nothing_is_filmed_where_nothing_turns(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     monkeypatch.setattr(window.files, "ask_save", lambda *words: asked.append(words) or "")
-    monkeypatch.setattr(window, "active_view", lambda: None)
+    monkeypatch.setattr(window.panes, "active", lambda: None)
     window.menus.actions["export_turntable"].trigger()
     assert not asked and "Surface view" in window.infobar.text.text()
 

@@ -23,9 +23,9 @@ from tests.widgets.parts.mesh_frames import mesh_frame
 from tests.widgets.parts.sample_frames import make_frame
 from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened
 from widgets.base import theme
+from widgets.base.pointer import Pointer, Pointers
 from widgets.base.view import Wish
 from widgets.figures.export import export_numbers
-from widgets.mesh.cursor import cursor
 from widgets.mesh.looks import answers, colours_of, feature, features, strongest
 from widgets.mesh.views.surface import SurfaceView
 from widgets.window.controller import Controller
@@ -366,7 +366,7 @@ def test_a_renumbered_mesh_has_the_same_vertex_selected_on_both_sides(view: Surf
 def test_the_vertex_under_the_mouse_is_told_and_followed(view: SurfaceView) -> None:
     give(view, mesh_frame())
     heard: list[Any] = []
-    cursor.moved.connect(heard.append)
+    view.pointer.moved.connect(heard.append)
     vertex = int(in_front(view, least=0.9)[2])
     words: list[str] = []
     view.hovered.connect(words.append)
@@ -374,11 +374,10 @@ def test_the_vertex_under_the_mouse_is_told_and_followed(view: SurfaceView) -> N
     assert heard == [vertex] and words[-1].startswith(f"vertex {vertex} at")
     QTest.mouseMove(view.canvas, QPoint(18, 60))
     assert heard[-1] is None and words[-1] == ""
-    cursor.moved.disconnect(heard.append)
     view.canvas.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
-    cursor.moved.emit(11)
+    view.pointer.moved.emit(11)
     assert view.canvas.hot == (0, 11)
-    cursor.moved.emit(None)
+    view.pointer.moved.emit(None)
     assert view.canvas.hot is None
 
 
@@ -415,6 +414,8 @@ def test_a_closed_view_is_gone(qtbot: Any) -> None:
     qtbot.waitExposed(view)
     view.set_frame(mesh_frame(node=5))
     view.grab()
+    pointers, other = Pointers(), Pointer()
+    pointers.link("vertex", view.pointer, other)
     gone = weakref.ref(view.canvas)
     view.close()
     view.deleteLater()
@@ -422,8 +423,8 @@ def test_a_closed_view_is_gone(qtbot: Any) -> None:
     del view
     gc.collect()
     assert gone() is None
-    cursor.moved.emit(3)  # nobody is there to hear it
-    cursor.moved.emit(None)
+    other.moved.emit(3)  # nobody is there to hear it
+    other.moved.emit(None)
 
 
 def test_all_of_the_mesh_is_seen_in_panels_of_any_shape_and_words_do_not_widen_the_window(view: SurfaceView) -> None:

@@ -16,7 +16,7 @@ class Mouse:
 
     def __init__(self, view: QGraphicsView) -> None:
         self.view = view
-        self._down = NONE
+        self.down = NONE
 
     def at(self, item: QGraphicsItem, point: QPointF) -> QPointF:
         return item.mapToScene(point)
@@ -24,17 +24,17 @@ class Mouse:
     def _send(self, kind: QEvent.Type, point: QPointF, button: Qt.MouseButton, keys: Qt.KeyboardModifier) -> None:
         port = self.view.viewport()
         here = QPointF(self.view.mapFromScene(point))
-        QApplication.sendEvent(port, QMouseEvent(kind, here, QPointF(port.mapToGlobal(here)), button, self._down, keys))
+        QApplication.sendEvent(port, QMouseEvent(kind, here, QPointF(port.mapToGlobal(here)), button, self.down, keys))
 
     def press(self, point: QPointF, keys: Qt.KeyboardModifier = PLAIN, button: Qt.MouseButton = LEFT) -> None:
-        self._down = button
+        self.down = button
         self._send(QEvent.Type.MouseButtonPress, point, button, keys)
 
     def move(self, point: QPointF, keys: Qt.KeyboardModifier = PLAIN) -> None:
         self._send(QEvent.Type.MouseMove, point, NONE, keys)
 
     def release(self, point: QPointF, keys: Qt.KeyboardModifier = PLAIN) -> None:
-        button, self._down = self._down, NONE
+        button, self.down = self.down, NONE
         self._send(QEvent.Type.MouseButtonRelease, point, button, keys)
 
     def click(self, point: QPointF) -> None:

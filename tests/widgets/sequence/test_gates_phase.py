@@ -21,7 +21,6 @@ from widgets.base.param_control import ParamControl
 from widgets.figures.export import export_numbers, export_view
 from widgets.sequence.charts.gate_statistics import LONGEST, count, forgetting, keeps, timed
 from widgets.sequence.charts.phase_chart import principal, thinned
-from widgets.sequence.cursor import cursor
 from widgets.sequence.views.gates import GatesView
 from widgets.sequence.views.phase import PhaseView
 
@@ -173,7 +172,7 @@ def test_units_can_be_chosen(phase):
 def test_a_click_on_a_point_selects_its_step_and_hovering_tells_the_others(phase):
     give(phase, shift_part(by=5), steps=MOVED)
     chart, wishes, heard, said = phase.chart, gather(phase), [], []
-    cursor.moved.connect(heard.append)
+    phase.pointer.moved.connect(heard.append)
     phase.hovered.connect(said.append)
     x, y = chart.place(chart.paths[0].points)[120]
     path, i = chart.nearest(QPointF(x, y))
@@ -182,7 +181,6 @@ def test_a_click_on_a_point_selects_its_step_and_hovering_tells_the_others(phase
     assert abs(step - 120) <= 1 and "principal axis 1" in said[-1] and abs(heard[-1] - 120) <= 2
     click(chart, x, y)
     assert abs(wishes[-1].changes["node"] - 120) <= 2
-    cursor.moved.disconnect(heard.append)
 
 
 def settling(units: int, converged: bool = True, contraction: float = 0.5) -> Settling:

@@ -75,7 +75,7 @@ def settle(qtbot: QtBot, window: MainWindow) -> None:
 
 
 def timeline(window: MainWindow) -> TimelineView:
-    return next(view for _, view in window.views if isinstance(view, TimelineView))
+    return next(view for _, view in window.panes.views if isinstance(view, TimelineView))
 
 
 # names --------------------------------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def test_a_date_that_is_rewritten_can_be_read(qtbot: QtBot, open_window: Open) -
     wanted = datetime.strptime(asked, "%d %B %Y").date().isoformat()
     row = next(r for r in timeline(window).canvas.scene.rows if r.written)
     assert "".join(row.written).replace("blank", "") == wanted and row.name == "answer"
-    output = next(view for _, view in window.views if isinstance(view, OutputView))
+    output = next(view for _, view in window.panes.views if isinstance(view, OutputView))
     window.show_view("output")
     qtbot.waitUntil(lambda: output.bars[0]._written is not None)
     written = output.bars[0]._written
@@ -191,7 +191,7 @@ def test_a_date_that_is_rewritten_can_be_read(qtbot: QtBot, open_window: Open) -
 def test_a_matrix_over_steps_moves_with_the_steps(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="bahdanau-dates", sample="date", layer="alignment"))
     window.show_view("pairs")
-    pairs = next(view for _, view in window.views if isinstance(view, PairsView))
+    pairs = next(view for _, view in window.panes.views if isinstance(view, PairsView))
     qtbot.waitUntil(lambda: "moves with the steps" in pairs.words.text())
     assert "nodes" not in pairs.words.text()
 

@@ -26,9 +26,9 @@ from explorer.square.equation_values import Working
 from tests.widgets.parts.time_parts import hover, lstm, shift_part, sigmoid, time_frame, token_part
 from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened
 from widgets.base import theme
+from widgets.base.pointer import Pointers
 from widgets.base.words import figure
 from widgets.figures.export import export_numbers, export_view
-from widgets.sequence.cursor import cursor
 from widgets.sequence.views.steps import NO_EQUATIONS, StepsView
 from widgets.sequence.views.timeline import TimelineView
 
@@ -81,12 +81,6 @@ def steps(qtbot):
     return opened(qtbot, StepsView(), 900, 500)
 
 
-@pytest.fixture(autouse=True)
-def _quiet():
-    yield
-    cursor.moved.emit(None)
-
-
 def give(view, *parts, layer="lstm.hidden", **changes):
     frame = time_frame(*parts, layer=layer, **changes)
     view.set_state(frame.state)
@@ -121,7 +115,7 @@ def test_the_numbers_of_the_step_stand_in_the_equation(steps):
     assert text == f"{line(o[100, 4])} · tanh({line(c[100, 4])}) = {line(part.gates['lstm.hidden'][100, 4])}"
     assert steps.canvas.text("lstm.cell").endswith(f"= {line(c[100, 4])}")
     for step in (0, 60):
-        cursor.moved.emit(step)
+        steps.pointer.moved.emit(step)
         left, right = steps.canvas.text("lstm.cell").split(" = ")
         before = c[step - 1, 4] if step else 0.0
         assert right == line(c[step, 4]) and line(i[step, 4]) in left and line(f[step, 4]) in left
@@ -131,6 +125,8 @@ def test_the_numbers_of_the_step_stand_in_the_equation(steps):
 
 def test_hovering_in_the_timeline_changes_the_numbers_and_asks_for_nothing(qtbot, steps):
     timeline = opened(qtbot, TimelineView(), 900, 500)
+    pointers = Pointers()
+    pointers.link("step", timeline.pointer, steps.pointer)
     part = with_equations(shift_part())
     give(steps, part)
     give(timeline, part)
@@ -141,23 +137,23 @@ def test_hovering_in_the_timeline_changes_the_numbers_and_asks_for_nothing(qtbot
     hover(timeline.canvas, box.center())
     assert steps.canvas.text("lstm.cell") != seen and not wishes
     step = steps.step()
-    assert f"step {step}" in steps._where.text() and step != part.steps // 2
+    assert f"step {step}" in steps.where.text() and step != part.steps // 2
     assert steps.canvas.text("lstm.cell").endswith(line(part.gates["lstm.cell"][step, 0]))
 
 
 def test_the_pinned_step_comes_back_when_the_mouse_leaves(steps):
     give(steps, with_equations(shift_part()), node=20)
-    assert steps.step() == 20 and "pinned" in steps._where.text()
-    cursor.moved.emit(5)
+    assert steps.step() == 20 and "pinned" in steps.where.text()
+    steps.pointer.moved.emit(5)
     assert steps.step() == 5
-    cursor.moved.emit(None)
+    steps.pointer.moved.emit(None)
     assert steps.step() == 20
 
 
 def test_without_a_pin_the_step_seen_last_stays(steps):
     give(steps, with_equations(shift_part()))
-    cursor.moved.emit(5)
-    cursor.moved.emit(None)
+    steps.pointer.moved.emit(5)
+    steps.pointer.moved.emit(None)
     assert steps.step() == 5
 
 
@@ -194,12 +190,12 @@ def test_both_sides_stand_beside_each_other_and_what_differs_is_marked(steps):
     (cell,) = [c for c in steps.canvas.cells if c.key == "lstm.hidden"]
     there = part.moved_gates["lstm.hidden"][105]
     assert steps.canvas.text("lstm.hidden", "after").endswith(line(there[0]))
-    assert "step 105 of ρ(g)x" in steps._where.text()
+    assert "step 105 of ρ(g)x" in steps.where.text()
     wanted = np.abs(there - part.gates["lstm.hidden"][100]) > 1e-4 * cell.limit
     np.testing.assert_array_equal(cell.apart, wanted)
     assert wanted.any() == bool(cell.apart.any())
-    cursor.moved.emit(198)
-    assert "cut off" in steps._where.text() and steps.canvas.cells[0].after is None
+    steps.pointer.moved.emit(198)
+    assert "cut off" in steps.where.text() and steps.canvas.cells[0].after is None
 
 
 def test_the_same_network_on_the_same_steps_differs_nowhere(steps):

@@ -65,7 +65,7 @@ def settle(qtbot: QtBot, window: MainWindow) -> None:
 
 def view_of(window: MainWindow, kind: type[Any], name: str) -> Any:
     window.show_view(name)
-    return next(view for _, view in window.views if isinstance(view, kind))
+    return next(view for _, view in window.panes.views if isinstance(view, kind))
 
 
 def test_a_drag_on_the_curve_warps_the_sequence_and_is_undone_as_one(qtbot: QtBot, open_window: Open) -> None:

@@ -20,7 +20,6 @@ from tests.widgets.parts.time_parts import dna_part, hover, shift_part, time_fra
 from tests.widgets.parts.view_driving import click, drag, gather, objects, odd_frames, opened
 from widgets.base import theme
 from widgets.figures.export import export_numbers, export_view
-from widgets.sequence.cursor import cursor
 from widgets.sequence.timeline.rows import moved_names
 from widgets.sequence.timeline.tiles import table
 from widgets.sequence.views.timeline import NONE, TimelineView
@@ -159,7 +158,7 @@ def test_the_read_out_has_every_value_at_the_step(view):
 def test_the_cursor_is_in_all_rows_at_the_matched_step(view):
     give(view, shift_part(by=50), steps=MOVED)
     canvas, heard = view.canvas, []
-    cursor.moved.connect(heard.append)
+    view.pointer.moved.connect(heard.append)
     plain = canvas.grab().toImage()
     at = point(view, "before/0/lstm.cell", 30)
     hover(canvas, at)
@@ -170,14 +169,13 @@ def test_the_cursor_is_in_all_rows_at_the_matched_step(view):
         x = round(canvas.axis.x_of(step))
         strip = [(x + dx, int(box.center().y())) for dx in range(-1, 8)]
         assert any(plain.pixel(*one) != marked.pixel(*one) for one in strip), key
-    cursor.moved.disconnect(heard.append)
 
 
 def test_another_view_moves_the_cursor(view):
     give(view, shift_part())
-    cursor.moved.emit(12)
+    view.pointer.moved.emit(12)
     assert view.canvas.hot == ("before", 12)
-    cursor.moved.emit(None)
+    view.pointer.moved.emit(None)
     assert view.canvas.hot is None
 
 

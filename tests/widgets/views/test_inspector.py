@@ -20,7 +20,6 @@ from tests.widgets.parts.sample_catalogue import make_catalogue, make_info
 from tests.widgets.parts.sample_frames import make_frame
 from tests.widgets.parts.time_parts import shift_part, time_frame
 from tests.widgets.parts.view_driving import gather, measure, objects, odd_frames, opened, with_layers
-from widgets.base.param_control import ParamControl
 from widgets.views.inspector import InspectorView
 
 ODD = odd_frames()
@@ -324,45 +323,6 @@ def test_nothing_is_made_anew_on_a_frame(view):
         view.set_state(replace(frame.state, params=(("depth", 1.0 + i % 5),)))
         view.grab()
     assert objects(view) == before
-
-
-# one control --------------------------------------------------------------------------------------------------
-PARAMS = [p for t in transforms().values() for p in t.params] + list(make_info().params) + [
-    Param("tiny", "Tiny", 1e-3, 1e-4, 1e-2, 1e-4),
-    Param("still", "Still", 0.0, 0.0, 1.0, 0.0),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("param", PARAMS, ids=lambda p: p.name)
-def test_a_control_holds_every_value_it_is_given(qtbot, param):
-    made = ParamControl(param)
-    qtbot.addWidget(made)
-    said = []
-    made.changed.connect(lambda *what: said.append(what))
-    for value in (param.minimum, param.maximum, param.default, param.clamp((param.minimum + param.maximum) / 2)):
-        made.set_value(value)
-        assert made.value() == pytest.approx(value, abs=10 ** -(made.spin.decimals() if made.spin else 0))
-    assert not said
-
-
-@pytest.mark.parametrize("param", [p for p in PARAMS if not p.choices], ids=lambda p: p.name)
-def test_the_slider_passes_through_the_default(qtbot, param):
-    made = ParamControl(param)
-    qtbot.addWidget(made)
-    assert made._from_slider(made._to_slider(param.default)) == pytest.approx(param.default)
-    low, high = made.limits()
-    assert made._from_slider(0) == pytest.approx(low) and made._from_slider(made.slider.maximum()) == pytest.approx(
-        high
-    )
-
-
-def test_a_very_wide_range_is_shown_in_part(qtbot):
-    made = ParamControl(transforms()["translate"].params[0])
-    qtbot.addWidget(made)
-    made.set_reach(14)
-    assert made.limits() == (-14, 14) and made.slider.maximum() == 28
-    made.set_value(3000)
-    assert made.value() == 3000 and made.slider.value() == 28
 
 
 def test_the_wheel_changes_only_what_has_the_focus(view):

@@ -23,7 +23,7 @@ def view(qtbot):
 
 
 def item(view, name, root=0):
-    return view._items[root, name]
+    return view.items[root, name]
 
 
 def rect_of(view, name, column=NAME, root=0):
@@ -89,11 +89,11 @@ def test_the_selected_layer_is_marked_without_an_answer(view):
 
 def test_items_stay_while_numbers_change(view):
     view.set_frame(make_frame(compare=True))
-    before, items = objects(view), dict(view._items)
+    before, items = objects(view), dict(view.items)
     for i in range(50):
         view.set_frame(make_frame(compare=True, seed=i))
         view.grab()
-    assert view._items == items and objects(view) == before
+    assert view.items == items and objects(view) == before
 
 
 def test_what_is_folded_stays_folded(view):

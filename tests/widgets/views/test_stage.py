@@ -99,8 +99,8 @@ def test_dragging_the_ring_gives_the_angle(
     far = 120
     path = [stand.on_ring(grip + turn * k / 8, far) for k in range(1, 9)]
     stand.mouse.press(stand.on_ring(grip), keys)
-    first = stand.stage.ring._start[1]
-    stand.stage.ring._start = (start, grip)  # what the press would be without rounding to pixels
+    first = stand.stage.ring.hold[1]
+    stand.stage.ring.hold = (start, grip)  # what the press would be without rounding to pixels
     assert abs((first - grip + 180) % 360 - 180) < 1.0
     for point in path:
         stand.mouse.move(point, keys)
@@ -117,7 +117,7 @@ def test_the_handle_itself_is_dragged_by_the_real_mouse(qtbot: QtBot) -> None:
     handle = stand.stage.canvas.mapFromScene(ring.mapToScene(ring.handle().center()))
     aim = stand.stage.canvas.mapFromScene(stand.on_ring(180))
     qtbot.mousePress(port, Qt.MouseButton.LeftButton, pos=handle)
-    stand.mouse._down = Qt.MouseButton.LeftButton
+    stand.mouse.down = Qt.MouseButton.LeftButton
     stand.mouse.move(QPointF(aim))
     qtbot.mouseRelease(port, Qt.MouseButton.LeftButton, pos=aim)
     assert stand.wishes[-1] == Wish(step=("rotate", (90.0,)), tag="ring", done=True)
@@ -341,7 +341,7 @@ def test_the_field_of_view_lies_over_x(qtbot: QtBot) -> None:
     seen[4:7, 10:13] = 1.0
     frame = replace(make_frame(), squares=(replace(make_square(), field_of_view=seen),))
     stand = Stand(qtbot, frame)
-    lines = stand.stage.before._heat_lines
+    lines = stand.stage.before.heat_lines
     assert lines is not None and len(lines) == 12
     inside, outside = stand.pixel("x", (0, 5, 11)), stand.pixel("x", (0, 20, 20))
     before = [stand.stage.grab().toImage().pixelColor(p.toPoint()) for p in (inside, outside)]
@@ -424,7 +424,7 @@ def test_what_has_no_action_is_said_in_its_place(qtbot: QtBot) -> None:
 
 def test_the_hint_is_there_while_a_hand_moves_over_the_stage(qtbot: QtBot) -> None:
     stand = Stand(qtbot, make_frame())
-    hint = stand.stage._hint
+    hint = stand.stage.hint
     assert not hint.isVisible()
     stand.mouse.move(QPointF(5, 5))
     assert hint.isVisible() and "ring" in hint.text
@@ -438,7 +438,7 @@ def test_the_hint_is_there_while_a_hand_moves_over_the_stage(qtbot: QtBot) -> No
 
 def test_without_a_frame_it_says_what_to_do(qtbot: QtBot) -> None:
     stand = Stand(qtbot, None)
-    shown = [item for item in stand.stage._scene.items() if item.isVisible()]
+    shown = [item for item in stand.stage.canvas.scene().items() if item.isVisible()]
     assert {getattr(item, "text", "") for item in shown} >= {"Drop an image here or pick a digit"}
     assert not stand.stage.ring.isVisible()
     assert stand.stage.caption() == "" and stand.stage.numbers() == {}
@@ -476,11 +476,11 @@ def test_two_models_have_their_own_rows_and_colours(qtbot: QtBot) -> None:
 
 def test_nothing_is_made_anew_on_a_frame(qtbot: QtBot) -> None:
     stand = Stand(qtbot, make_frame())
-    items = [id(item) for item in stand.stage._scene.items()]
+    items = [id(item) for item in stand.stage.canvas.scene().items()]
     frames = [make_frame(compare=True), make_frame(), None, points(10)]
     for k in range(52):
         stand.stage.set_frame(frames[k % 4])
-    assert [id(item) for item in stand.stage._scene.items()] == items
+    assert [id(item) for item in stand.stage.canvas.scene().items()] == items
 
 
 def test_the_pooled_difference_replaces_the_channels(qtbot: QtBot) -> None:

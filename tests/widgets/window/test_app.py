@@ -1,4 +1,4 @@
-"""From the first call to the exit code, and the window as a picture."""
+"""From the first call to the exit code."""
 
 from __future__ import annotations
 
@@ -10,13 +10,10 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QSettings
-from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
 from explorer.state.state import State
 from tests.widgets.parts.fake_engine import FakeEngine
-from widgets.base import theme
-from widgets.figures import offscreen
 from widgets.window import app
 
 
@@ -67,42 +64,3 @@ def test_an_exception_that_nobody_caught_is_said(
     app.run_window(FakeEngine, State(sample="digit-3"), on_ready=ready, settings=settings)
     assert said == ["This should not have happened: KeyError: 'conv9'"]
     assert sys.excepthook is before
-
-
-@pytest.mark.parametrize("name", ["light", "dark"])
-def test_a_picture_of_the_window(qapp: QApplication, tmp_path: Path, name: str) -> None:
-    before = theme.current()
-    path = tmp_path / "new" / "window.png"
-    state = State(sample="digit-3", compare="c4-cnn")
-    assert offscreen.grab_window(FakeEngine, state, (1000, 700), name, path) == path
-    image = QImage(str(path))
-    assert image.width() >= 1000 and image.height() >= 700
-    dark = image.pixelColor(image.width() // 2, 2).lightness() < 128
-    assert dark is (name == "dark")
-    assert theme.current() is before
-    assert [p.name for p in path.parent.iterdir()] == ["window.png"]
-
-
-def test_no_picture_of_what_fails(qapp: QApplication, tmp_path: Path) -> None:
-    def start() -> FakeEngine:
-        raise ImportError("no torch")
-
-    with pytest.raises(offscreen.NoPicture, match="no torch"):
-        offscreen.grab_window(start, State(), path=tmp_path / "a.png")
-
-    def start_broken() -> FakeEngine:
-        engine = FakeEngine()
-        engine.error = ValueError("too small")
-        return engine
-
-    with pytest.raises(offscreen.NoPicture, match="too small"):
-        offscreen.grab_window(start_broken, State(), path=tmp_path / "a.png")
-
-    def start_slow() -> FakeEngine:
-        engine = FakeEngine()
-        engine.gate.clear()
-        return engine
-
-    with pytest.raises(offscreen.NoPicture, match=r"no frame after 0\.05 seconds"):
-        offscreen.grab_window(start_slow, State(), path=tmp_path / "a.png", timeout=0.05)
-    assert list(tmp_path.iterdir()) == []

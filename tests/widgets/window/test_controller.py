@@ -267,7 +267,7 @@ def test_a_frame_of_a_stale_epoch_is_not_shown(bench: Bench) -> None:
     stale = bench.c.frame
     bench.c.change({"seed": 5})
     count = len(bench.said["frame_ready"])
-    bench.c._take(stale)  # it was on its way already
+    bench.c.take(stale)  # it was on its way already
     assert len(bench.said["frame_ready"]) == count
     bench.settle()
     assert bench.c.frame is not None and bench.c.frame.state.seed == 5

@@ -9,8 +9,8 @@ from PySide6.QtGui import QKeySequence
 from pytestqt.qtbot import QtBot
 
 from tests.widgets.parts.fake_engine import FakeEngine
+from widgets.window.bars.palette import actions_of
 from widgets.window.main_window import MainWindow
-from widgets.window.palette import actions_of
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "keys.md"
 

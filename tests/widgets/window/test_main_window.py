@@ -39,8 +39,8 @@ from tests.widgets.parts.sample_catalogue import make_info
 from widgets.base import theme
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.views.log import VIEW as LOG
+from widgets.window.bars.palette import score
 from widgets.window.main_window import MainWindow
-from widgets.window.palette import score
 
 
 class Probe(View):
@@ -148,7 +148,7 @@ def bench(qtbot: QtBot, tmp_path: Path) -> Iterator[Bench]:
 
 
 def view(window: MainWindow, name: str) -> Probe:
-    found = next(v for s, v in window.views if s.name == name)
+    found = window.panes.named(name)
     assert isinstance(found, Probe)
     return found
 
@@ -176,7 +176,7 @@ def test_the_window_opens_with_the_views_that_there_are(bench: Bench, size: QSiz
     bench.until(lambda: window.controller.curves and window.controller.curves[0].done == 72)
     window.controller.grant(Wish(changes={"compare": "c4-cnn", "layer": "relu1"}, step=("rotate", (30.0,))))
     bench.settle(window)
-    for spec, _ in window.views:
+    for spec, _ in window.panes.views:
         window.show_view(spec.name)
     trigger(window, "untransform")
     window.set_theme("dark")
@@ -222,7 +222,7 @@ def test_until_the_first_frame_there_is_a_loading_page(bench: Bench) -> None:
     assert window.loading.bar.isVisible() and not window.status.bar.isVisible()
     assert not window.menus.actions["undo"].isEnabled()
     go.set()
-    bench.until(lambda: window.tabs.isVisible())
+    bench.until(lambda: window.panes.isVisible())
     assert not window.loading.isVisible()
 
 
@@ -234,10 +234,10 @@ def test_a_start_that_fails_is_a_page_and_not_a_box(bench: Bench) -> None:
     bench.until(lambda: "could not be started" in window.loading.title.text())
     assert "libcudart" in window.loading.text.text() and not window.loading.bar.isVisible()
     assert window.docks.docks["log"].isVisible()
-    window.loading._copy.click()
+    window.loading.copy_button.click()
     assert "Traceback" in QGuiApplication.clipboard().text()
     bench.until(lambda: not window.status.bar.isVisible())
-    window.loading._quit.click()
+    window.loading.quit_button.click()
     assert not window.isVisible()
 
 
@@ -272,7 +272,7 @@ def test_a_view_that_breaks_does_not_take_the_others_with_it(bench: Bench, monke
     bench.settle(window)
     assert len(view(window, "stage").frames) > count
     assert caught == ["division by zero"]
-    log = next(v for s, v in window.views if s.name == "log")
+    log = window.panes.named("log")
     assert "Errors: ZeroDivisionError" in log.text()  # type: ignore[attr-defined]
 
 
@@ -318,7 +318,7 @@ def test_busy_shows_progress_and_a_way_to_cancel(bench: Bench) -> None:
     window.status.cancel.click()
     bench.until(lambda: not window.status.cancel.isVisible())
     assert window.status.height() == height
-    window._show_busy(Busy("Training…", 0.25))
+    window.show_busy(Busy("Training…", 0.25))
     assert window.status.bar.value() == 250
 
 
@@ -334,9 +334,9 @@ def test_an_error_keeps_the_last_frame_and_goes_with_the_next(bench: Bench) -> N
     bench.until(window.infobar.isVisible)
     assert "kernel 5 is larger" in window.infobar.text.text()
     assert QApplication.activeModalWidget() is None
-    assert window.tabs.isVisible() and view(window, "stage").frames[-1] is good
+    assert window.panes.isVisible() and view(window, "stage").frames[-1] is good
     window.infobar.details_button.click()
-    log = next(v for s, v in window.views if s.name == "log")
+    log = window.panes.named("log")
     assert log.isVisible() and "Traceback" in log.text()  # type: ignore[attr-defined]
     engine.error = None
     window.controller.grant(Wish(step=("rotate", (6.0,))))
@@ -362,15 +362,15 @@ def test_a_message_about_a_file_outlives_the_next_frame(bench: Bench) -> None:
     assert window.infobar.isVisible()
 
 
-def test_what_went_well_goes_away_and_what_went_wrong_stays(bench: Bench) -> None:
+def test_what_went_well_goes_away_and_what_went_wrong_stays(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("widgets.window.bars.infobar.GONE_MS", 100)
     window = bench.window()
     window.say("info", "Saved x.json")
-    assert window.infobar._gone.isActive()
-    window.infobar._gone.timeout.emit()
-    assert not window.infobar.isVisible()
+    assert window.infobar.isVisible() and window.infobar.passing
+    bench.until(lambda: not window.infobar.isVisible())
     window.say("info", "Saved x.json")
     window.say_failure(Failure(State(), "no"))
-    assert window.infobar.isVisible() and not window.infobar._gone.isActive()
+    assert window.infobar.isVisible() and not window.infobar.passing
 
 
 # ---- keys
@@ -591,9 +591,9 @@ def drop(window: MainWindow, *paths: str) -> None:
     none = Qt.KeyboardModifier.NoModifier
     enter = drag_enter(300, 300, mime)
     QApplication.sendEvent(window, enter)
-    assert enter.isAccepted() and window._drop_hint.isVisible()
+    assert enter.isAccepted() and window.drop_hint.isVisible()
     QApplication.sendEvent(window, QDropEvent(where, copy, mime, left, none))
-    assert not window._drop_hint.isVisible()
+    assert not window.drop_hint.isVisible()
 
 
 def test_files_are_opened_by_dropping_them(bench: Bench, tmp_path: Path) -> None:
@@ -621,7 +621,7 @@ def test_what_is_no_file_is_not_taken(bench: Bench) -> None:
     enter = drag_enter(3, 3, mime)
     enter.ignore()
     QApplication.sendEvent(window, enter)
-    assert not window._drop_hint.isVisible()
+    assert not window.drop_hint.isVisible()
     QApplication.sendEvent(window, QDragLeaveEvent())
 
 
@@ -675,8 +675,8 @@ def test_a_lesson_brings_its_page(bench: Bench, tmp_path: Path, monkeypatch: pyt
     entry = window.menus.lessons.actions()[0]
     assert entry.text() == "1  Turning"
     entry.trigger()
-    assert window._lesson is not None and window._lesson in window.tabifiedDockWidgets(window.docks.docks["gallery"])
-    text = window._lesson.page.toPlainText()
+    assert window.lesson is not None and window.lesson in window.tabifiedDockWidgets(window.docks.docks["gallery"])
+    text = window.lesson.page.toPlainText()
     assert text.startswith("Turning") and "Drag the ring." in text and "F(gx) = gF(x)" in text
     assert window.files.session_path == "", "a lesson is not saved over"
 
@@ -699,7 +699,7 @@ def test_many_models_samples_and_lessons_fit_on_a_small_screen(
     monkeypatch.setattr("widgets.window.files.LESSONS", tmp_path)
     window = bench.window()
     for _ in range(2):
-        window.controller._begin_with(Catalogue(tuple(models), tuple(samples), (), (), ()))
+        window.controller.begin_with(Catalogue(tuple(models), tuple(samples), (), (), ()))
         lessons = window.menus.lessons
         lessons.aboutToShow.emit()
         assert [a.text() for a in lessons.actions()] == ["Images", "Graphs, sets and attention"]
@@ -775,7 +775,7 @@ def test_the_orbit_is_filmed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> N
     export.save_animation = lambda pictures, path, fps: films.append((pictures, path))  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "widgets.figures.export", export)
     monkeypatch.setattr("widgets.figures.export", export, raising=False)
-    monkeypatch.setattr("widgets.figures.recording.PICTURES", 6)
+    monkeypatch.setattr("widgets.window.recording.PICTURES", 6)
     window = bench.window(state=State(sample="digit-3", steps=parse_chain("rotate:30")))
     monkeypatch.setattr(window.files, "ask_save", lambda *_: "orbit.gif")
     trigger(window, "export_orbit")
@@ -785,7 +785,7 @@ def test_the_orbit_is_filmed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> N
     assert all(p.shape == pictures[0].shape and p.dtype == np.uint8 and p.ndim == 3 for p in pictures)
     bench.until(lambda: window.infobar.text.text() == "Saved orbit.gif")
     assert steps(window) == "rotate:30"
-    monkeypatch.setattr("widgets.figures.recording.PICTURES", 60)
+    monkeypatch.setattr("widgets.window.recording.PICTURES", 60)
     trigger(window, "export_orbit")
     bench.until(lambda: steps(window) != "rotate:30")
     window.controller.set_model("plain-cnn")  # the person has had enough
@@ -804,7 +804,7 @@ def test_panels_are_closed_restored_and_brought_to_the_front(bench: Bench) -> No
     trigger(window, "show_errors")
     assert dock.isVisible()
     trigger(window, "show_filters")
-    assert window.tabs.currentWidget() is view(window, "filters")
+    assert window.panes.currentWidget() is view(window, "filters")
     dock.toggleViewAction().trigger()
     assert dock.isHidden()
     window.docks.docks["gallery"].setFloating(True)
@@ -838,12 +838,12 @@ def test_a_tab_has_a_menu(bench: Bench) -> None:
 @pytest.mark.parametrize(("size", "columns"), [(QSize(1280, 800), 1), (QSize(2200, 1200), 2)])
 def test_the_first_layout_fits_the_size(bench: Bench, size: QSize, columns: int) -> None:
     window = bench.window(size=size)
-    window.reset_layout()
+    trigger(window, "reset_layout")
     bench.until(lambda: window.docks.docks["errors"].width() > 100)
     errors, orbit = window.docks.docks["errors"], window.docks.docks["orbit"]
     assert (orbit in window.tabifiedDockWidgets(errors)) is (columns == 1)
     assert errors.isVisible() and not errors.visibleRegion().isEmpty(), "the first panel is on top"
-    stage = window.tabs
+    stage = window.panes
     assert stage.width() > 0.5 * size.width() and stage.height() > 0.45 * size.height()
 
 
@@ -872,7 +872,7 @@ def test_settings_that_are_nonsense_do_no_harm(bench: Bench) -> None:
 
 
 def test_settings_may_be_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from widgets.window.main_window import open_settings
+    from widgets.window.shell import open_settings
 
     monkeypatch.setenv("EQUISCOPE_SETTINGS", str(tmp_path / "here.ini"))
     assert open_settings().fileName() == str(tmp_path / "here.ini")
@@ -880,13 +880,15 @@ def test_settings_may_be_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_the_theme_is_switched(bench: Bench) -> None:
     window = bench.window()
-    window.menus._themes.group.actions()[2].trigger()
+    themes = action_named(window.menus.menus["View"], "&Theme").menu()
+    assert isinstance(themes, QMenu)
+    action_named(themes, "Dark").trigger()
     assert theme.current() is theme.DARK
     assert view(window, "stage").themes[-1] == view(window, "layers").themes[-1] == "dark"
     assert window.palette().window().color().name() == theme.DARK.window
     window.set_theme("light")
     assert view(window, "stage").themes[-1] == "light"
-    window._system_changed()
+    QGuiApplication.styleHints().colorSchemeChanged.emit(Qt.ColorScheme.Dark)
     assert theme.current() is theme.LIGHT, "a choice is not overruled by the system"
     window.close()
     count = len(view(window, "stage").themes)
@@ -948,14 +950,14 @@ def test_a_mesh_is_met_on_its_surface_and_the_stage_is_there_when_asked_for(benc
     stage, mesh = view(window, "stage"), view(window, "surface")
 
     def offered() -> list[bool]:
-        return [window.tabs.isTabVisible(window.tabs.indexOf(one)) for one in (stage, mesh)]
+        return [window.panes.isTabVisible(window.panes.indexOf(one)) for one in (stage, mesh)]
 
     assert offered() == [True, False]
     frame = window.controller.frame
     assert frame is not None
-    window._show_frame(mesh_frame())
-    assert offered() == [False, True] and window.tabs.currentWidget() is mesh
+    window.show_frame(mesh_frame())
+    assert offered() == [False, True] and window.panes.currentWidget() is mesh
     window.show_view("stage")
-    assert offered() == [True, True] and window.tabs.currentWidget() is stage
-    window._show_frame(frame)
-    assert offered() == [True, False] and window.tabs.currentWidget() is stage
+    assert offered() == [True, True] and window.panes.currentWidget() is stage
+    window.show_frame(frame)
+    assert offered() == [True, False] and window.panes.currentWidget() is stage

@@ -65,7 +65,7 @@ def test_keys_turn_and_mirror_a_digit_and_the_group_network_does_not_mind(
     qtbot: QtBot, open_window: Callable[[State], MainWindow]
 ) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
-    stage = window.stage_view()
+    stage = window.panes.front()
     # the picture has the focus from the start, so that keys are for it
     held = window.focusWidget()
     assert stage is not None and held is not None and (held is stage or stage.isAncestorOf(held))

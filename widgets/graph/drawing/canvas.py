@@ -147,7 +147,7 @@ class GraphCanvas(QWidget):
 
     def fit(self) -> None:
         self.touched = False
-        cells = self._cells()
+        cells = self.cells()
         if self.places is not None and cells:
             box = cells[0][2]
             margin = (
@@ -166,7 +166,7 @@ class GraphCanvas(QWidget):
 
     def node_at(self, node: int, row: int = 0, column: int = 0) -> QPointF:
         """Return where a node is in the widget."""
-        box = next(b for r, c, b in self._cells() if (r, c) == (row, column))
+        box = next(b for r, c, b in self.cells() if (r, c) == (row, column))
         assert self.places is not None
         x, y = self.eye.screen(self.places[node : node + 1], box.width(), box.height())[0]
         return QPointF(box.x() + x, box.y() + y)
@@ -175,7 +175,7 @@ class GraphCanvas(QWidget):
     def radius(self) -> float:
         return node_radius(0 if self.places is None else len(self.places), *self._extent(), self.eye.scale)
 
-    def _cells(self) -> list[tuple[int, int, QRectF]]:
+    def cells(self) -> list[tuple[int, int, QRectF]]:
         """Return row, column and place of each panel (without its header)."""
         return arrange(self._aspect(), [len(row) for row in self.panels], self.width(), self.height(), HEADER, LINE)[0]
 
@@ -200,7 +200,7 @@ class GraphCanvas(QWidget):
             return
         turn = p.deviceTransform()
         direct = p.paintEngine().type() != QPaintEngine.Type.Raster or turn.m11() != self.devicePixelRatio()
-        for row, column, box in self._cells():
+        for row, column, box in self.cells():
             self._paint_panel(p, row, column, box, direct)
         paint_legend(p, self.legend, self._legend_box())
         self._paint_over(p)
@@ -285,7 +285,7 @@ class GraphCanvas(QWidget):
     def _paint_over(self, p: QPainter) -> None:
         if self.places is None:
             return
-        for _, _, box in self._cells() if self.hot is not None else ():
+        for _, _, box in self.cells() if self.hot is not None else ():
             p.save()
             p.setClipRect(box)
             paint_target(p, self.points(box), self.lines, self.hot, self.radius)
@@ -294,10 +294,10 @@ class GraphCanvas(QWidget):
             p.restore()
         if self._act == "lasso":
             paint_lasso(p, self._lasso)
-        if self.chip and self._cells():
-            paint_chip(p, self.chip, self._cells()[0][2])
-        if self.status and self._cells():
-            paint_chip(p, self.status, self._cells()[0][2], low=True)
+        if self.chip and self.cells():
+            paint_chip(p, self.chip, self.cells()[0][2])
+        if self.status and self.cells():
+            paint_chip(p, self.status, self.cells()[0][2], low=True)
 
     # hands ------------------------------------------------------------------------------------------------------
     def under(self, at: QPointF) -> tuple[str, int] | None:
@@ -316,7 +316,7 @@ class GraphCanvas(QWidget):
         return None if line is None else ("edge", line)
 
     def _cell_at(self, at: QPointF) -> QRectF | None:
-        return next((box for _, _, box in self._cells() if box.contains(at)), None)
+        return next((box for _, _, box in self.cells() if box.contains(at)), None)
 
     def _place_of(self, at: QPointF) -> tuple[float, float]:
         box = self._cell or QRectF(self.rect())

@@ -45,7 +45,7 @@ class Placing(QObject):
         self._moved: dict[str, dict[int, tuple[float, float]]] = {}
         self.failed: dict[str, str] = {}  # by key, why there are no better places than a disc
         self._ending: list[threading.Thread] = []
-        self._thread: threading.Thread | None = None
+        self.worker: threading.Thread | None = None
         self._stop = threading.Event()
         self.running = ""  # key of the structure that is being laid out
         self._delivered.connect(self._take, Qt.ConnectionType.QueuedConnection)
@@ -87,7 +87,7 @@ class Placing(QObject):
     def _abandon(self) -> None:
         """Tell the thread to stop, without waiting for it."""
         self._stop.set()
-        thread, self._thread, self.running = self._thread, None, ""
+        thread, self.worker, self.running = self.worker, None, ""
         self._ending = [one for one in (*self._ending, thread) if one is not None and one.is_alive()]
 
     def settle(self, timeout: float = 60.0) -> None:
@@ -109,8 +109,8 @@ class Placing(QObject):
         self._abandon()
         self._stop, self.running = threading.Event(), key
         arguments = (structure, key, self._stop, self.seconds, self._delivered.emit)
-        self._thread = threading.Thread(target=_work, args=arguments, name="graph layout", daemon=True)
-        self._thread.start()
+        self.worker = threading.Thread(target=_work, args=arguments, name="graph layout", daemon=True)
+        self.worker.start()
 
     def _take(self, found: tuple[threading.Event, str, str, Any]) -> None:
         stop, key, kind, values = found

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QWidget
 
 from explorer.spaces.graph.analysis.refinement import Verdict
 from explorer.spaces.graph.values import GraphPart, Structure
-from explorer.square.frame import Frame, Square
-from explorer.state.state import State
-from widgets.base.view import View, ViewSpec, Wish
+from explorer.square.frame import Square
+from widgets.base.frame_view import FrameView
+from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import counterpart, subject
 from widgets.charts.chart import Adaptive
 from widgets.graph.charts.depth_chart import EnergyChart, InfluenceChart, Reach, fall_of
@@ -25,14 +25,16 @@ NO_NODE = "Click a node in the Graph panel to see what influences it"
 COMING = "The influence on the selected node is being measured …"
 NOT_HERE = "The selected layer has no value at a node: choose one that lies on the nodes"
 
+Found = tuple[Square, GraphPart, str]
 
-class DepthView(View):
+
+class DepthView(FrameView[Found]):
     """Dirichlet energy by layer, influence by distance, and for two graphs whether they are told apart."""
+
+    FOLLOWS, NOTHING, NONE = ("node",), NOTHING, NO_GRAPH
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._frame: Frame | None = None
-        self._state, self._told = State(), False
         self._refined: tuple[Structure, Any, Row, Verdict | None] | None = None
         self.energy, self.influence, self.table = EnergyChart(self), InfluenceChart(self), SeparationTable(self)
         row = Adaptive(self)
@@ -47,36 +49,29 @@ class DepthView(View):
         self.show_frame(None)
 
     # what comes in --------------------------------------------------------------------------------------------
-    def show_frame(self, frame: Frame | None) -> None:
-        self._frame = frame
-        if frame is not None and not self._told:
-            self._state = frame.state
-        self._show_energy()
+    def parts(self) -> list[Found]:
+        """Return the squares that lie on a graph, with their colours' roles."""
+        both = zip(self.squares, ("first", "second"))
+        return [(s, part, role) for s, role in both if (part := s.of(GraphPart)) is not None]
+
+    def show_empty(self, sentence: str) -> None:
+        self.energy.show_falls([], sentence)
         self._show_influence()
         self._show_table()
 
-    def set_state(self, state: State) -> None:
-        self._state, self._told = state, True
-        self._when_visible("state", self._show_influence)
+    def draw(self, parts: list[Found]) -> None:
+        falls = [fall_of(s.title, part.energy, s.layer.name, role) for s, part, role in parts if part.energy]
+        self.energy.show_falls(falls, "" if falls else NO_ENERGY)
+        self._show_influence()
+        self._show_table()
 
-    def _squares(self) -> list[tuple[Square, GraphPart, str]]:
-        """Return the squares that lie on a graph, with their colours' roles."""
-        found = zip(self._frame.squares, ("first", "second")) if self._frame is not None else ()
-        return [(s, part, role) for s, role in found if (part := s.of(GraphPart)) is not None]
-
-    def _message(self) -> str:
-        if self._frame is None or not self._frame.squares:
-            return NOTHING
-        return NO_GRAPH if not self._squares() else ""
-
-    def _show_energy(self) -> None:
-        falls = [fall_of(s.title, part.energy, s.layer.name, role) for s, part, role in self._squares() if part.energy]
-        self.energy.show_falls(falls, self._message() or ("" if falls else NO_ENERGY))
+    def follow(self) -> None:
+        self._show_influence()
 
     def _show_influence(self) -> None:
-        found, node = self._squares(), self._state.node
+        found, node = self.parts(), self.state.node
         self.influence.setVisible(bool(found))  # one sentence is enough where there is no graph
-        answered = self._frame is not None and self._frame.state.node == node
+        answered = self.frame is not None and self.frame.state.node == node
         reaches = [
             Reach(s.title, s.layer.name, np.asarray(part.influence, dtype=np.float64), part.distance, role)
             for s, part, role in found
@@ -92,21 +87,21 @@ class DepthView(View):
         self.influence.show_reaches(reaches, name, names, message)
 
     def _show_table(self) -> None:
-        pairs = [(s, part, role) for s, part, role in self._squares() if is_pair(part)]
+        pairs = [(s, part, role) for s, part, role in self.parts() if is_pair(part)]
         self.table.setVisible(bool(pairs))
         rows: list[Row] = []
-        if pairs and self._frame is not None:
+        if pairs and self.frame is not None:
             part = pairs[0][1]
             if self._refined is None or self._refined[0] is not part.structure or self._refined[1] is not part.x:
                 self._refined = (part.structure, part.x, *refinement_row(part))
             _, _, first, verdict = self._refined
-            rows = [first, *(model_row(s, role, self._frame.state.dtype, verdict) for s, _, role in pairs)]
+            rows = [first, *(model_row(s, role, self.frame.state.dtype, verdict) for s, _, role in pairs)]
         self.table.show_rows(tuple(rows))
 
     # what goes out --------------------------------------------------------------------------------------------
     def _layer_clicked(self, index: int, name: str) -> None:
-        if self._frame is not None:
-            self.wished.emit(Wish(changes={"layer": counterpart(self._frame, index, name)}))
+        if self.frame is not None:
+            self.wished.emit(Wish(changes={"layer": counterpart(self.frame, index, name)}))
 
     # exports --------------------------------------------------------------------------------------------------
     def numbers(self) -> dict[str, NDArray[Any]]:
@@ -126,7 +121,7 @@ class DepthView(View):
         return found
 
     def caption(self) -> str:
-        if self._frame is None or not self._squares():
+        if self.frame is None or not self.parts():
             return ""
         parts = ["Dirichlet energy of each layer's node field"]
         if self.influence.reaches:
@@ -134,7 +129,7 @@ class DepthView(View):
             parts.append(f"influence of every x on {self.influence.node} at {layers}")
         if self.table.rows:
             parts.append("which tests tell the two graphs apart")
-        return f"{'; '.join(parts)}: {subject(self._frame)}."
+        return f"{'; '.join(parts)}: {subject(self.frame)}."
 
     def apply_theme(self) -> None:
         for widget in (self.energy, self.influence, self.table):

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton
 
 from explorer.declare.elements import Step
 from explorer.spaces.graph.values import GraphPart
-from explorer.square.frame import Frame, Square
-from explorer.state.state import State
+from explorer.square.frame import Square
 from widgets.base import theme
-from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.frame_view import FrameView
+from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import figure, subject
 from widgets.graph.drawing.canvas import GraphCanvas
 from widgets.graph.drawing.look import SIDES, Choice, flattened
@@ -36,19 +36,17 @@ NARROW = 560  # pixels of width below which the choices stand without their word
 LARGE = 20_000  # nodes or edges from which panels are worked out beside the window
 
 
-class GraphView(View):
+class GraphView(FrameView[tuple[Square, GraphPart]]):
     """Draws the frame's graph part; selection and relabelling are wishes, places and looks are the view's own."""
 
     MOST = 3
+    FOLLOWS, NOTHING, NONE = ("node", "other", "channel"), NOTHING, NONE
 
     def __init__(self, parent: QWidget | None = None, seconds: float = 6.0) -> None:
         super().__init__(parent)
-        self.frame: Frame | None = None
-        self.state = State()
         self.choice = Choice()
         self.placing = Placing(self, seconds)
         self.canvas = GraphCanvas()
-        self._told = False
         self.stage = Stage()
         self._key = ""
         self._picked_edges = False  # whether the person chose what widths mean
@@ -138,27 +136,25 @@ class GraphView(View):
         c.chosen.connect(self._lasso)
 
     # what is shown ----------------------------------------------------------------------------------------------
-    def set_state(self, state: State) -> None:
-        """Follow the selection at once; values come with the frame."""
-        before, self.state, self._told = self.state, state, True
-        asked = (before.node, before.other, before.channel) != (state.node, state.other, state.channel)
-        if asked and self.isVisible() and self.frame is not None:
-            self._draw()
+    def show_empty(self, sentence: str) -> None:
+        self._chrome.setEnabled(False)
+        c = self.canvas
+        c.message = sentence
+        c.panels, c.places, self._key, c.status = [], None, "", ""
+        c.redraw()
 
-    def show_frame(self, frame: Frame | None) -> None:
-        self.frame = frame
-        if frame is not None and not self._told:
-            self.state = frame.state
-        parts = self.parts()
-        self._chrome.setEnabled(bool(parts))
-        self.canvas.message = "" if parts else NOTHING if frame is None or not frame.squares else NONE
-        if parts:
-            self._offer(parts[0][1])
+    def draw(self, parts: list[tuple[Square, GraphPart]]) -> None:
+        self._chrome.setEnabled(True)
+        self.canvas.message = ""
+        self._offer(parts[0][1])
+        self._draw()
+
+    def follow(self) -> None:
         self._draw()
 
     def parts(self) -> list[tuple[Square, GraphPart]]:
         """Return the squares that live on the first one's graph."""
-        found = self.frame.parts(GraphPart, 3) if self.frame is not None else []
+        found = [(s, part) for s in self.squares if (part := s.of(GraphPart)) is not None]
         return [(s, g) for s, g in found if g.structure.nodes == found[0][1].structure.nodes]
 
     def _offer(self, part: GraphPart) -> None:
@@ -194,9 +190,7 @@ class GraphView(View):
     def _draw(self) -> None:
         """Work out what each panel shows and hand it to the canvas."""
         parts, c = self.parts(), self.canvas
-        if not parts or self.frame is None:
-            c.panels, c.places, self._key, c.status = [], None, "", ""
-            c.redraw()
+        if not parts:
             return
         s, node = parts[0][1].structure, self.state.node
         self.choice = choice = replace(self.choice, channel=self.state.channel)

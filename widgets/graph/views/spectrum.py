@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,9 @@ from numpy.typing import NDArray
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from explorer.spaces.graph.values import GraphPart
-from explorer.square.frame import Frame, Square
-from explorer.state.state import State
-from widgets.base.view import View, ViewSpec, Wish
+from explorer.square.frame import Square
+from widgets.base.frame_view import StateView
+from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import subject
 from widgets.charts.chart import Adaptive
 from widgets.graph.charts.eigenvector_chart import EigenvectorChart
@@ -24,13 +23,13 @@ COMING = "The eigenvectors of the graph are being computed …"
 EMPTY = "A graph without nodes has no spectrum."
 
 
-class SpectrumView(View):
+class SpectrumView(StateView):
     """Eigenvalues of the normalised Laplacian with the energies of input and layer; a click shows an eigenvector."""
+
+    FOLLOWS = ("node",)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._frame: Frame | None = None
-        self._state, self._told = State(), False
         self.selected: int | None = None
         self.charts = (SpectrumChart(self), SpectrumChart(self))
         self.vector = EigenvectorChart(self)
@@ -39,7 +38,7 @@ class SpectrumView(View):
         for chart in self.charts:
             row.addWidget(chart, 3)
             chart.hovered.connect(self.hovered)
-            chart.picked.connect(self._pick)
+            chart.picked.connect(self.pick)
         row.addWidget(self.vector, 1)
         self.vector.setMinimumWidth(170)
         self.vector.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
@@ -53,47 +52,41 @@ class SpectrumView(View):
             self._row.setStretchFactor(self.vector, 1 if flat else 2)
 
     # what comes in --------------------------------------------------------------------------------------------
-    def show_frame(self, frame: Frame | None) -> None:
-        self._frame = frame
-        if frame is not None and not self._told:
-            self._state = frame.state
-        squares = self._squares()
+    def refresh(self) -> None:
+        squares = self.squares  # each chart says what its own square lacks
         self.charts[1].setVisible(len(squares) > 1)
         for k, (chart, role) in enumerate(zip(self.charts, ("first", "second"))):
             square = squares[k] if k < len(squares) else None
             chart.show_square(square, role, _message(square))
         self._show_vector()
 
-    def set_state(self, state: State) -> None:
-        self._state, self._told = replace(state), True
-        self._when_visible("state", self._show_vector)
+    def follow(self) -> None:
+        self._show_vector()
 
     def _show_vector(self) -> None:
         part = self._part()
         count = len(part.spectrum.eigenvalues) if part is not None and part.spectrum is not None else 0
         self.selected = self.selected if self.selected is not None and self.selected < count else None
         self.vector.setVisible(count > 0)
-        self.vector.show_vector(part, self.selected, self._state.node)
+        self.vector.show_vector(part, self.selected, self.state.node)
         for chart in self.charts:
             chart.selected = self.selected
             chart.update()
 
-    def _squares(self) -> tuple[Square, ...]:
-        return self._frame.squares[:2] if self._frame is not None else ()
-
     def _part(self) -> GraphPart | None:
         """Return the first graph with a spectrum: both models see the same one."""
-        parts = self._frame.parts(GraphPart) if self._frame is not None else []
-        return next((part for _, part in parts if part.spectrum is not None), None)
+        found = (s.of(GraphPart) for s in self.squares)
+        return next((part for part in found if part is not None and part.spectrum is not None), None)
 
-    def _pick(self, number: int) -> None:
+    def pick(self, number: int) -> None:
+        """Show an eigenvector."""
         self.selected = number
         self._show_vector()
 
     # exports --------------------------------------------------------------------------------------------------
     def numbers(self) -> dict[str, NDArray[Any]]:
         found: dict[str, NDArray[Any]] = {}
-        for k, (square, chart) in enumerate(zip(self._squares(), self.charts)):
+        for k, (square, chart) in enumerate(zip(self.squares, self.charts)):
             before, lines = "compare." if k else "", chart.lines
             part = square.of(GraphPart)
             if lines is None or part is None or part.spectrum is None:
@@ -114,15 +107,15 @@ class SpectrumView(View):
 
     def caption(self) -> str:
         part = self._part()
-        if self._frame is None or part is None or part.spectrum is None:
+        if self.frame is None or part is None or part.spectrum is None:
             return ""
         k, n = len(part.spectrum.eigenvalues), part.structure.nodes
         partial = f"; the lowest {k} of {n} eigenvalues" if part.spectrum.partial else ""
-        layers = " and ".join(dict.fromkeys(s.layer.name for s in self._squares()))
+        layers = " and ".join(dict.fromkeys(s.layer.name for s in self.squares))
         directed = "; the directed graph symmetrised" if part.structure.directed else ""
         return (
             f"Shares of energy over the eigenvalues of L = I − D^−½AD^−½, of the input and of {layers}, and the "
-            f"response of {layers}: {subject(self._frame)}{partial}{directed}."
+            f"response of {layers}: {subject(self.frame)}{partial}{directed}."
         )
 
     def apply_theme(self) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from explorer.declare.groups import group
-from explorer.square.frame import Frame, Square
-from widgets.base.theme import current
-from widgets.base.view import View, ViewSpec
+from explorer.square.frame import Square
+from widgets.base.frame_view import FrameView, Pages
+from widgets.base.view import ViewSpec
 from widgets.base.words import figure
 from widgets.maps.linking import Place, precise
 from widgets.maps.map_grid import MapGrid
@@ -21,42 +20,46 @@ NOTHING = "Drop an image or pick a digit to see a network's filters."
 NONE = "This layer has no filters"
 
 
-class FiltersView(View):
+class FiltersView(FrameView[Square]):
     """Filters as maps on one symmetric scale; with two models, the same scale in both."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.frame: Frame | None = None
         self.grids = (MapGrid(), MapGrid())
         self._scale = 1.0
-        self._sentence = QLabel(NOTHING)
-        self._sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._sentence.setWordWrap(True)
-        self._both = QWidget()
-        side = QHBoxLayout(self._both)
+        self._drawn: list[tuple[str, str]] = []  # models and layers
+        both = QWidget()
+        side = QHBoxLayout(both)
         side.setContentsMargins(0, 0, 0, 0)
         side.setSpacing(0)
         for i, grid in enumerate(self.grids):
             side.addWidget(grid)
             grid.pointed.connect(lambda place, i=i: self._point(i, place))
-        self._stack = QStackedLayout(self)
-        self._stack.addWidget(self._sentence)
-        self._stack.addWidget(self._both)
+        self._pages = Pages(self, both, NOTHING)
         self.apply_theme()
 
-    def show_frame(self, frame: Frame | None) -> None:
-        old = self._layers()
-        self.frame = frame
-        squares = self._squares()
-        shown = [s for s in squares if s.filters is not None and s.filters.size]
-        self._sentence.setText(_sentence(squares))
-        self._stack.setCurrentIndex(1 if shown else 0)
-        self._scale = symmetric_scale([s.filters for s in shown])
+    def parts(self) -> list[Square]:
+        """Return the squares whose layer has filters."""
+        return [s for s in self.squares if s.filters is not None and s.filters.size]
+
+    def reason(self, parts: list[Square]) -> str:
+        return "" if parts else _sentence(self.squares)
+
+    def show_empty(self, sentence: str) -> None:
+        self._pages.say(sentence)
+        self.draw([])
+
+    def draw(self, parts: list[Square]) -> None:
+        if parts:
+            self._pages.say("")
+        squares, old = self.squares, self._drawn
+        self._drawn = [(s.model, s.layer.name) for s in squares]
+        self._scale = symmetric_scale([s.filters for s in parts])
         for i, grid in enumerate(self.grids):
             grid.setVisible(i < len(squares))
             if i >= len(squares):
                 continue
-            if self._layers()[i : i + 1] != old[i : i + 1]:
+            if self._drawn[i : i + 1] != old[i : i + 1]:
                 grid.set_channel(None)  # an enlarged filter of another layer means nothing here
             square = squares[i]
             role = ("first", "second")[i] if len(squares) > 1 else ""
@@ -68,14 +71,8 @@ class FiltersView(View):
             grid.set_title(title, role)
             grid.arrange()
 
-    def _squares(self) -> tuple[Square, ...]:
-        return self.frame.squares[:2] if self.frame else ()
-
-    def _layers(self) -> list[tuple[str, str]]:
-        return [(s.model, s.layer.name) for s in self._squares()]
-
     def _point(self, index: int, place: Place | None) -> None:
-        squares = self._squares()
+        squares = self.squares
         value = self.grids[index].item.value_at(place) if place is not None and index < len(squares) else None
         if place is None or value is None:
             self.hovered.emit("")
@@ -87,17 +84,16 @@ class FiltersView(View):
     def apply_theme(self) -> None:
         for grid in self.grids:
             grid.apply_theme()
-        style = f"background: {current().panel}; color: {current().muted}; font-size: 15px; padding: 24px;"
-        self._sentence.setStyleSheet(style)
+        self._pages.apply_theme()
 
     def numbers(self) -> dict[str, NDArray[Any]]:
-        prefixed = len(self._squares()) > 1
+        prefixed = len(self.squares) > 1
         return {
-            f"{s.model}/filters" if prefixed else "filters": s.filters for s in self._squares() if s.filters is not None
+            f"{s.model}/filters" if prefixed else "filters": s.filters for s in self.squares if s.filters is not None
         }
 
     def caption(self) -> str:
-        parts = [f"{s.model}, filters of {s.layer.name} ({s.layer.kind})" for s in self._squares()]
+        parts = [f"{s.model}, filters of {s.layer.name} ({s.layer.kind})" for s in self.squares]
         return f"{'; '.join(parts)}, colours ±{figure(self._scale)}" if parts else ""
 
 

@@ -21,7 +21,6 @@ from widgets.mesh.charts.kernel_chart import KernelChart
 from widgets.mesh.charts.patch_chart import PatchChart
 from widgets.mesh.charts.patch_geometry import PatchLook, angle_of, around, frame_map, plane, radius_of
 from widgets.mesh.charts.rose_chart import Rose, RoseChart
-from widgets.mesh.cursor import cursor
 from widgets.mesh.looks import Choice, block_of, colours_of, looks, vertex_words
 
 NOTHING = "Choose a mesh and a network on meshes: what a vertex sees is drawn here."
@@ -35,6 +34,8 @@ NO_KERNELS = "No layer of this network shows weight functions on a patch."
 
 class PatchView(View):
     """Three parts: the patch, the rose of responses, the kernels. A click on a vertex of the patch selects it."""
+
+    POINTS_AT = "vertex"
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -82,8 +83,8 @@ class PatchView(View):
         self.kernels.hovered.connect(self.hovered)
         self.model.activated.connect(lambda _: self._draw())
         self.layer.activated.connect(lambda _: self._draw_kernels(False))
-        cursor.moved.connect(self.patch.point_at)
-        cursor.chosen.connect(self._choose)
+        self.pointer.moved.connect(self.patch.point_at)
+        self.pointer.chosen.connect(self._choose)
         self.apply_theme()
         self.show_frame(None)
 
@@ -222,7 +223,7 @@ class PatchView(View):
 
     # what goes out --------------------------------------------------------------------------------------------
     def _pointed(self, vertex: int | None) -> None:
-        cursor.moved.emit(vertex)
+        self.pointer.moved.emit(vertex)
         shown = self.shown()
         patch = None if shown is None else self.patch_of(shown[1])
         if vertex is None or shown is None or patch is None:
@@ -242,7 +243,7 @@ class PatchView(View):
         block = channel * per + max(0, block_of(part, self.choice)) % per
         if block != self.choice.block:
             self._choose(replace(self.choice, block=block))
-            cursor.chosen.emit(self.choice)
+            self.pointer.chosen.emit(self.choice)
 
     def _ask_layer(self) -> None:
         if self.frame is not None and self.rose.link:

@@ -21,7 +21,6 @@ from explorer.state.state import State
 from widgets.base import theme
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.base.words import subject
-from widgets.mesh.cursor import cursor
 from widgets.mesh.drawing.canvas import MeshCanvas
 from widgets.mesh.drawing.look import MeshLook, Slice
 from widgets.mesh.looks import (
@@ -48,6 +47,8 @@ AMOUNTS = ((150, "few"), (500, "some"), (1500, "many"), (10**9, "all"))  # of ar
 
 class SurfaceView(View):
     """Up to four panels with one eye. A click selects a vertex, Shift+click another one to carry a vector to."""
+
+    POINTS_AT = "vertex"
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -110,8 +111,8 @@ class SurfaceView(View):
         self.canvas.wheel_on_vertex.connect(self._turn_gauge)
         self.canvas.turned.connect(self._turn_mesh)
         self.canvas.let_go.connect(lambda: self.wished.emit(Wish(done=True)))
-        cursor.moved.connect(self._follow)
-        cursor.chosen.connect(self._choose)
+        self.pointer.moved.connect(self._follow)
+        self.pointer.chosen.connect(self._choose)
         self.apply_theme()
         self.show_frame(None)
 
@@ -220,7 +221,7 @@ class SurfaceView(View):
             self.choice = replace(self.choice, colour="layer")
         if self._answers_at != square.layer.name:
             self._answers_at = square.layer.name
-            cursor.chosen.emit(self.choice)
+            self.pointer.chosen.emit(self.choice)
         with QSignalBlocker(self.colour):
             self.colour.setCurrentIndex(max(0, self.colour.findData(self.choice.colour)))
 
@@ -237,7 +238,7 @@ class SurfaceView(View):
             frames=self.frames.isChecked(), arrows=self.arrows.isChecked(), wireframe=self.wires.isChecked(),
             glyphs=int(self.amount.currentData()),
         )  # fmt: skip
-        cursor.chosen.emit(self.choice)
+        self.pointer.chosen.emit(self.choice)
         self._draw()
 
     def _cut(self) -> None:
@@ -293,9 +294,9 @@ class SurfaceView(View):
     def _hover(self, panel: int, vertex: int) -> None:
         if panel < 0 or vertex < 0 or panel >= len(self._shown):
             self.hovered.emit("")
-            cursor.moved.emit(None)
+            self.pointer.moved.emit(None)
             return
-        cursor.moved.emit(self._own(panel, vertex))
+        self.pointer.moved.emit(self._own(panel, vertex))
         square, part = self.parts()[self._shown[panel][0]]
         self.hovered.emit(vertex_words(square, part, self._shown[panel][1], vertex, self.choice))
 

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QSizePolicy, QStackedLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from explorer.declare.elements import Step
 from explorer.spaces.graph.pairs.matrix import PairMatrix, Pool, Properties
 from explorer.spaces.graph.pairs.orders import ORDERS
 from explorer.spaces.graph.values import GraphPart
 from explorer.spaces.sequence.values import TimePart
-from explorer.square.frame import Frame, Square
+from explorer.square.frame import Square
 from explorer.state.state import State
-from widgets.base.theme import current
-from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.frame_view import FrameView, Pages
+from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import figure
 from widgets.charts.chart import Adaptive
 from widgets.maps.diagram import colour
@@ -57,13 +57,11 @@ class _Shown:
     name: str
 
 
-class PairsView(View):
+class PairsView(FrameView[tuple[int, Square, GraphPart]]):
     """One matrix, its heads side by side or one of them, beside another matrix or before and after the element."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.frame: Frame | None = None
-        self._state: State | None = None
         self._chosen: str | None = None  # "0/layer" when picked by hand
         self._beside: str | None = None
         self._head: int | None = None
@@ -72,7 +70,7 @@ class PairsView(View):
         self._of: dict[int, _Shown] = {}
         self._measured: dict[tuple[int, range], Properties] = {}
         self._field: PairField | None = None
-        self._told: tuple[PairField, Square, GraphPart] | None = None
+        self._written: tuple[PairField, Square, GraphPart] | None = None
         self._fields: dict[str, tuple[PairField, Square, GraphPart]] = {}
         self.controls, self.canvas = PairControls(), PairCanvas()
         self.words = QLabel()
@@ -80,18 +78,13 @@ class PairsView(View):
         self.words.setWordWrap(True)
         self.words.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         self.words.setContentsMargins(12, 8, 12, 8)
-        self._sentence = QLabel(NOTHING)
-        self._sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._sentence.setWordWrap(True)
         self._all = QWidget()
         self._flat = True
         box = Adaptive(self._all, 2.2, self._turn)  # which turns it flat at once
         box.addWidget(self.controls)
         box.addWidget(self.canvas, 1)
         box.addWidget(self.words)
-        self._stack = QStackedLayout(self)
-        self._stack.addWidget(self._sentence)
-        self._stack.addWidget(self._all)
+        self._pages = Pages(self, self._all, NOTHING)
         self.controls.changed.connect(self._change)
         self.canvas.picked.connect(self._pick)
         self.canvas.pointed.connect(self._point)
@@ -100,48 +93,51 @@ class PairsView(View):
         self.apply_theme()
 
     # frames -----------------------------------------------------------------------------------------------------
-    def show_frame(self, frame: Frame | None) -> None:
-        self.frame = frame
-        if self._state is None and frame is not None:
-            self._follow(frame.state)
-        self._draw()
-
     def set_state(self, state: State) -> None:
-        self._follow(state)
+        super().set_state(state)
+        self.canvas.select(state.node, state.other)
         if self._field is not None and self._field.key == state.layer and state.channel != self._head:
             self._head = state.channel
-            self._draw()
+            self.refresh()
 
-    def _follow(self, state: State) -> None:
-        self._state = state
-        self.canvas.select(state.node, state.other)
+    def follow(self) -> None:
+        """Leave the panels as they are: the canvas has the selection already."""
 
-    def _draw(self) -> None:
-        """Make the panels of what is chosen."""
-        with np.errstate(all="ignore"):  # of values that are no numbers, or too large to be squared
-            self._draw_fields()
+    def parts(self) -> list[tuple[int, Square, GraphPart]]:
+        """Return the squares that lie on a graph, or that have fields on pairs of steps."""
+        return graph_squares(self.frame)
 
-    def _draw_fields(self) -> None:
-        found = graph_squares(self.frame)
-        self._stack.setCurrentIndex(1 if found else 0)
+    def reason(self, parts: list[tuple[int, Square, GraphPart]]) -> str:
+        if parts:
+            return ""
+        title = self.frame.sample_title if self.frame is not None else ""
+        return without_pairs(self.squares[0], title) if self.squares and title else NOTHING
+
+    def refresh(self) -> None:
+        self.canvas.select(self.state.node, self.state.other)
         self._of.clear()
-        if not found:
-            title = self.frame.sample_title if self.frame and self.frame.squares else ""
-            self._sentence.setText(without_pairs(self.frame.squares[0], title) if self.frame and title else NOTHING)
-            self._field = self._told = None
-            self._fields = {}
-            self.canvas.show_panels(())
-            return
+        with np.errstate(all="ignore"):  # of values that are no numbers, or too large to be squared
+            super().refresh()
+
+    def show_empty(self, sentence: str) -> None:
+        self._pages.say(sentence)
+        self._field = self._written = None
+        self._fields = {}
+        self.canvas.show_panels(())
+
+    def draw(self, parts: list[tuple[int, Square, GraphPart]]) -> None:
+        """Make the panels of what is chosen."""
+        self._pages.say("")
         self._fields = {
             f"{i}/{field.key}": (field, square, part)
-            for i, square, part in found
+            for i, square, part in parts
             for field in fields_of(i, part)
             if square.of(GraphPart) is not None or not field.adjacency  # steps are joined by nothing
         }
-        field, square, part = self._current(found)
+        field, square, part = self._current(parts)
         self._field = field
         self.controls.offer_orders(part.structure)
-        beside = self._offer(field, square, part, len(found))
+        beside = self._offer(field, square, part, len(parts))
         groups = self._compared(field, square, part) if beside == COMPARE else [self._group(field, square, part)]
         if beside in self._fields:
             groups.append(self._group(*self._fields[beside], second=True))
@@ -192,8 +188,7 @@ class PairsView(View):
 
     def _channel(self, field: PairField, square: Square) -> int | None:
         """Return the head that the state asks for."""
-        follows = self._state is not None and field.key == square.layer.name and field.square == 0
-        return self._state.channel if follows and self._state else None
+        return self.state.channel if field.key == square.layer.name and field.square == 0 else None
 
     # panels -----------------------------------------------------------------------------------------------------
     def _order(self) -> str:
@@ -263,7 +258,7 @@ class PairsView(View):
 
     def _tell(self, field: PairField, square: Square, part: GraphPart) -> None:
         """Write the properties of the shown matrix."""
-        self._told = (field, square, part)
+        self._written = (field, square, part)
         panel = self.canvas.groups[0][0]
         heads = range(panel.matrix.heads) if panel.small else range(panel.head, panel.head + 1)
         key = (panel.matrix.token, heads)
@@ -296,7 +291,7 @@ class PairsView(View):
             k = int(controls.head.currentData())
             self._enlarge(None if k < 0 else k)
             return
-        self._draw()
+        self.refresh()
 
     def _enlarge(self, head: int | None) -> None:
         """Show one head alone, or all; the selected layer's head is the channel of the state."""
@@ -304,7 +299,7 @@ class PairsView(View):
         if field is None or head == self._head or _heads(field) == 1:
             return
         self._head = head
-        self._draw()
+        self.refresh()
         square = self.frame.squares[0] if self.frame else None
         if square is not None and field.square == 0 and field.key == square.layer.name:
             self.wished.emit(Wish(changes={"channel": head}, done=True))
@@ -319,14 +314,12 @@ class PairsView(View):
     def _drop(self, panel: Panel, row: int, target: int) -> None:
         """Give the dragged node the number of the one it was let go on, as numbered after the steps so far."""
         shown = self._of.get(id(panel))
-        if (
-            shown is None or self._state is None or shown.square.of(TimePart) is not None
-        ):  # time cannot be put in any order
+        if shown is None or shown.square.of(TimePart) is not None:  # time cannot be put in any order
             return
         i, j = (int(shown.part.order[int(panel.view.nodes[k])]) for k in (row, target))
         if min(i, j) >= 0 and i != j:
             step = Step("move", (float(i), float(j)))
-            self.wished.emit(Wish(changes={"steps": (*self._state.steps, step)}, done=True))
+            self.wished.emit(Wish(changes={"steps": (*self.state.steps, step)}, done=True))
 
     def _point(self, place: tuple[Panel, int, int | None] | None) -> None:
         shown = self._of.get(id(place[0])) if place is not None else None
@@ -358,8 +351,8 @@ class PairsView(View):
     def _turn(self, flat: bool) -> None:
         self._flat = flat
         self.controls.lie(flat, self.width())
-        if self._told is not None:
-            self._tell(*self._told)
+        if self._written is not None:
+            self._tell(*self._written)
         vertical = QSizePolicy.Policy.Ignored if flat else QSizePolicy.Policy.Preferred  # beside, it asks for no height
         self.words.setSizePolicy(QSizePolicy.Policy.Preferred, vertical)
         self.words.setWordWrap(not flat)
@@ -374,8 +367,8 @@ class PairsView(View):
         self._all.resize(event.size())  # hidden too: it must not stand up first when it is shown
         if not self._flat:
             self.controls.lie(False, self.width())
-        elif self._told is not None and (event.size().height() < LOW) != (event.oldSize().height() < LOW):
-            self._tell(*self._told)
+        elif self._written is not None and (event.size().height() < LOW) != (event.oldSize().height() < LOW):
+            self._tell(*self._written)
 
     def render(self, *args: Any, **kwargs: Any) -> None:
         """Paint for a figure: every tile is waited for."""
@@ -386,8 +379,7 @@ class PairsView(View):
             self.canvas.patient = False
 
     def apply_theme(self) -> None:
-        t = current()
-        self._sentence.setStyleSheet(f"background: {t.panel}; color: {t.muted}; font-size: 15px; padding: 24px;")
+        self._pages.apply_theme()
         self.controls.apply_theme()
         for widget in (self._all, self.controls, self.words):
             palette = widget.palette()
@@ -396,7 +388,7 @@ class PairsView(View):
             widget.setPalette(palette)
             widget.setAutoFillBackground(True)
         if self._field is not None:
-            self._draw()  # the words bear colours
+            self.refresh()  # the words bear colours
         self.canvas.update()
 
     def numbers(self) -> dict[str, NDArray[Any]]:

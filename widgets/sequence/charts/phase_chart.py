@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen
 
+from widgets.base.pointer import Pointer
 from widgets.base.theme import Theme
 from widgets.base.words import figure
 from widgets.charts.chart import LEFT, RIGHT, Chart, draw_hair, faded, linear_ticks, mixed
-from widgets.sequence.cursor import cursor
 from widgets.sequence.timeline.painting import polygon
 
 MOST = 4000  # points that are drawn of a path
@@ -72,15 +72,16 @@ class PhaseChart(Chart):
 
     picked = Signal(int)
 
-    def __init__(self, parent: Any = None) -> None:
+    def __init__(self, parent: Any = None, pointer: Pointer | None = None) -> None:
         super().__init__(parent)
+        self.pointer = pointer or Pointer(self)
         self.paths: list[Path] = []
         self.labels = ("", "")
         self.selected: int | None = None
         self.hot: int | None = None
         self._box = (0.0, 1.0, 0.0, 1.0)
         self._zoom: tuple[float, float, float] | None = None  # centre and size of what is seen
-        cursor.moved.connect(self._follow)
+        self.pointer.moved.connect(self._follow)
 
     def show_paths(self, paths: list[Path], labels: tuple[str, str], selected: int | None) -> None:
         if labels != self.labels:
@@ -226,7 +227,7 @@ class PhaseChart(Chart):
         step = None if found is None else self.step_of(*found)
         if step != self.hot:
             self.hot = step
-            cursor.moved.emit(step)
+            self.pointer.moved.emit(step)
             self.update()
         if found is None:
             return ""
@@ -277,5 +278,5 @@ class PhaseChart(Chart):
 
     def leaveEvent(self, event: Any) -> None:
         self.hot = None
-        cursor.moved.emit(None)
+        self.pointer.moved.emit(None)
         super().leaveEvent(event)

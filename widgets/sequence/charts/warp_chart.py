@@ -15,13 +15,13 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from explorer.declare.elements import Step
 from explorer.spaces.sequence.transforms.warp import PLACES
 from widgets.base import theme
+from widgets.base.pointer import Pointer
 from widgets.base.theme import Theme
 from widgets.base.words import figure
 from widgets.charts.chart import CENTRE, LEFT, RIGHT, faded
 from widgets.maps.ring import FREE
 from widgets.sequence.charts.bending import SHIFT, Curve, Handle
 from widgets.sequence.charts.slope_painting import Line, paint_legend, paint_slope
-from widgets.sequence.cursor import cursor
 from widgets.sequence.timeline.axis import TimeAxis
 from widgets.sequence.timeline.painting import paint_axis, polygon
 from widgets.sequence.timeline.scale import TimeScale, time_scale
@@ -39,8 +39,9 @@ class WarpChart(QWidget):
     bent = Signal(object, bool)  # the steps asked for, whether the hand has let go
     said = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, pointer: Pointer | None = None) -> None:
         super().__init__(parent)
+        self.pointer = pointer or Pointer(self)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Warp of time")
@@ -57,7 +58,7 @@ class WarpChart(QWidget):
         self._last: tuple[Step, ...] | None = None
         self._mouse: QPointF | None = None
         self._marked: int | None = None
-        cursor.moved.connect(self._follow)
+        self.pointer.moved.connect(self._follow)
 
     def sizeHint(self) -> QSize:
         return QSize(420, 320)
@@ -329,7 +330,7 @@ class WarpChart(QWidget):
             QToolTip.hideText()
         tau = float(self.curve.tau(self.at(at)[0])) if self._mouse is not None else -1.0
         self._telling = True
-        cursor.moved.emit(round(tau) if 0 <= round(tau) < self.curve.count else None)
+        self.pointer.moved.emit(round(tau) if 0 <= round(tau) < self.curve.count else None)
         self._telling = False
         self.update()
 
@@ -358,7 +359,7 @@ class WarpChart(QWidget):
     def leaveEvent(self, event: Any) -> None:
         self._mouse = self.hot = None
         self.said.emit("")
-        cursor.moved.emit(None)
+        self.pointer.moved.emit(None)
         self.update()
 
     # keys -----------------------------------------------------------------------------------------------------

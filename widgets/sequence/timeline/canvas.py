@@ -12,10 +12,10 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPaintEngine, QPainter, 
 from PySide6.QtWidgets import QScrollBar, QWidget
 
 from widgets.base import theme
+from widgets.base.pointer import Pointer
 from widgets.base.theme import Theme
 from widgets.base.words import figure
 from widgets.charts.chart import CENTRE, LEFT, RIGHT, faded
-from widgets.sequence.cursor import cursor
 from widgets.sequence.timeline.axis import TimeAxis
 from widgets.sequence.timeline.layout import FOOT, GUTTER, MARGIN, Slot, slots_of
 from widgets.sequence.timeline.painting import (
@@ -47,8 +47,9 @@ class TimeCanvas(QWidget):
     shifted = Signal(int, bool)  # steps since the press, whether the hand has let go
     panned = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, pointer: Pointer | None = None) -> None:
         super().__init__(parent)
+        self.pointer = pointer or Pointer(self)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Timeline")
@@ -68,7 +69,7 @@ class TimeCanvas(QWidget):
         self.bar.valueChanged.connect(self.update)
         self._rest = QTimer(self, singleShot=True, interval=90)
         self._rest.timeout.connect(self.update)
-        cursor.moved.connect(self._follow)
+        self.pointer.moved.connect(self._follow)
 
     def sizeHint(self) -> QSize:
         return QSize(760, 460)
@@ -426,7 +427,7 @@ class TimeCanvas(QWidget):
         if self.hot is not None:
             step = self.hot[1] if self.hot[0] == "before" else self.scene.back(self.hot[1])
         self._heard = True
-        cursor.moved.emit(step)
+        self.pointer.moved.emit(step)
         self._heard = False
 
     def _follow(self, step: int | None) -> None:

@@ -10,10 +10,10 @@ from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from explorer.spaces.sequence.values import TimePart
-from explorer.square.frame import Frame, Square
-from explorer.state.state import State
+from explorer.square.frame import Square
 from widgets.base import theme
-from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.frame_view import FrameView
+from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import counterpart, figure, subject
 from widgets.charts.chart import Adaptive
 from widgets.sequence.charts.gate_chart import ForgettingChart, HistogramChart
@@ -27,13 +27,13 @@ NO_TIMES = "No gate between 0 and 1 here, so no forgetting time: that is what th
 LAWS = (("remembers", "γ = 1 − gate"), ("replaces", "γ = gate"))
 
 
-class GatesView(View):
+class GatesView(FrameView[tuple[Square, TimePart]]):
     """Histograms at the left, the spectrum of 1 / gamma at the right; a click on a gate selects that layer."""
+
+    FOLLOWS, NOTHING, NONE = ("channel",), NOTHING, NONE
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._frame: Frame | None = None
-        self._state, self._told = State(), False
         self._kept: dict[tuple[int, int], tuple[Any, Any, Counted]] = {}
         self._picked_law = False
         self.histograms, self.times = HistogramChart(self), ForgettingChart(self)
@@ -73,35 +73,21 @@ class GatesView(View):
         self.show_frame(None)
 
     # what comes in --------------------------------------------------------------------------------------------
-    def show_frame(self, frame: Frame | None) -> None:
-        self._frame = frame
-        if frame is not None and not self._told:
-            self._state = frame.state
-        self._show()
-
-    def set_state(self, state: State) -> None:
-        before, self._state, self._told = self._state, state, True
-        if before.channel != state.channel:
-            self._when_visible("state", self._show)
-
     def parts(self) -> list[tuple[Square, TimePart]]:
         """Return the squares that live on a sequence."""
-        return self._frame.parts(TimePart) if self._frame is not None else []
+        return [(s, part) for s in self.squares if (part := s.of(TimePart)) is not None]
 
-    def _message(self) -> str:
-        if self._frame is None or not self._frame.squares:
-            return NOTHING
-        if not self.parts():
-            return NONE
-        return "" if any(part.gates for _, part in self.parts()) else NO_GATES
+    def missing(self, parts: list[tuple[Square, TimePart]]) -> str:
+        return "" if any(part.gates for _, part in parts) else NO_GATES
 
-    def _show(self) -> None:
-        parts, message = self.parts(), self._message()
-        self.histograms.message = message
-        self._right.setVisible(not message)
-        if message:
-            self.histograms.show_counted([], [], [], "")
-            return
+    def show_empty(self, sentence: str) -> None:
+        self.histograms.message = sentence
+        self._right.hide()
+        self.histograms.show_counted([], [], [], "")
+
+    def draw(self, parts: list[tuple[Square, TimePart]]) -> None:
+        self.histograms.message = ""
+        self._right.show()
         counted, names, roles = [], [], []
         kept: dict[tuple[int, int], tuple[Any, Any, Counted]] = {}
         for k, (square, part) in enumerate(parts):
@@ -150,7 +136,7 @@ class GatesView(View):
                 found.append((times, title, ("first", "second")[k]))
         self.times.message = "" if found else NO_TIMES
         self._chrome.setVisible(bool(found))
-        self.times.show_found(found, parts[0][1].steps if parts else 1, self._state.channel)
+        self.times.show_found(found, parts[0][1].steps if parts else 1, self.state.channel)
 
     # what goes out --------------------------------------------------------------------------------------------
     def _gate_chosen(self) -> None:
@@ -163,9 +149,9 @@ class GatesView(View):
         self._show_times()
 
     def _clicked(self, name: str) -> None:
-        if self._frame is not None:
+        if self.frame is not None:
             names = [k for k, (_, part) in enumerate(self.parts()) if name in part.gates]
-            layer = counterpart(self._frame, names[0] if names else 0, name)
+            layer = counterpart(self.frame, names[0] if names else 0, name)
             self.wished.emit(Wish({"layer": layer, "channel": None}))
 
     # exports --------------------------------------------------------------------------------------------------
@@ -184,14 +170,14 @@ class GatesView(View):
         return out
 
     def caption(self) -> str:
-        if self._frame is None or not self.histograms.counted:
+        if self.frame is None or not self.histograms.counted:
             return ""
         words = ["Histograms of the gates and states over all steps and units, filled: F(x), line: F(ρ(g)x)"]
         for times, title, _ in self.times.found:
             law = "1 − gate" if times.remembers else "gate"
             middle = figure(float(np.median(times.times)))
             words.append(f"forgetting time 1/γ with γ = {law} of {title} ({times.name}), median {middle} steps")
-        return f"{'; '.join(words)}: {subject(self._frame)}."
+        return f"{'; '.join(words)}: {subject(self.frame)}."
 
     def apply_theme(self) -> None:
         self._word.setStyleSheet(f"color: {theme.current().muted};")

@@ -10,10 +10,10 @@ from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
 
 from explorer.spaces.sequence.values import TimePart, parts_of_one_time
-from explorer.square.frame import Frame, Square
-from explorer.state.state import State
+from explorer.square.frame import Square
 from widgets.base import theme
-from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.frame_view import FrameView
+from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import figure, subject
 from widgets.sequence.charts.gradient_chart import GradientChart, Slope, cut_at, rate_of, rate_text
 
@@ -25,13 +25,13 @@ COMING = "The gradient is being computed, or the network is too slow for it."
 LONGEST = 100_000
 
 
-class GradientView(View):
+class GradientView(FrameView[tuple[Square, TimePart]]):
     """One line for each model on a logarithmic axis; the selected step and the truncation are wishes."""
+
+    FOLLOWS, NOTHING, NONE = ("node", "truncate"), NOTHING, NONE
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._frame: Frame | None = None
-        self._state, self._told = State(), False
         self.chart = GradientChart(self)
         self.every = QSpinBox()
         self.every.setRange(0, LONGEST)
@@ -61,60 +61,48 @@ class GradientView(View):
         self.show_frame(None)
 
     # what comes in --------------------------------------------------------------------------------------------
-    def set_state(self, state: State) -> None:
-        before, self._state, self._told = self._state, state, True
-        if (before.node, before.truncate) != (state.node, state.truncate):
-            self._when_visible("state", self._show)
-
-    def show_frame(self, frame: Frame | None) -> None:
-        self._frame = frame
-        if frame is not None and not self._told:
-            self._state = frame.state
-        self._show()
-
     def parts(self) -> list[tuple[Square, TimePart]]:
         """Return the squares that live on the first one's sequence."""
-        return parts_of_one_time(self._frame)
+        return parts_of_one_time(self.frame)
 
-    def _message(self, parts: list[tuple[Square, TimePart]]) -> str:
-        if self._frame is None or not self._frame.squares:
-            return NOTHING
-        if not parts:
-            return NONE
-        node = self._state.node
+    def missing(self, parts: list[tuple[Square, TimePart]]) -> str:
+        node = self.state.node
         if node is None or node >= parts[0][1].steps:
             return NO_STEP
         return "" if self._slopes() else NO_FIELD if all(t.kind != "step" for _, t in parts) else COMING
 
     def _slopes(self) -> list[Slope]:
         """Return the gradients of the frame that are of the state's step."""
-        found, node = [], self._state.node
-        if self._frame is None or node is None or self._frame.state.node != node:
+        found, node = [], self.state.node
+        if self.frame is None or node is None or self.frame.state.node != node:
             return []
         for k, (square, part) in enumerate(self.parts()):
             if part.gradient is not None and node < len(part.gradient):
-                cut = part.truncated if self._state.truncate is not None else None
+                cut = part.truncated if self.state.truncate is not None else None
                 title = square.title if len(self.parts()) > 1 else f"|∂{square.layer.name}({node}) / ∂x(t)|"
                 found.append(Slope(title, part.gradient, cut, rate_of(part.gradient, node), ("first", "second")[k]))
         return found
 
-    def _show(self) -> None:
-        parts = self.parts()
-        self.chart.message = self._message(parts)
-        self._chrome.setVisible(bool(parts))
+    def refresh(self) -> None:
+        self._chrome.setVisible(bool(self.parts()))
         with QSignalBlocker(self.every):
-            self.every.setValue(self._state.truncate or 0)
-        if not parts or self.chart.message:
-            self.chart.show_found((), 0, None, None)
-            self._said.setText("")
-            return
+            self.every.setValue(self.state.truncate or 0)
+        super().refresh()
+
+    def show_empty(self, sentence: str) -> None:
+        self.chart.message = sentence
+        self.chart.show_found((), 0, None, None)
+        self._said.setText("")
+
+    def draw(self, parts: list[tuple[Square, TimePart]]) -> None:
+        self.chart.message = ""
         part = parts[0][1]
-        self.chart.show_found(self._slopes(), part.steps, self._state.node, part.times)
+        self.chart.show_found(self._slopes(), part.steps, self.state.node, part.times)
         self._said.setText(self.note())
 
     def note(self) -> str:
         """Return what the truncation did, in a few words."""
-        every, node = self._state.truncate, self._state.node
+        every, node = self.state.truncate, self.state.node
         found = [(t, t.truncated) for _, t in self.parts() if t.truncated is not None and t.gradient is not None]
         if every is None or node is None or not found:
             return ""
@@ -144,11 +132,11 @@ class GradientView(View):
         return out
 
     def caption(self) -> str:
-        if self._frame is None or not self.chart.found:
+        if self.frame is None or not self.chart.found:
             return ""
-        words = [f"Gradient through time from step {self._state.node}, {subject(self._frame)}"]
+        words = [f"Gradient through time from step {self.state.node}, {subject(self.frame)}"]
         words += [f"{one.title} {rate_text(one.fit.rate)}" for one in self.chart.found if one.fit is not None]
-        words += [f"truncated after {self._state.truncate} steps, {self.note()}"] if self.note() else []
+        words += [f"truncated after {self.state.truncate} steps, {self.note()}"] if self.note() else []
         return "; ".join(words) + "."
 
     def apply_theme(self) -> None:

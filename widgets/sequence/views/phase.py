@@ -10,10 +10,10 @@ from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from explorer.spaces.sequence.values import Settling, TimePart
-from explorer.square.frame import Frame, Square
-from explorer.state.state import State
+from explorer.square.frame import Square
 from widgets.base import theme
-from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.frame_view import FrameView
+from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import figure, subject
 from widgets.sequence.charts.phase_chart import Path, PhaseChart, principal, thinned
 from widgets.sequence.timeline.rows import layers_of, short_names
@@ -26,21 +26,22 @@ AT_REST = "R(0, ·) from 0"
 UNMOVED = 1.0 - 1e-9  # a factor above: two orbits do not come together
 
 
-class PhaseView(View):
+class PhaseView(FrameView[tuple[Square, TimePart]]):
     """F(x) as a line, F(rho(g) x) dashed, pale at the beginning; a click selects a step."""
+
+    POINTS_AT, FOLLOWS = "step", ("node",)
+    NOTHING, NONE = NOTHING, NONE
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._frame: Frame | None = None
-        self._state, self._told = State(), False
         self._axes: tuple[Any, tuple[Any, Any, Any]] | None = None
         self.layer, self.across, self.up = QComboBox(), QComboBox(), QComboBox()
-        self.chart = PhaseChart(self)
+        self.chart = PhaseChart(self, self.pointer)
         self._words = (QLabel("State"), QLabel("across"), QLabel("up"))
         self.layer.setToolTip("The layer whose path is drawn; at first the selected one, or the hidden state")
         for box in (self.layer, self.across, self.up):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-            box.activated.connect(lambda _: self._show())
+            box.activated.connect(lambda _: self.refresh())
         self._chrome = QWidget()
         self._chrome.setProperty("chrome", True)  # left out of exported figures
         row = QHBoxLayout(self._chrome)
@@ -61,35 +62,23 @@ class PhaseView(View):
         self.show_frame(None)
 
     # what comes in --------------------------------------------------------------------------------------------
-    def show_frame(self, frame: Frame | None) -> None:
-        self._frame = frame
-        if frame is not None and not self._told:
-            self._state = frame.state
-        self._show()
-
-    def set_state(self, state: State) -> None:
-        before, self._state, self._told = self._state, state, True
-        if before.node != state.node:
-            self._when_visible("state", self._show)
-
     def parts(self) -> list[tuple[Square, TimePart]]:
         """Return the squares that live on a sequence."""
-        return self._frame.parts(TimePart) if self._frame is not None else []
+        return [(s, part) for s in self.squares if (part := s.of(TimePart)) is not None]
 
-    def _show(self) -> None:
-        parts = self.parts()
-        if self._frame is None or not self._frame.squares:
-            message = NOTHING
-        else:
-            message = NONE if not parts else ""
-        names = layers_of(*parts[0]) if parts else []
-        message = message or ("" if names else NO_STATES)
-        self.chart.message = message
-        self._chrome.setVisible(not message)
-        if message:
-            self.chart.show_paths([], ("", ""), None)
-            return
+    def missing(self, parts: list[tuple[Square, TimePart]]) -> str:
+        return "" if layers_of(*parts[0]) else NO_STATES
+
+    def show_empty(self, sentence: str) -> None:
+        self.chart.message = sentence
+        self._chrome.hide()
+        self.chart.show_paths([], ("", ""), None)
+
+    def draw(self, parts: list[tuple[Square, TimePart]]) -> None:
+        self.chart.message = ""
+        self._chrome.show()
         square, part = parts[0]
+        names = layers_of(square, part)
         told = [name for name in names if name.rpartition(".")[2] == "hidden"]
         flat = part.kind == "step" and part.values.shape[1] > 1  # one number a step makes no path in a plane
         first = square.layer.name if flat or not (told or part.kind != "step") else (told or names)[-1]
@@ -101,7 +90,7 @@ class PhaseView(View):
             items = [(-1 - axis, f"principal axis {axis + 1}"), *((u, f"unit {u}") for u in range(units))]
             _fill(box, items, -1 - axis)
         chosen = int(self.across.currentData()), int(self.up.currentData())
-        self.chart.show_paths(self._paths(parts, name, chosen), self._labels(values, chosen), self._state.node)
+        self.chart.show_paths(self._paths(parts, name, chosen), self._labels(values, chosen), self.state.node)
 
     def _principal(self, values: NDArray[Any]) -> tuple[Any, Any, Any]:
         """Return the axes of F(x): both sides and both models are drawn in the same plane."""
@@ -121,7 +110,7 @@ class PhaseView(View):
     def _paths(self, parts: list[tuple[Square, TimePart]], name: str, chosen: tuple[int, int]) -> list[Path]:
         paths: list[Path] = []
         reference = _values(*parts[0], name)[0]
-        moved_too = self._frame is not None and bool(self._frame.state.steps)
+        moved_too = self.frame is not None and bool(self.frame.state.steps)
         for k, (square, part) in enumerate(parts):
             mine = name if name in layers_of(square, part) else layers_of(square, part)[-1:]
             if not mine:
@@ -168,7 +157,7 @@ class PhaseView(View):
 
     # what goes out --------------------------------------------------------------------------------------------
     def _picked(self, step: int) -> None:
-        self.wished.emit(Wish({"node": None if step == self._state.node else step, "other": None}))
+        self.wished.emit(Wish({"node": None if step == self.state.node else step, "other": None}))
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         out: dict[str, NDArray[Any]] = {}
@@ -178,14 +167,14 @@ class PhaseView(View):
         return out
 
     def caption(self) -> str:
-        if self._frame is None or not self.chart.paths:
+        if self.frame is None or not self.chart.paths:
             return ""
         across, up = self.chart.labels
         titles = ", ".join(path.title for path in self.chart.paths)
-        node = f"; ring: step {self._state.node}" if self._state.node is not None else ""
+        node = f"; ring: step {self.state.node}" if self.state.node is not None else ""
         return (
             f"Path of {self.layer.currentText()} ({titles}) across {across}, up {up}; "
-            f"pale at the beginning, from ring to dot{node}: {subject(self._frame)}."
+            f"pale at the beginning, from ring to dot{node}: {subject(self.frame)}."
         )
 
     def apply_theme(self) -> None:

@@ -10,12 +10,12 @@ from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from explorer.spaces.sequence.values import TimePart
-from explorer.square.frame import Frame, Square
+from explorer.square.frame import Square
 from explorer.state.state import State
 from widgets.base import theme
-from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.frame_view import FrameView
+from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import subject
-from widgets.sequence.cursor import cursor
 from widgets.sequence.step_canvas import StepCanvas
 from widgets.sequence.step_cells import Cell, cells_of, numbers_of
 
@@ -24,17 +24,18 @@ NONE = "This model does not live on a sequence: there is no step to look at."
 NO_EQUATIONS = "This network states no equations. The recurrent networks, the transformer and the pointer networks do."
 
 
-class StepsView(View):
+class StepsView(FrameView[tuple[Square, TimePart]]):
     """Shows the first model's block that the selected layer lies in; hovering asks the worker for nothing."""
+
+    POINTS_AT, FOLLOWS = "step", ("node", "channel")
+    NOTHING, NONE = NOTHING, NONE
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._frame: Frame | None = None
-        self._state, self._told = State(), False
         self._step: int | None = None  # under the mouse last
         self._seen = ""  # the layer that was scrolled to
         self._kept: dict[int, Any] = {}
-        self.block, self._word, self._where = QComboBox(), QLabel("Block"), QLabel()
+        self.block, self._word, self.where = QComboBox(), QLabel("Block"), QLabel()
         self.block.setToolTip("The part of the network whose equations are shown; a layer of it is selected")
         self.block.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.block.setMinimumContentsLength(14)
@@ -46,7 +47,7 @@ class StepsView(View):
         row = QHBoxLayout(self._chrome)
         row.setContentsMargins(10, 4, 8, 2)
         row.setSpacing(6)
-        for widget in (self._word, self.block, self._where):
+        for widget in (self._word, self.block, self.where):
             row.addWidget(widget)
         row.addStretch(1)
         column = QVBoxLayout(self)
@@ -58,69 +59,61 @@ class StepsView(View):
         self.canvas.named.connect(self._choose)
         self.canvas.picked.connect(lambda layer, unit: self.wished.emit(Wish({"layer": layer, "channel": unit})))
         self.canvas.hovered.connect(self.hovered)
-        cursor.moved.connect(self._follow)
+        self.pointer.moved.connect(self._point_at)
         self.apply_theme()
         self.show_frame(None)
 
     # what comes in --------------------------------------------------------------------------------------------
-    def show_frame(self, frame: Frame | None) -> None:
-        self._frame = frame
-        if frame is not None and not self._told:
-            self._state = frame.state
-        self._show()
-
     def set_state(self, state: State) -> None:
-        before, self._state, self._told = self._state, state, True
-        if (before.node, before.channel) != (state.node, state.channel):
-            if before.node != state.node:
-                self._step = None
-            self._when_visible("state", self._show)
+        if state.node != self.state.node:
+            self._step = None
+        super().set_state(state)
 
-    def _follow(self, step: int | None) -> None:
+    def _point_at(self, step: int | None) -> None:
         """Show the step under the mouse; where it has left, the pinned step, else the one seen last."""
-        if step is not None or self._state.node is not None:
+        if step is not None or self.state.node is not None:
             self._step = step
             if self.isVisible():
-                self._show()
+                self.refresh()
 
     def parts(self) -> list[tuple[Square, TimePart]]:
         """Return the first square if it lives on a sequence and states equations."""
-        return [
-            (s, t)
-            for s, t in (self._frame.parts(TimePart, 1) if self._frame else [])
-            if t.working is not None and t.steps
-        ]
+        parts = self.frame.parts(TimePart, 1) if self.frame is not None else []
+        return [(s, part) for s, part in parts if part.working is not None and part.steps]
 
     def step(self) -> int:
         """Return the step of x that is shown: under the mouse, pinned, or the middle one."""
         steps = self.parts()[0][1].steps
-        wanted = self._step if self._step is not None else self._state.node
+        wanted = self._step if self._step is not None else self.state.node
         return min(steps - 1, max(0, steps // 2 if wanted is None else wanted))
 
     def cells(self) -> list[Cell]:
         """Return the equations at the step."""
         parts = self.parts()
-        if not parts or self._frame is None:
+        if not parts or self.frame is None:
             return []
         part = parts[0][1]
         assert part.working is not None
-        moved = bool(self._frame.state.steps)
+        moved = bool(self.frame.state.steps)
         return cells_of(part, part.working, self.step(), moved, self._kept)
 
-    def _show(self) -> None:
-        parts = self.parts()
-        if self._frame is None or not self._frame.squares:
-            self.canvas.message = NOTHING
-        else:
-            self.canvas.message = "" if parts else NO_EQUATIONS if self._frame and self._frame.parts(TimePart) else NONE
-        self._chrome.setVisible(bool(parts))
-        if not parts:
-            self.canvas.show_cells([], (), "", None)
-            return
+    def reason(self, parts: list[tuple[Square, TimePart]]) -> str:
+        if not parts and self.frame is not None and self.frame.parts(TimePart):
+            return NO_EQUATIONS
+        return super().reason(parts)
+
+    def show_empty(self, sentence: str) -> None:
+        self.canvas.message = sentence
+        self._chrome.hide()
+        self.canvas.show_cells([], (), "", None)
+
+    def draw(self, parts: list[tuple[Square, TimePart]]) -> None:
+        self.canvas.message = ""
+        self._chrome.show()
         square, part = parts[0]
         self._offer(part)
-        self._where.setText(self._words(part))
-        self.canvas.show_cells(self.cells(), part.names, square.layer.name, self._state.channel)
+        self.where.setText(self._words(part))
+        self.canvas.show_cells(self.cells(), part.names, square.layer.name, self.state.channel)
         if square.layer.name != self._seen:
             self._seen = square.layer.name
             QTimer.singleShot(0, self.area, self._bring)  # when the canvas has its new height
@@ -142,8 +135,8 @@ class StepsView(View):
     def _words(self, part: TimePart) -> str:
         step = self.step()
         letter = f" “{part.names[step]}”" if step < len(part.names) and part.names[step] else ""
-        words = f"step {step}{letter}" + (" · pinned" if step == self._state.node and self._step is None else "")
-        if self._frame is not None and self._frame.state.steps:
+        words = f"step {step}{letter}" + (" · pinned" if step == self.state.node and self._step is None else "")
+        if self.frame is not None and self.frame.state.steps:
             there = part.order[step]
             words += f" · step {round(float(there))} of ρ(g)x" if np.isfinite(there) else " · cut off by ρ(g)"
         return words
@@ -162,7 +155,7 @@ class StepsView(View):
 
     # what goes out --------------------------------------------------------------------------------------------
     def _choose(self, layer: str) -> None:
-        if self._frame is not None and layer in [one.name for one in self._frame.squares[0].layers]:
+        if self.frame is not None and layer in [one.name for one in self.frame.squares[0].layers]:
             self.wished.emit(Wish({"layer": layer, "channel": None}))
 
     def figure_size(self) -> QSize:
@@ -176,14 +169,14 @@ class StepsView(View):
 
     def caption(self) -> str:
         parts = self.parts()
-        if not parts or self._frame is None or parts[0][1].working is None:
+        if not parts or self.frame is None or parts[0][1].working is None:
             return ""
         where = parts[0][1].working.block or "the network"
         words = f"The equations of {where} at {self._words(parts[0][1])}; colours are one scale over all steps"
-        return f"{words}: {subject(self._frame)}."
+        return f"{words}: {subject(self.frame)}."
 
     def apply_theme(self) -> None:
-        for label in (self._word, self._where):
+        for label in (self._word, self.where):
             label.setStyleSheet(f"color: {theme.current().muted};")
         self.canvas.update()
 

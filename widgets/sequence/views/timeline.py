@@ -14,7 +14,6 @@ from explorer.square.frame import Frame, Square
 from explorer.state.state import State
 from widgets.base import theme
 from widgets.base.view import View, ViewSpec, Wish
-from widgets.sequence.cursor import cursor
 from widgets.sequence.timeline.building import Building
 from widgets.sequence.timeline.canvas import TimeCanvas
 from widgets.sequence.timeline.pyramid import Pyramid
@@ -46,13 +45,15 @@ HINTS = (
 class TimelineView(View):
     """Draws the frame's time part; the selected step and the shift are wishes, zoom and folded rows are its own."""
 
+    POINTS_AT = "step"
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.frame: Frame | None = None
         self.state = State()
         self._told, self._base = False, None
         self.building = Building(self)
-        self.canvas, self.text = TimeCanvas(), TokenText()
+        self.canvas, self.text = TimeCanvas(pointer=self.pointer), TokenText(pointer=self.pointer)
         self.colour = QComboBox()
         self.colour.setToolTip("What the colour of a token means")
         self.colour.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -363,7 +364,7 @@ class TimelineView(View):
 
     def hideEvent(self, event: Any) -> None:
         super().hideEvent(event)
-        cursor.moved.emit(None)
+        self.pointer.moved.emit(None)
 
     def closeEvent(self, event: Any) -> None:
         self.building.close()

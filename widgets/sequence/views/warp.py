@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QToolBu
 
 from explorer.declare.elements import Step
 from explorer.spaces.sequence.values import TimePart, parts_of_one_time
-from explorer.square.frame import Frame, Square
-from explorer.state.state import State
+from explorer.square.frame import Square
 from widgets.base import theme
-from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.frame_view import FrameView
+from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import figure, subject
 from widgets.sequence.charts.gate_statistics import keeps, timed
 from widgets.sequence.charts.slope_painting import Line
@@ -31,14 +31,15 @@ HINTS = (
 )
 
 
-class WarpView(View):
+class WarpView(FrameView[tuple[Square, TimePart]]):
     """Draws tau of the state's chain at once; the gates come with the frame. Every drag is a wish."""
+
+    POINTS_AT, FOLLOWS = "step", ("steps", "channel")  # the curve follows the hand: it needs no network
+    NOTHING, NONE = NOTHING, NONE
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._frame: Frame | None = None
-        self._state, self._told = State(), False
-        self.chart = WarpChart(self)
+        self.chart = WarpChart(self, self.pointer)
         self.gate, self.relative = QComboBox(), QCheckBox("÷ mean over x")
         self.gate.setToolTip("The gate that is to follow dτ/dt; of one that keeps, 1 − gate is shown")
         self.gate.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -72,33 +73,21 @@ class WarpView(View):
         self.show_frame(None)
 
     # what comes in --------------------------------------------------------------------------------------------
-    def set_state(self, state: State) -> None:
-        """Follow the hand at once: the curve needs no network."""
-        before, self._state, self._told = self._state, state, True
-        if (before.steps, before.channel) != (state.steps, state.channel):
-            self._when_visible("state", self._show)
-
-    def show_frame(self, frame: Frame | None) -> None:
-        self._frame = frame
-        if frame is not None and not self._told:
-            self._state = frame.state
-        self._show()
-
     def parts(self) -> list[tuple[Square, TimePart]]:
         """Return the squares that live on the first one's sequence."""
-        return parts_of_one_time(self._frame)
+        return parts_of_one_time(self.frame)
 
-    def _show(self) -> None:
-        parts = self.parts()
-        empty = self._frame is None or not self._frame.squares
-        self.chart.message = "" if parts else NOTHING if empty else NONE
-        self._chrome.setVisible(bool(parts))
-        if not parts:
-            self.chart.show_curve((), 0)
-            self.chart.show_lines((), "", "")
-            return
+    def show_empty(self, sentence: str) -> None:
+        self.chart.message = sentence
+        self._chrome.hide()
+        self.chart.show_curve((), 0)
+        self.chart.show_lines((), "", "")
+
+    def draw(self, parts: list[tuple[Square, TimePart]]) -> None:
+        self.chart.message = ""
+        self._chrome.show()
         self._offer()
-        self.chart.show_curve(self._state.steps, parts[0][1].steps, parts[0][1].times)
+        self.chart.show_curve(self.state.steps, parts[0][1].steps, parts[0][1].times)
         self._show_gates()
 
     def _offer(self) -> None:
@@ -143,7 +132,7 @@ class WarpView(View):
             mean = gate.mean(1) / max(float(rest.mean()), 1e-9)
             title = f"{square.title}: mean gate" if len(parts) > 1 else "mean gate"
             lines.append(Line(title, mean, role))
-            unit = self._state.channel
+            unit = self.state.channel
             if k == 0 and unit is not None and unit < gate.shape[1]:
                 lines.append(Line(f"unit {unit}", gate[:, unit] / max(float(rest[unit]), 1e-9), role, True))
             if (r := follows(mean, slope, part.known)) is not None:
@@ -165,9 +154,9 @@ class WarpView(View):
         return out | {one.title: one.values for one in self.chart.lines}
 
     def caption(self) -> str:
-        if not self.parts() or self._frame is None:
+        if not self.parts() or self.frame is None:
             return ""
-        words = [f"τ(t) of x′(t) = x(τ(t)) with its slope, {subject(self._frame)}"]
+        words = [f"τ(t) of x′(t) = x(τ(t)) with its slope, {subject(self.frame)}"]
         if self.chart.lines:
             scaled = ", divided by its mean over x" if self.relative.isChecked() else ""
             words.append(f"below also {self.gate.currentText()} over ρ(g)x{scaled}")

@@ -254,7 +254,7 @@ def test_as_many_channels_as_steps_do_not_confuse_them() -> None:
 
 
 def checked(file: Path, name: str, sample: str = "sine") -> Any:
-    from explorer.app.report import audit
+    from explorer.app.audit import audit
 
     (report,) = audit(LocalEngine({}, trust=True), State(f"{file}:{name}", sample=sample), "shift", "float64", None, {})
     return report

@@ -161,7 +161,7 @@ def _wait(window: MainWindow, state: State | None, orbit: bool, timeout: float) 
         signal.disconnect(slot)
     if trouble:
         raise NoPicture(trouble[0])
-    for _, view in window.views:
+    for _, view in window.panes.views:
         view.catch_up()
         if view.isVisible():
             view.settle()

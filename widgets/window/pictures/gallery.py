@@ -14,8 +14,8 @@ from explorer.state.session import write_beside
 from explorer.state.state import State
 from widgets.base.view import View
 from widgets.figures.export import ExportError, export_view
-from widgets.figures.offscreen import NoPicture, visit_window
 from widgets.window.main_window import MainWindow
+from widgets.window.pictures.offscreen import NoPicture, visit_window
 
 # views that list what there is rather than show what a network does
 _LISTS = ("gallery", "log", "inspector")
@@ -95,7 +95,7 @@ def _save_views(window: MainWindow, folder: Path, worth: Callable[[View], bool] 
     made = []
     squares = window.controller.frame.squares if window.controller.frame is not None else ()
     domain = squares[0].domain if squares else "grid"
-    for spec, view in window.views:
+    for spec, view in window.panes.views:
         if spec.name in _LISTS or (spec.domains and domain not in spec.domains):
             continue
         # a hidden view has not drawn the frame yet; bringing it to the front makes it do so
@@ -111,7 +111,7 @@ def _save_views(window: MainWindow, folder: Path, worth: Callable[[View], bool] 
     # the window as it is found: the first tab of each place
     for name in ("gallery", "inspector", "errors"):
         window.show_view(name)
-    window.show_home(domain)
+    window.panes.show_home(domain)
     return made
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu
 
@@ -18,63 +16,30 @@ from explorer.state.resolve import DTYPES
 from explorer.state.state import State
 from widgets.base.icons import icon
 from widgets.base.kinds_of_data import families, parts, place_of, title_of
+from widgets.base.menus import Choices, empty
+from widgets.window.files import Files
 from widgets.window.playing import SPEEDS
-
-if TYPE_CHECKING:
-    from widgets.window.main_window import MainWindow
+from widgets.window.shell import Shell
 
 THEMES = (("system", "Follow the system"), ("light", "Light"), ("dark", "Dark"))
 ARROWS = (("Left", -1.0, 0.0), ("Right", 1.0, 0.0), ("Up", 0.0, -1.0), ("Down", 0.0, 1.0))
 
 
-@dataclass(slots=True)
-class _Choices:
-    """A menu of things of which one is in use."""
-
-    menu: QMenu
-    group: QActionGroup
-
-    def fill(self, items: Sequence[tuple[str, str]], chosen: Callable[[str], None], clear: bool = True) -> None:
-        """Put (value, text) items in place of what was there."""
-        if clear:
-            self.menu.clear()
-        for value, text in items:
-            action = QAction(text, self.menu, checkable=True)
-            action.setData(value)
-            action.triggered.connect(partial(_choose, chosen, value))
-            self.group.addAction(action)
-            self.menu.addAction(action)
-
-    def mark(self, value: str) -> None:
-        for action in self.group.actions():
-            action.setChecked(action.data() == value)
-
-
-def empty(menu: QMenu) -> None:
-    """Take out everything; menus that were inside go too, which `clear` alone leaves behind."""
-    inside = [action.menu() for action in menu.actions()]
-    menu.clear()
-    for inner in inside:
-        if isinstance(inner, QMenu) and inner.parent() is menu:
-            empty(inner)
-            inner.setParent(None)
-            inner.deleteLater()
-
-
-def _choose(chosen: Callable[[str], None], value: str, checked: bool = True) -> None:
-    chosen(value)
-
-
 class Menus(QObject):
     """Builds the menu bar of the window and keeps it true to the state."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
+    asked = Signal(str)  # what the window itself is to do, such as "palette"
+    theme_chosen = Signal(str)
+    speed_chosen = Signal(float)
+
+    def __init__(self, shell: Shell, files: Files) -> None:
+        super().__init__(shell)
         self._followed: tuple[object, ...] = ()  # what of the state the actions have followed
-        self._window = window
+        self._shell, self._files = shell, files
+        self._controller = shell.controller
         self._icons: dict[str, str] = {}
         self.actions: dict[str, QAction] = {}
-        bar = window.menuBar()
+        bar = shell.menuBar()
         names = ("&File", "&Edit", "&Model", "&Data", "&Transform", "&View", "&Run", "&Help")
         self.menus: dict[str, QMenu] = {name.replace("&", ""): bar.addMenu(name) for name in names}
         self._fill_file(self.menus["File"])
@@ -120,22 +85,25 @@ class Menus(QObject):
         menu.addAction(action)
         return action
 
-    def _choices(self, menu: QMenu) -> _Choices:
+    def _ask(self, what: str) -> Callable[[], None]:
+        return partial(self.asked.emit, what)
+
+    def _choices(self, menu: QMenu) -> Choices:
         group = QActionGroup(self)
         group.setExclusionPolicy(QActionGroup.ExclusionPolicy.None_)
-        return _Choices(menu, group)
+        return Choices(menu, group)
 
     def _fill_file(self, menu: QMenu) -> None:
-        files = self._window.files
+        files = self._files
         self.add(menu, "open", "&Open data…", files.open_data, "Ctrl+O", "open", tip="Open an image or a field")
         self.recent = menu.addMenu("Open &recent")
         self.recent.aboutToShow.connect(lambda: files.fill_recent(self.recent))
         files.fill_recent(self.recent)
         self.add(
-            menu, "next_part", "&Next in the data", partial(self._window.controller.go_on, 1), "N",
+            menu, "next_part", "&Next in the data", partial(self._controller.go_on, 1), "N",
             tip="The next of several sequences in the data",
         )  # fmt: skip
-        self.add(menu, "previous_part", "&Previous in the data", partial(self._window.controller.go_on, -1), "Shift+N")
+        self.add(menu, "previous_part", "&Previous in the data", partial(self._controller.go_on, -1), "Shift+N")
         menu.addSeparator()
         self.add(menu, "open_session", "Open s&ession…", files.ask_session, "Ctrl+Shift+O")
         self.add(menu, "save", "&Save session", files.save, "Ctrl+S", "save")
@@ -157,11 +125,11 @@ class Menus(QObject):
             tip="Film one full turn of the mesh in the Surface view",
         )  # fmt: skip
         menu.addSeparator()
-        quit_action = self.add(menu, "quit", "&Quit", self._window.close, "Ctrl+Q")
+        quit_action = self.add(menu, "quit", "&Quit", self._ask("quit"), "Ctrl+Q")
         quit_action.setMenuRole(QAction.MenuRole.QuitRole)
 
     def _fill_edit(self, menu: QMenu) -> None:
-        controller = self._window.controller
+        controller = self._controller
         self.add(menu, "undo", "&Undo", controller.undo, "Ctrl+Z", "undo")
         self.add(menu, "redo", "&Redo", controller.redo, "Ctrl+Shift+Z|Ctrl+Y", "redo")
         menu.addSeparator()
@@ -190,7 +158,7 @@ class Menus(QObject):
         )  # fmt: skip
 
     def _fill_transform(self, menu: QMenu) -> None:
-        controller = self._window.controller
+        controller = self._controller
         add = partial(self.add, menu)
         add("turn_left", "Rotate by 90° to the left", partial(controller.add_to, "rotate", 90.0), "[")
         add("turn_right", "Rotate by 90° to the right", partial(controller.add_to, "rotate", -90.0), "]")
@@ -205,7 +173,7 @@ class Menus(QObject):
 
     def _add_transform(self, menu: QMenu, transform: Transform) -> None:
         """Add a transform's own menu: its choices, or one step up and down of each number."""
-        controller, name = self._window.controller, transform.name
+        controller, name = self._controller, transform.name
         inner = menu.addMenu(f"{transform.title}  ({transform.symbol})")
         for k, param in enumerate(transform.params):
             for value, choice in enumerate(param.choices if len(transform.params) == 1 else ()):
@@ -228,42 +196,42 @@ class Menus(QObject):
         self.actions[f"menu_{name}"] = inner.menuAction()
 
     def _fill_view(self, menu: QMenu) -> None:
-        window = self._window
+        shell = self._shell
         show, panels = menu.addMenu("&Show"), QMenu("&Panels", menu)
         panels.setProperty("twice", True)  # no part of the palette, which has "Show"
-        for spec, _ in window.views:
+        for spec, _ in shell.panes.views:
             action = self.add(
                 show,
                 f"show_{spec.name}",
                 spec.title,
-                partial(window.show_view, spec.name),
+                partial(shell.show_view, spec.name),
                 spec.key,
                 tip=spec.summary,
             )
             action.setToolTip(spec.summary)
-            if spec.name in window.docks.docks:
-                panels.addAction(window.docks.docks[spec.name].toggleViewAction())
+            if spec.name in shell.docks.docks:
+                panels.addAction(shell.docks.docks[spec.name].toggleViewAction())
         menu.addMenu(panels)
         menu.addSeparator()
         self._themes = self._choices(menu.addMenu("&Theme"))
-        self._themes.fill(THEMES, window.set_theme)
-        self.add(menu, "reset_layout", "&Reset layout", window.reset_layout)
-        self.add(menu, "full_screen", "&Full screen", window.toggle_full_screen, "F11", checkable=True)
+        self._themes.fill(THEMES, self.theme_chosen.emit)
+        self.add(menu, "reset_layout", "&Reset layout", self._ask("reset_layout"))
+        self.add(menu, "full_screen", "&Full screen", self._ask("full_screen"), "F11", checkable=True)
 
     def _fill_run(self, menu: QMenu) -> None:
-        controller = self._window.controller
+        controller = self._controller
         self.add(
             menu, "play", "&Play orbit", controller.player.toggle, "P", "play",
             tip="Run the element along the orbit, round and round",
         )  # fmt: skip
         self._speeds = self._choices(menu.addMenu("Orbit &speed"))
-        self._speeds.fill([(f"{s:g}", f"{s:g}×") for s in SPEEDS], self._window.set_speed)
+        self._speeds.fill([(f"{s:g}", f"{s:g}×") for s in SPEEDS], lambda speed: self.speed_chosen.emit(float(speed)))
         self._speeds.mark("1")
         self.add(
             menu,
             "cancel",
             "&Cancel",
-            self._window.cancel,
+            self._ask("cancel"),
             "Esc",
             "close",
             tip="Give up what is being computed",
@@ -275,23 +243,23 @@ class Menus(QObject):
         self._dtypes.fill([(d, d) for d in DTYPES], lambda name: controller.change({"dtype": name}))
 
     def _fill_help(self, menu: QMenu) -> None:
-        window = self._window
+        files = self._files
         self.lessons = menu.addMenu("&Lessons")
-        self.lessons.aboutToShow.connect(lambda: window.files.fill_lessons(self.lessons))
-        self.lessons.menuAction().setEnabled(window.files.has_lessons())
-        self.add(menu, "palette", "&Command palette…", window.open_palette, "Ctrl+Shift+P", "palette")
+        self.lessons.aboutToShow.connect(lambda: files.fill_lessons(self.lessons))
+        self.lessons.menuAction().setEnabled(files.has_lessons())
+        self.add(menu, "palette", "&Command palette…", self._ask("palette"), "Ctrl+Shift+P", "palette")
         self.add(
             menu,
             "what",
             "&What is this?",
-            window.what_is_this,
+            self._ask("what"),
             "F1",
             "help",
             tip="Click on what you wonder about",
         )
-        self.add(menu, "keys", "&Keyboard shortcuts", window.show_keys, "Ctrl+?")
+        self.add(menu, "keys", "&Keyboard shortcuts", self._ask("keys"), "Ctrl+?")
         menu.addSeparator()
-        about = self.add(menu, "about", "&About Equiscope", window.show_about)
+        about = self.add(menu, "about", "&About Equiscope", self._ask("about"))
         about.setMenuRole(QAction.MenuRole.AboutRole)
 
     # what depends on the catalogue ------------------------------------------------------------------------
@@ -299,12 +267,12 @@ class Menus(QObject):
         self._followed = ()
         self._fill_model(catalogue)
         self._fill_data(catalogue)
-        controller = self._window.controller
+        controller = self._controller
         devices = ["auto", *(d for d in catalogue.devices if d != "auto")]
         self._devices.fill([(d, d) for d in devices], lambda name: controller.change({"device": name}))
 
     def _fill_model(self, catalogue: Catalogue | None) -> None:
-        menu, controller = self.menus["Model"], self._window.controller
+        menu, controller = self.menus["Model"], self._controller
         compare = self._compare
         menu.removeAction(compare.menu.menuAction())  # it stays, with other entries
         empty(menu)
@@ -321,18 +289,18 @@ class Menus(QObject):
         self.add(menu, "alone", "Side by side &off", partial(controller.set_compare, ""))
 
     def _fill_by_domain(
-        self, menu: QMenu, choices: _Choices, models: Sequence[ModelInfo], chosen: Callable[[str], None]
+        self, menu: QMenu, choices: Choices, models: Sequence[ModelInfo], chosen: Callable[[str], None]
     ) -> None:
         """Put models into a menu for each domain, those of many models into one for each family."""
         domains = sorted({m.domain for m in models}, key=place_of)
         for domain in domains:
             inner = menu.addMenu(title_of(domain)) if len(domains) > 1 else menu
             for title, some in families([m for m in models if m.domain == domain]):
-                part = _Choices(inner.addMenu(title.replace("&", "&&")) if title else inner, choices.group)
+                part = Choices(inner.addMenu(title.replace("&", "&&")) if title else inner, choices.group)
                 part.fill([(m.name, _model_text(m)) for m in some], chosen, clear=False)
 
     def _fill_data(self, catalogue: Catalogue | None) -> None:
-        menu, controller = self.menus["Data"], self._window.controller
+        menu, controller = self.menus["Data"], self._controller
         samples = catalogue.samples if catalogue else ()
         menu.removeAction(self.actions["open"])
         empty(menu)
@@ -342,7 +310,7 @@ class Menus(QObject):
             pieces = parts([s for s in samples if s.domain == domain])
             for some in pieces:
                 ends = f"{some[0].title}  …  {some[-1].title}".replace("&", "&&")
-                part = _Choices(inner.addMenu(ends) if len(pieces) > 1 else inner, self._samples.group)
+                part = Choices(inner.addMenu(ends) if len(pieces) > 1 else inner, self._samples.group)
                 items = [(s.name, s.title.replace("&", "&&")) for s in some]
                 part.fill(items, lambda name: controller.change({"sample": name}), clear=False)
         menu.addSeparator()
@@ -351,7 +319,7 @@ class Menus(QObject):
     # following the state ----------------------------------------------------------------------------------
     def show_state(self, state: State) -> None:
         """Tick what is in use and grey out what would do nothing."""
-        controller, actions = self._window.controller, self.actions
+        controller, actions = self._controller, self.actions
         undoable = (controller.can_undo, controller.can_redo, bool(state.steps), state.untransform)
         followed = (*undoable, state.model, state.compare, state.sample, state.device, state.dtype)
         if followed == self._followed:

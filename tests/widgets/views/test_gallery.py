@@ -11,8 +11,8 @@ from explorer.state.state import State
 from tests.widgets.parts.sample_catalogue import make_catalogue, make_info
 from tests.widgets.parts.sample_frames import make_frame
 from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened
+from widgets.views.cards import COUNT, IMAGE, INFO
 from widgets.views.gallery import GalleryView
-from widgets.window.cards import COUNT, IMAGE, INFO
 
 ODD = odd_frames()
 

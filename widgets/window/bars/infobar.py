@@ -53,6 +53,11 @@ class InfoBar(QFrame):
         self.hide()
         self.apply_theme()
 
+    @property
+    def passing(self) -> bool:
+        """Whether the message goes by itself after a while."""
+        return self._gone.isActive()
+
     def show_failure(self, failure: Failure) -> None:
         """Say what, where, and (in the sentence itself) what to do."""
         where = f"  —  {failure.where}" if failure.where and failure.where not in failure.sentence else ""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-import widgets
+import widgets.views
 from explorer.declare.registry import scan
 from tests.widgets.parts.sample_frames import make_frame
 from widgets.base.view import ViewSpec

@@ -1,0 +1,67 @@
+"""Audit a model under the groups that it claims: the reports of `check`."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import torch
+
+from explorer.app.engine import LocalEngine
+from explorer.data.finding import find_sample
+from explorer.declare.card import Card
+from explorer.declare.space import kinds, space_of_kind
+from explorer.declare.symmetries import find_symmetry
+from explorer.equivariance.check import Report, check_equivariance
+from explorer.network.inputs import inputs_from
+from explorer.network.trace import LayerError
+from explorer.square.prepare import DTYPES
+from explorer.state.state import State
+
+
+def audit(
+    engine: LocalEngine,
+    state: State,
+    group: str,
+    dtype: str,
+    tol: float | None,
+    overrides: Mapping[str, str],
+    count: int = 4,
+) -> list[Report]:
+    """Check a model under `group`, or under each group that it claims (D4 when it claims none)."""
+    card = engine.card(state.model)
+    groups = [group] if group else list(card.groups) or [kinds()[card.domain].group]
+    for g in groups:
+        find_symmetry(g)
+    texts = _parts(state, card, count) if state.sample else space_of_kind(card.domain).several(card, count)
+    # says what is wrong with the network, the data or the overrides, before anything is measured
+    first = replace(state, sample=texts[0], dtype=dtype, overrides=tuple(overrides.items()))
+    p = engine.prepared(first, state.model)
+    given = [p.inputs]
+    for text in texts[1:]:
+        more = inputs_from(engine.sample(replace(state, sample=text), card), card.input, p.x.device, p.x.dtype)
+        if not p.inputs.batched or more.x.shape == p.x.shape:
+            given.append(more)
+    if p.inputs.batched:
+        given = [p.inputs.with_x(torch.cat([g.x for g in given]))]
+    model = copy.deepcopy(p.model).to(p.weights_dtype)  # as stored: it says what precision a law can be held to
+    reports = [
+        check_equivariance(
+            model, given, g, overrides=overrides, declared=".py:" not in card.name,
+            boundary=card.boundary, dtype=DTYPES[dtype], tol=tol, seed=state.seed, name=card.name,
+        )
+        for g in groups
+    ]  # fmt: skip
+    for row in (row for report in reports for row in report.layers):
+        if row.cumulative_max is not None and math.isnan(row.cumulative_max):
+            raise LayerError(row.name, f"layer {row.name} of {card.name} gave NaN on moved data")
+    return reports
+
+
+def _parts(state: State, card: Card, count: int) -> list[str]:
+    """Return the sample that was asked for, or where it holds several things the names of the first ones."""
+    space = space_of_kind(card.domain)
+    several = space.parts(find_sample(state.sample, state.seed)) if space.parted else 1
+    return [f"{state.sample}#{k + 1}" for k in range(min(several, count))] if several > 1 else [state.sample]

@@ -1,0 +1,40 @@
+"""Declare what the command line is handed: the doors to the packages that explorer must not import."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.state.state import State
+
+if TYPE_CHECKING:
+    from explorer.app.engine import LocalEngine
+    from explorer.declare.card import Card
+
+
+class BadInput(ValueError):
+    """What was typed cannot be done; the message is the one line for stderr."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """What the core cannot do itself, handed in by main.py: the packages it must not import.
+
+    Attributes:
+        cards: returns the built-in models by name (imports torch).
+        window: opens the window on a state (and a session's path); returns the exit code.
+        pictures: (engine factory, state, folder) -> saved PNG paths, drawn by the views themselves.
+        gallery: (engine factory, folder) -> saved PNG paths.
+        views: returns [(name, title)] of the views.
+        bench: returns the benchmark functions by name.
+    """
+
+    cards: Callable[[], Mapping[str, Card]]
+    window: Callable[[Callable[[], LocalEngine], State, argparse.Namespace], int]
+    pictures: Callable[[Callable[[], LocalEngine], State, Path], list[Path]]
+    gallery: Callable[[Callable[[], LocalEngine], Path], list[Path]]
+    views: Callable[[], list[tuple[str, str]]]
+    bench: Callable[[], Mapping[str, Callable[[], list[dict[str, Any]]]]]

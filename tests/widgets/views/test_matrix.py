@@ -1,0 +1,135 @@
+"""Matrices of a layer: the choice, ticks and zoom, odd matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF
+from pytestqt.qtbot import QtBot
+
+from tests.widgets.parts.map_views import frame_of, same_items, sentence, shown
+from tests.widgets.parts.mouse import Mouse
+from tests.widgets.parts.sample_frames import make_frame, make_square
+from widgets.base import theme
+from widgets.views import matrix
+from widgets.views.matrix import MatrixView, row_length
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.fixture(autouse=True)
+def light() -> Iterator[None]:
+    theme.use("light")
+    yield
+    theme.use("light")
+
+
+def test_the_cell_under_the_cursor_is_read_out(qtbot: QtBot) -> None:
+    view = MatrixView()
+    words = shown(qtbot, view, make_frame(size=11))
+    values = make_frame(size=11).squares[0].matrices["W"]
+    grid = view.grids[0]
+    mouse = Mouse(grid)
+    for row, column in ((0, 0), (17, 100), (120, 120)):
+        mouse.move(mouse.at(grid.item, grid.item.rect_of((0, row, column)).center()))
+        value = f"{values[row, column]:.5g}".replace("-", "−")
+        place = f"output pixel {row} ({row // 11}, {row % 11}), input pixel {column} ({column // 11}, {column % 11})"
+        assert words[-1] == f"W, {place}:  {value}"
+    mouse.move(QPointF(1, 1))
+    assert words[-1] == ""
+    assert view.axes[0].lengths == (11, 11)
+    assert np.array_equal(view.numbers()["W"], values)
+    assert "matrix W" in view.caption()
+
+
+def test_one_of_several_matrices_is_chosen_and_kept(qtbot: QtBot) -> None:
+    both = {"W": np.eye(9, dtype=np.float32), "V": 5 * np.eye(16, dtype=np.float32)}
+    view = MatrixView()
+    shown(qtbot, view, frame_of({"matrices": {"W": both["W"]}}))
+    assert not view.choice.isVisible()
+    view.set_frame(frame_of({"matrices": both}))
+    assert view.choice.isVisible() and view.choice.currentText() == "W"
+    view.choice.setCurrentText("V")
+    assert view.grids[0].bar.high == 5.0
+    assert view.grids[0].item.values is not None and view.grids[0].item.values.shape == (1, 16, 16)
+    view.set_frame(frame_of({"matrices": both}))
+    assert view.choice.currentText() == "V"
+    view.set_frame(frame_of({"matrices": {"W": both["W"]}}))
+    assert view.choice.currentText() == "W"
+    view.set_frame(frame_of({"matrices": both}))
+    assert view.choice.currentText() == "V"
+
+
+def test_a_matrix_zooms_and_its_ticks_follow(qtbot: QtBot) -> None:
+    view = MatrixView()
+    shown(qtbot, view, make_frame(size=11))
+    grid = view.grids[0]
+    mouse = Mouse(grid)
+    point = grid.item.rect_of((0, 60, 60)).center()
+    mouse.wheel(mouse.at(grid.item, point), 5)
+    assert grid.camera.zoom > 2
+    assert grid.item.place_at(point) == (0, 60, 60)
+    mouse.click(mouse.at(grid.item, point))
+    assert grid.item.channel is None  # one matrix: there is nothing to enlarge
+    assert not view.grab().isNull()
+
+
+@pytest.mark.parametrize("choice", ["light", "dark"])
+@pytest.mark.parametrize(
+    "matrices",
+    [
+        {},
+        {"W": np.zeros((0, 4), np.float32)},
+        {"W": np.zeros((1, 1), np.float32)},
+        {"W": np.full((6, 6), np.nan, np.float32)},
+        {"W": np.full((5, 300), 3e38, np.float32)},
+        {"W": RNG.standard_normal((700, 700)).astype(np.float32), "V": np.zeros((2, 3), np.float64)},
+    ],
+    ids=lambda m: str({t: a.shape for t, a in m.items()}),
+)
+def test_odd_matrices_are_drawn(qtbot: QtBot, matrices: dict[str, np.ndarray], choice: str) -> None:
+    theme.use(choice)
+    view = MatrixView()
+    shown(qtbot, view, frame_of({"matrices": matrices}), (620, 430))
+    for frame in (frame_of({"matrices": matrices}, {}), frame_of({}, {"matrices": matrices}), None):
+        view.set_frame(frame)
+        view.apply_theme()
+        assert not view.grab().isNull()
+        for grid in view.grids:
+            if grid.isVisible():
+                Mouse(grid).move(grid.item.mapToScene(grid.item.frame().center()))
+        view.numbers(), view.caption()
+    view.resize(60, 40)
+    assert not view.grab().isNull()
+
+
+def test_a_layer_without_matrices_says_so(qtbot: QtBot) -> None:
+    view = MatrixView()
+    shown(qtbot, view, frame_of({"matrices": {}}))
+    assert matrix.NONE in sentence(view)
+    view.set_frame(None)
+    assert matrix.NOTHING in sentence(view)
+    assert view.caption() == "" and view.numbers() == {}
+
+
+def test_the_length_of_an_image_row_is_found() -> None:
+    square = make_square(size=29)
+    oblong = replace(square, x=np.zeros((1, 4, 6), np.float32))
+    assert row_length(29 * 29, square) == 29
+    assert row_length(24, oblong) == 6
+    assert row_length(121, square) == 11
+    assert row_length(7, square) == 0
+    assert row_length(1, square) == 0
+
+
+def test_nothing_is_made_anew_on_a_frame(qtbot: QtBot) -> None:
+    view = MatrixView()
+    shown(qtbot, view, make_frame())
+    same_items(view)
+
+
+def test_the_view_is_found_by_its_constant() -> None:
+    assert (matrix.VIEW.area, matrix.VIEW.order) == ("center", 2)

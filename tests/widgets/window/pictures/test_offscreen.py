@@ -1,0 +1,61 @@
+"""The window as a picture, and no picture of what fails."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication
+
+from explorer.state.state import State
+from tests.widgets.parts.fake_engine import FakeEngine
+from widgets.base import theme
+from widgets.window.pictures import offscreen
+
+
+@pytest.fixture(autouse=True)
+def collector_off() -> Iterator[None]:
+    yield
+    gc.disable()
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_a_picture_of_the_window(qapp: QApplication, tmp_path: Path, name: str) -> None:
+    before = theme.current()
+    path = tmp_path / "new" / "window.png"
+    state = State(sample="digit-3", compare="c4-cnn")
+    assert offscreen.grab_window(FakeEngine, state, (1000, 700), name, path) == path
+    image = QImage(str(path))
+    assert image.width() >= 1000 and image.height() >= 700
+    dark = image.pixelColor(image.width() // 2, 2).lightness() < 128
+    assert dark is (name == "dark")
+    assert theme.current() is before
+    assert [p.name for p in path.parent.iterdir()] == ["window.png"]
+
+
+def test_no_picture_of_what_fails(qapp: QApplication, tmp_path: Path) -> None:
+    def start() -> FakeEngine:
+        raise ImportError("no torch")
+
+    with pytest.raises(offscreen.NoPicture, match="no torch"):
+        offscreen.grab_window(start, State(), path=tmp_path / "a.png")
+
+    def start_broken() -> FakeEngine:
+        engine = FakeEngine()
+        engine.error = ValueError("too small")
+        return engine
+
+    with pytest.raises(offscreen.NoPicture, match="too small"):
+        offscreen.grab_window(start_broken, State(), path=tmp_path / "a.png")
+
+    def start_slow() -> FakeEngine:
+        engine = FakeEngine()
+        engine.gate.clear()
+        return engine
+
+    with pytest.raises(offscreen.NoPicture, match=r"no frame after 0\.05 seconds"):
+        offscreen.grab_window(start_slow, State(), path=tmp_path / "a.png", timeout=0.05)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,128 @@
+"""Base of the views that draw a part of each frame: what was told is kept, what is missing is said, the rest drawn."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QStackedLayout, QWidget
+
+from explorer.square.frame import Frame, Square
+from explorer.state.catalogue import Catalogue
+from explorer.state.state import State
+from widgets.base.theme import current
+from widgets.base.view import View
+
+Part = TypeVar("Part")
+
+
+class StateView(View):
+    """Keeps the frame, the state and the catalogue told last, and follows them.
+
+    The state is that of the frame until somebody calls `set_state`.
+    """
+
+    FOLLOWS: tuple[str, ...] = ()  # fields of the state that are drawn at once, before the frame that answers them
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.frame: Frame | None = None
+        self.state = State()
+        self.told = False  # whether the state was told by itself, not with a frame
+        self.catalogue: Catalogue | None = None
+
+    def show_frame(self, frame: Frame | None) -> None:
+        self.frame = frame
+        if frame is not None and not self.told:
+            self.state = frame.state
+        self.refresh()
+
+    def set_state(self, state: State) -> None:
+        before, fresh, self.state, self.told = self.state, not self.told, state, True
+        if fresh or any(getattr(before, name) != getattr(state, name) for name in self.FOLLOWS):
+            self._when_visible("state", self.follow)
+
+    def show_catalogue(self, catalogue: Catalogue) -> None:
+        self.catalogue = catalogue
+
+    @property
+    def known(self) -> bool:
+        """Whether anybody has told the state yet."""
+        return self.told or self.frame is not None
+
+    @property
+    def squares(self) -> tuple[Square, ...]:
+        """The squares that are shown beside each other."""
+        return self.frame.squares[: self.MOST] if self.frame is not None else ()
+
+    # what a view overrides ------------------------------------------------------------------------------------
+    def refresh(self) -> None:
+        """Show what the frame holds."""
+
+    def follow(self) -> None:
+        """Show what follows the state at once."""
+        self.refresh()
+
+
+class FrameView(StateView, Generic[Part]):
+    """Draws the parts of the frame that it is about, or says why there are none.
+
+    A subclass returns its `parts`, draws them in `draw`, and shows a sentence in their place in `show_empty`; `missing`
+    names further reasons for a sentence.
+    """
+
+    NOTHING = ""  # the sentence while there is no frame
+    NONE = ""  # the sentence where the frame has no such part
+
+    def refresh(self) -> None:
+        parts = self.parts()
+        sentence = self.reason(parts)
+        if sentence:
+            self.show_empty(sentence)
+        else:
+            self.draw(parts)
+
+    def reason(self, parts: list[Part]) -> str:
+        """Return what is said in place of the parts; "" where they are drawn."""
+        if not self.squares:
+            return self.NOTHING
+        return self.missing(parts) if parts else self.NONE
+
+    # what a view overrides ------------------------------------------------------------------------------------
+    def parts(self) -> list[Part]:
+        """Return what of the frame is drawn."""
+        raise NotImplementedError
+
+    def missing(self, parts: list[Part]) -> str:
+        """Return why the parts cannot be drawn; "" where they can."""
+        return ""
+
+    def draw(self, parts: list[Part]) -> None:
+        """Draw the parts: at least one."""
+        raise NotImplementedError
+
+    def show_empty(self, sentence: str) -> None:
+        """Show the sentence in place of the parts."""
+        raise NotImplementedError
+
+
+class Pages(QStackedLayout):
+    """The content of a view, or a sentence in its place."""
+
+    def __init__(self, view: QWidget, content: QWidget, sentence: str) -> None:
+        super().__init__(view)
+        self.label = QLabel(sentence)
+        self.label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.label.setWordWrap(True)
+        self.addWidget(self.label)
+        self.addWidget(content)
+
+    def say(self, sentence: str) -> None:
+        """Show the sentence; with "" the content."""
+        if sentence:
+            self.label.setText(sentence)
+        self.setCurrentIndex(0 if sentence else 1)
+
+    def apply_theme(self) -> None:
+        t = current()
+        self.label.setStyleSheet(f"background: {t.panel}; color: {t.muted}; font-size: 15px; padding: 24px;")

@@ -1,0 +1,1 @@
+"""Frame the window: menus, palette, buttons, messages, help."""

@@ -1,0 +1,1 @@
+"""Save pictures of the window and its views without a person."""

@@ -1,0 +1,202 @@
+"""The frame of the window without its menus: controller, views, docks, messages, and what is shown of a frame."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+
+import widgets
+from explorer.app.runner import Engine
+from explorer.declare.registry import scan
+from explorer.square.frame import Failure, Frame
+from explorer.state.catalogue import Busy, Catalogue
+from explorer.state.session import Session
+from explorer.state.state import State
+from widgets.base import theme
+from widgets.base.icons import app_icon
+from widgets.base.pointer import Pointers
+from widgets.base.view import ViewSpec
+from widgets.views.log import LogView
+from widgets.window.bars.buttons import StatusBar
+from widgets.window.bars.help import LessonPanel
+from widgets.window.bars.infobar import InfoBar
+from widgets.window.controller import Controller
+from widgets.window.docks import Docks
+from widgets.window.panes import Panes
+from widgets.window.waiting import LoadingPage
+
+SETTINGS = "EQUISCOPE_SETTINGS"  # environment: the path of an INI file in place of the person's own settings
+
+
+def open_settings() -> QSettings:
+    """Return where layout, theme and recent files are remembered."""
+    path = os.environ.get(SETTINGS)
+    return QSettings(path, QSettings.Format.IniFormat) if path else QSettings("equiscope", "equiscope")
+
+
+class Shell(QMainWindow):
+    """Shows what the controller says. It knows views by their base class only, and the engine not at all."""
+
+    def __init__(
+        self,
+        start_engine: Callable[[], Engine],
+        state: State | None = None,
+        settings: QSettings | None = None,
+        specs: Sequence[ViewSpec] | None = None,
+    ) -> None:
+        super().__init__()
+        self.settings = settings or open_settings()
+        theme.use(str(self.settings.value("theme", "system")))
+        self.setWindowIcon(app_icon())
+        self.controller = Controller(start_engine, state, self)
+        self.pointers = Pointers(self)
+        self.panes = Panes(specs if specs is not None else list(scan(widgets, "VIEW", "views").values()))
+        self.status = StatusBar()
+        self.setStatusBar(self.status)
+        self._build_center()
+        self.docks = Docks(self, self.panes.docked)
+        self.lesson: LessonPanel | None = None  # made when the first lesson is opened
+        self._domain = ""  # of what is shown
+        self._connect_views()
+        c = self.controller
+        c.frame_ready.connect(self.show_frame)
+        c.orbit_ready.connect(lambda curves: self.panes.each(lambda view: view.set_orbit(curves)))
+        c.catalogue_ready.connect(self.show_catalogue)
+        c.busy.connect(self.show_busy)
+        c.failed.connect(self.say_failure)
+        c.told.connect(partial(self.say, "info"))
+        c.engine_lost.connect(self.show_loss)
+        self.infobar.details.connect(partial(self.show_view, "log"))
+        self.loading.quit_asked.connect(self.close)
+
+    def _build_center(self) -> None:
+        self.loading = LoadingPage()
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.loading)
+        self.stack.addWidget(self.panes)
+        self.infobar = InfoBar()
+        self.center = QWidget()
+        self.center.setObjectName("center")
+        column = QVBoxLayout(self.center)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.infobar)
+        column.addWidget(self.stack, 1)
+        self.setCentralWidget(self.center)
+        self.drop_hint = QLabel("Drop to open", self.center, alignment=Qt.AlignmentFlag.AlignCenter)
+        self.drop_hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.drop_hint.hide()
+
+    def _connect_views(self) -> None:
+        c = self.controller
+        self.panes.failed.connect(partial(c.log.emit, "error"))
+        for _, view in self.panes.views:
+            if view.POINTS_AT:
+                self.pointers.link(view.POINTS_AT, view.pointer)
+            view.wished.connect(c.grant)
+            view.hovered.connect(self.status.read)
+            # a view that plays the orbit has a button for it
+            if hasattr(view, "play_toggled"):
+                view.play_toggled.connect(self._play)
+            if hasattr(view, "set_playing"):
+                c.played.connect(view.set_playing)
+            if hasattr(view, "requested"):
+                view.requested.connect(self._requested)
+            if isinstance(view, LogView):
+                c.log.connect(view.add)
+
+    def _requested(self, what: str) -> None:
+        """Do what a view's button asks of the element: "identity", "inverse" or "random"."""
+        c = self.controller
+        {"identity": c.reset, "inverse": c.invert, "random": c.randomise}[what]()
+
+    def _play(self, on: bool) -> None:
+        player = self.controller.player
+        player.start() if on else player.stop()
+
+    # what the controller says -----------------------------------------------------------------------------
+    def show_frame(self, frame: Frame) -> None:
+        """Show a frame in every view, and its kind of data in the view that was made for it."""
+        if self.stack.currentWidget() is self.loading and (front := self.panes.front()) is not None:
+            front.setFocus()  # Space, F and the arrows are for the picture, not for the first field that takes text
+        self.stack.setCurrentWidget(self.panes)
+        self._follow_domain(frame)
+        self.infobar.frame_came()
+        self.panes.show_frame(frame)
+
+    def _follow_domain(self, frame: Frame) -> None:
+        """Offer the views of this kind of data, and begin with the one that was made for it."""
+        first_square = frame.squares[0] if frame.squares else None
+        domain = "grid" if first_square is None else first_square.domain
+        if domain == self._domain:
+            return
+        fresh, self._domain = self._domain != "", domain
+        self.panes.offer(domain)
+        self.docks.follow(domain)
+        if fresh or domain != "grid":
+            self.panes.show_home(domain)
+
+    def show_catalogue(self, catalogue: Catalogue) -> None:
+        """Tell every view what there is to choose from."""
+        self.loading.say("Computing the first frame…")
+        self.panes.each(lambda view: view.show_catalogue(catalogue))
+
+    def show_busy(self, busy: Busy) -> None:
+        """Say what is being done: in the middle of the window until the first frame, then in the status bar."""
+        if self.controller.catalogue is None and busy.text:
+            self.loading.say(busy.text)  # said in the middle of the window, once is enough
+        else:
+            self.status.show_busy(busy)
+
+    def show_loss(self, failure: Failure) -> None:
+        """Say that there will be no frame any more."""
+        self.status.show_busy(Busy(""))
+        self.loading.fail(failure)
+        self.stack.setCurrentWidget(self.loading)
+        self.show_view("log")
+
+    # what is said and shown -------------------------------------------------------------------------------
+    def say(self, level: str, text: str) -> None:
+        """Say something above the stage and in the log."""
+        self.controller.log.emit(level, text)
+        self.infobar.say(level, text)
+
+    def say_failure(self, failure: Failure) -> None:
+        """Say what failed; the last good frame stays."""
+        self.stack.setCurrentWidget(self.panes)
+        self.infobar.show_failure(failure)
+
+    def show_view(self, name: str) -> None:
+        """Bring a view to the front, wherever it is."""
+        view = self.panes.named(name)
+        if view is None:
+            return
+        if name in self.docks.docks:
+            self.docks.bring(name)
+        else:
+            self.panes.raise_tab(view)
+        view.setFocus()
+
+    def show_lesson(self, session: Session) -> None:
+        """Show the text of a lesson at the left, where it hides neither the stage nor the controls."""
+        if self.lesson is None:
+            self.lesson = LessonPanel(self)
+            self.docks.add_guest(self.lesson, "left", 320)
+        self.lesson.show_session(session)
+        self.lesson.show()
+        self.lesson.raise_()
+
+    def apply_theme(self) -> None:
+        """Take the colours of the theme."""
+        for part in (self.infobar, self.loading, self.status, self.docks):
+            part.apply_theme()
+        t = theme.current()
+        self.drop_hint.setStyleSheet(
+            f"background: {t.panel}; color: {t.accent}; border: 2px dashed {t.accent}; border-radius: 8px;"
+            "font-size: 14pt;"
+        )
+        self.panes.each(lambda view: view.apply_theme())
