@@ -57,7 +57,7 @@ def frames_of(vertices: Any, faces: Any, most: int) -> tuple[Any, ...]:
 
 
 def opened(looks: list[Any]) -> tuple[Any, Any, float]:
-    """Show the looks; return the program, the canvas and the seconds to the first picture, VTK's import included."""
+    """Show the looks; return the program, the canvas and the seconds to the first picture, pyvista's import included."""
     from widgets.mesh.drawing.canvas import MeshCanvas
     from widgets.window.app import application
 
@@ -68,6 +68,7 @@ def opened(looks: list[Any]) -> tuple[Any, Any, float]:
     app.processEvents()
     start = time.perf_counter()
     canvas.show_looks(looks)
+    canvas.settle()
     canvas.repaint()
     return app, canvas, time.perf_counter() - start
 

@@ -150,19 +150,25 @@ def test_light_leaves_a_colour_what_it_is_where_the_surface_faces_the_eye(qtbot:
 def test_other_scalars_change_the_picture_in_the_arrays_that_are_there(qtbot: Any) -> None:
     vertices, faces = make_sphere(3)
     canvas = shown(qtbot, MeshLook(vertices, faces, scalars=vertices[:, 0]))
+    from widgets.mesh.drawing.actors import NORMALS, VALUES
+
     before, scene = painted(canvas), canvas.pictures.scene
     assert scene is not None
     surface = scene.panels[0].surface
-    actor, memory = surface.actor, surface.scalars.GetVoidPointer(0)
-    points, normals = surface.points.GetMTime(), surface.normals.GetMTime()
+    actor, memory = surface.actor, surface.mesh[VALUES].ctypes.data
+
+    def changed() -> tuple[int, int]:
+        return surface.mesh.points.VTKObject.GetMTime(), surface.mesh[NORMALS].VTKObject.GetMTime()
+
+    points, normals = changed()
     canvas.show_looks([MeshLook(vertices, faces, scalars=vertices[:, 1])])
     after = painted(canvas)
     assert np.abs(before - after).max() > 100
-    assert scene.panels[0].surface.actor is actor and surface.scalars.GetVoidPointer(0) == memory
-    assert (surface.points.GetMTime(), surface.normals.GetMTime()) == (points, normals), "places are uploaded anew"
+    assert scene.panels[0].surface.actor is actor and surface.mesh[VALUES].ctypes.data == memory
+    assert changed() == (points, normals), "places are uploaded anew"
     canvas.show_looks([MeshLook(vertices * [1, 0.5, 1], faces, scalars=vertices[:, 1])])
     assert np.abs(painted(canvas) - after).max() > 100
-    assert scene.panels[0].surface.actor is actor and surface.points.GetMTime() > points
+    assert scene.panels[0].surface.actor is actor and changed()[0] > points
 
 
 def test_looks_of_all_kinds_are_shown_in_both_themes(qtbot: Any) -> None:
@@ -268,7 +274,7 @@ def test_what_cannot_be_shown_says_so(qtbot: Any) -> None:
     assert np.abs(painted(canvas) - pixels).max() > 100
     assert canvas.under(QPointF(canvas.cells()[1].center())) is None
     empty = shown(qtbot)
-    assert empty.pictures.scene is None, "without a mesh VTK is not needed"
+    assert empty.pictures.scene is None, "without a mesh pyvista is not needed"
 
 
 @pytest.mark.parametrize(
@@ -518,7 +524,7 @@ def test_a_slow_mesh_is_drawn_less_sharply_while_it_moves(qtbot: Any, monkeypatc
     made, scene = [], canvas.pictures.scene
     assert scene is not None
     real = scene.image
-    monkeypatch.setattr(scene, "image", lambda *given: made.append(given[3:]) or real(*given))
+    monkeypatch.setattr(scene, "image", lambda *given: made.append(given[3:5]) or real(*given))
     canvas.pictures.times = {FIRST: 200.0, FULL: 300.0}
     canvas._rest.setInterval(30)
     at = canvas.cells()[0].center().toPoint()
@@ -623,7 +629,7 @@ def test_without_opengl_the_panel_says_what_to_install(qtbot: Any, monkeypatch: 
     def fail() -> Any:
         raise mesh_scene.CannotDraw("Meshes need OpenGL, and none was found here.")
 
-    monkeypatch.setattr(mesh_scene, "_window", fail)
+    monkeypatch.setattr(mesh_scene, "_plotter", fail)
     canvas = shown(qtbot, ball())
     assert "OpenGL" in canvas.pictures.trouble
     assert len(np.unique(painted(canvas).reshape(-1, 3), axis=0)) > 3, "nothing is written"
@@ -638,7 +644,7 @@ app = QApplication(sys.argv[:1])
 from tests.widgets.parts.sample_meshes import make_sphere
 from widgets.mesh.drawing.canvas import MeshCanvas
 from widgets.mesh.drawing.look import MeshLook
-assert not any(name.startswith("vtk") for name in sys.modules), "VTK is imported before it is needed"
+assert not any(name.startswith(("vtk", "pyvista")) for name in sys.modules), "pyvista is imported before it is needed"
 canvas = MeshCanvas()
 canvas.show_looks([MeshLook(*make_sphere(2))])
 canvas.show()

@@ -1,0 +1,38 @@
+"""The import of pyvista, which takes a second or two, in a thread of its own: the window goes on meanwhile."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from contextlib import suppress
+
+_lock = threading.Lock()
+_thread: threading.Thread | None = None
+
+
+def begin() -> None:
+    """Start the import unless it was started before."""
+    global _thread
+    with _lock:
+        if _thread is None:
+            _thread = threading.Thread(target=_work, name="import of pyvista", daemon=True)
+            _thread.start()
+
+
+def done() -> bool:
+    """Say whether drawing can be imported at once."""
+    return _thread is not None and not _thread.is_alive()
+
+
+def wait() -> None:
+    """Return when drawing can be imported at once."""
+    begin()
+    assert _thread is not None
+    _thread.join()
+
+
+def _work() -> None:
+    # who draws imports it again, and says what is missing
+    with suppress(ImportError):
+        importlib.import_module("widgets.mesh.drawing.scene")
+        importlib.import_module("widgets.mesh.drawing.picking")
