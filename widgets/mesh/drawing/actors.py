@@ -103,7 +103,7 @@ class Surface(Drawn):
         """Draw the stand-in, where there is one, or all faces."""
         look = self.look
         if look is None or not coarse or len(look.faces) < MANY or look.on_faces:
-            self.mapper.dataset = self.mesh
+            self._draw(self.mesh)
             return
         if self._few is None or self._few_of is not look.faces:
             self._few = pv.PolyData()
@@ -113,7 +113,11 @@ class Surface(Drawn):
         if self._few_at != self.mesh.GetMTime():
             self._few.GetPointData().ShallowCopy(self.mesh.GetPointData())
             self._few_at = self.mesh.GetMTime()
-        self.mapper.dataset = self._few
+        self._draw(self._few)
+
+    def _draw(self, mesh: pv.PolyData) -> None:
+        if self.mapper.dataset is not mesh:
+            self.mapper.dataset = mesh
 
     def _colour(self, look: MeshLook) -> None:
         mapper, mesh = self.mapper, self.mesh

@@ -92,7 +92,9 @@ class MeshScene:
         step = near * far / (far - near) / (near / FRONT) / eye.pixels(width, height)
         for panel in self.panels:
             panel.sharpen(ratio, coarse, step)
+        self.plotter.suppress_rendering = True  # another size is no reason to draw twice
         self.plotter.window_size = width * len(self.panels), height
+        self.plotter.suppress_rendering = False
         self.plotter.render()  # nothing before the first screenshot, which renders by itself
         return np.asarray(self.plotter.screenshot(return_img=True))
 
