@@ -15,7 +15,8 @@ def begin() -> None:
     global _thread
     with _lock:
         if _thread is None:
-            _thread = threading.Thread(target=_work, name="import of pyvista", daemon=True)
+            # a program that ends meanwhile waits for it: half an import is no place to stop at
+            _thread = threading.Thread(target=_work, name="import of pyvista")
             _thread.start()
 
 
