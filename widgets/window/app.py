@@ -99,8 +99,10 @@ def run_window(
     def settled(_: object) -> None:
         window.controller.frame_ready.disconnect(settled)
         collector.settle()
-        QTimer.singleShot(IDLE_MS, window, prepare)
+        idle.start()
 
+    idle = QTimer(window, singleShot=True, interval=IDLE_MS)
+    idle.timeout.connect(prepare)
     window.on_screen.connect(begin)
     window.controller.frame_ready.connect(settled)
     window.show()

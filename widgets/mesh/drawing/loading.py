@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import threading
 from contextlib import suppress
 
+NAME = "import of pyvista"
 _lock = threading.Lock()
 _thread: threading.Thread | None = None
 
@@ -16,7 +18,7 @@ def begin() -> None:
     with _lock:
         if _thread is None:
             # a program that ends meanwhile waits for it: half an import is no place to stop at
-            _thread = threading.Thread(target=_work, name="import of pyvista")
+            _thread = threading.Thread(target=_work, name=NAME)
             _thread.start()
 
 
@@ -33,7 +35,14 @@ def wait() -> None:
 
 
 def _work() -> None:
+    # Python's collector runs on whichever thread allocates, and objects of Qt must not be destroyed on this one
+    collects = gc.isenabled()
+    gc.disable()
     # who draws imports it again, and says what is missing
     with suppress(ImportError):
         importlib.import_module("widgets.mesh.drawing.scene")
         importlib.import_module("widgets.mesh.drawing.picking")
+    if collects:
+        gc.enable()
+    else:  # the window collects by itself, and would go through all that came with pyvista
+        gc.freeze()

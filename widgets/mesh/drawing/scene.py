@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyvista as pv
+import pyvista.plotting  # otherwise imported with the first plotter, which is not to wait
 from numpy.typing import NDArray
 
 from widgets.mesh.drawing.actors import PanelActors, name_of
