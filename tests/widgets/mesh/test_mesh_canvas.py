@@ -697,6 +697,49 @@ def test_normals_and_frames_stand_upright_on_a_sphere() -> None:
     assert (np.linalg.norm(ends[0::2], axis=1) > 1.001).all(), "buried"
 
 
+def test_few_tips_are_cones_and_many_arrows_have_lines_for_heads(qtbot: Any) -> None:
+    points, normals = np.zeros((3, 3)), np.tile([0.0, 0.0, 1.0], (3, 1))
+    ways = np.array([[2.0, 0, 0], [0, np.nan, 0], [0, 1, 0]])
+    plain, arrows = Glyphs(points, ways), Glyphs(points, ways, normals=normals, lift=0.1, arrows=True)
+    starts, along, owner = glyphs.cones([plain, arrows])
+    assert owner.tolist() == [1, 1] and np.abs(along - glyphs.HEAD * ways[[0, 2]]).max() < 1e-6
+    assert np.abs(starts + along - ways[[0, 2]] - [0, 0, 0.1]).max() < 1e-6, "a cone does not end at the tip"
+    ends, _ = glyphs.segments([plain, arrows], solid=True)
+    assert len(ends) == 8 and np.abs(ends[5::2] - starts).max() < 1e-6, "a shaft does not end where its cone begins"
+    many = Glyphs(*(np.ones((glyphs.SOLID + 1, 3)),) * 2, arrows=True)
+    assert not len(glyphs.cones([many])[2])
+    vertices, faces = make_sphere(2)
+    at, white = vertices[:6] * 1.05, np.full((len(vertices), 3), 255, np.uint8)
+    one = Glyphs(at, 0.3 * np.roll(at, 1, axis=1), arrows=True)
+    canvas = shown(qtbot, MeshLook(vertices, faces, colours=white, glyphs=(one,)))
+    scene = canvas.pictures.scene
+    assert scene is not None and scene.panels[0].lines.heads.mesh.n_points > 6 * 10
+    tips = one.points + one.directions
+    away = np.linalg.norm(np.asarray(scene.panels[0].lines.heads.mesh.points)[:, None] - tips, axis=2)
+    assert away.min(0).max() < 1e-3, "no cone points to a tip"
+    canvas.show_looks([MeshLook(vertices, faces, colours=white)])
+    painted(canvas)
+    assert not scene.panels[0].lines.heads.actor.visibility
+
+
+def test_a_canvas_says_that_drawing_is_prepared_and_paints_when_it_is(
+    qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from widgets.mesh.drawing import loading
+
+    done: list[bool] = []
+    monkeypatch.setattr(loading, "done", lambda: bool(done))
+    canvas = MeshCanvas()
+    qtbot.addWidget(canvas)
+    canvas.show_looks([ball()])
+    canvas.show()
+    qtbot.waitExposed(canvas)
+    canvas.repaint()
+    assert canvas.pictures.scene is None and canvas.under(QPointF(canvas.cells()[0].center())) == (0, None)
+    done.append(True)
+    qtbot.waitUntil(lambda: canvas.pictures.scene is not None)
+
+
 def test_an_arrow_has_a_head_in_the_tangent_plane_and_gaps_are_left_out() -> None:
     points, normals = np.zeros((3, 3)), np.tile([0.0, 0.0, 1.0], (3, 1))
     ways = np.array([[2.0, 0, 0], [0, np.nan, 0], [0, 1, 0]])
