@@ -30,7 +30,6 @@ TOOLKITS = frozenset(
         "PyQt6",
         "pyqtgraph",
         "pyvista",
-        "pyvistaqt",
         "qtpy",
         "shiboken6",
         "vtk",

@@ -21,10 +21,12 @@ from PySide6.QtCore import QEvent, QSettings, QThread, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.widgets.parts import display
+from widgets.mesh.drawing import loading
 
 display.open_one()  # before there is an application
 
 WAIT_S = 2.0  # for a thread that has been told to stop
+IMPORT_S = 60.0  # for an import, which stops by itself and happens once
 
 FAILED = pytest.StashKey[bool]()
 
@@ -122,7 +124,7 @@ def _stops_soon(thing: Any) -> bool:
     """Wait for what may be on its way out already, and say whether it went."""
     match thing:
         case threading.Thread() | multiprocessing.process.BaseProcess():
-            thing.join(WAIT_S)
+            thing.join(IMPORT_S if thing.name == loading.NAME else WAIT_S)
             return not thing.is_alive()
         case QThread():
             return thing.wait(round(WAIT_S * 1000))

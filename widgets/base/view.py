@@ -118,7 +118,8 @@ class ViewSpec:
     """How the window finds and places a view.
 
     `area` is "center", "left", "right" or "bottom"; views of one area are tabbed in the order of `order`. A view
-    that can show some `domains` only has no tab while another is looked at.
+    that can show some `domains` only has no tab while another is looked at. `prepare` is called once, when the window
+    is idle: it starts, in a thread of its own, what the first picture would wait for.
     """
 
     name: str
@@ -129,3 +130,4 @@ class ViewSpec:
     summary: str = ""
     key: str = ""
     domains: tuple[str, ...] = ()  # empty: all
+    prepare: Callable[[], None] | None = None

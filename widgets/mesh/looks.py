@@ -13,6 +13,7 @@ from explorer.square.frame import Square
 from widgets.base import theme
 from widgets.base.words import figure
 from widgets.mesh.drawing.glyphs import field_glyphs, frame_glyphs, spacing, vertex_normals
+from widgets.mesh.drawing.inks import scale_table
 from widgets.mesh.drawing.look import Glyphs, Marks, MeshLook, Path, Text, blank
 
 Array = NDArray[Any]
@@ -130,8 +131,6 @@ def block_of(part: MeshPart, choice: Choice) -> int:
 
 def colours_of(look: MeshLook) -> Array:
     """Return the colours (V, 3) uint8 of a panel's vertices without its light; grey where there is no value."""
-    from widgets.mesh.drawing.actors import scale_table  # takes a moment to import
-
     if look.colours is not None:
         return look.colours
     grey = np.array([int(theme.current().muted[k : k + 2], 16) for k in (1, 3, 5)], np.uint8)

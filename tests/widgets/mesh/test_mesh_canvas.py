@@ -150,19 +150,25 @@ def test_light_leaves_a_colour_what_it_is_where_the_surface_faces_the_eye(qtbot:
 def test_other_scalars_change_the_picture_in_the_arrays_that_are_there(qtbot: Any) -> None:
     vertices, faces = make_sphere(3)
     canvas = shown(qtbot, MeshLook(vertices, faces, scalars=vertices[:, 0]))
+    from widgets.mesh.drawing.actors import NORMALS, VALUES
+
     before, scene = painted(canvas), canvas.pictures.scene
     assert scene is not None
     surface = scene.panels[0].surface
-    actor, memory = surface.actor, surface.scalars.GetVoidPointer(0)
-    points, normals = surface.points.GetMTime(), surface.normals.GetMTime()
+    actor, memory = surface.actor, surface.mesh[VALUES].ctypes.data
+
+    def changed() -> tuple[int, int]:
+        return surface.mesh.points.VTKObject.GetMTime(), surface.mesh[NORMALS].VTKObject.GetMTime()
+
+    points, normals = changed()
     canvas.show_looks([MeshLook(vertices, faces, scalars=vertices[:, 1])])
     after = painted(canvas)
     assert np.abs(before - after).max() > 100
-    assert scene.panels[0].surface.actor is actor and surface.scalars.GetVoidPointer(0) == memory
-    assert (surface.points.GetMTime(), surface.normals.GetMTime()) == (points, normals), "places are uploaded anew"
+    assert scene.panels[0].surface.actor is actor and surface.mesh[VALUES].ctypes.data == memory
+    assert changed() == (points, normals), "places are uploaded anew"
     canvas.show_looks([MeshLook(vertices * [1, 0.5, 1], faces, scalars=vertices[:, 1])])
     assert np.abs(painted(canvas) - after).max() > 100
-    assert scene.panels[0].surface.actor is actor and surface.points.GetMTime() > points
+    assert scene.panels[0].surface.actor is actor and changed()[0] > points
 
 
 def test_looks_of_all_kinds_are_shown_in_both_themes(qtbot: Any) -> None:
@@ -268,7 +274,7 @@ def test_what_cannot_be_shown_says_so(qtbot: Any) -> None:
     assert np.abs(painted(canvas) - pixels).max() > 100
     assert canvas.under(QPointF(canvas.cells()[1].center())) is None
     empty = shown(qtbot)
-    assert empty.pictures.scene is None, "without a mesh VTK is not needed"
+    assert empty.pictures.scene is None, "without a mesh pyvista is not needed"
 
 
 @pytest.mark.parametrize(
@@ -518,7 +524,7 @@ def test_a_slow_mesh_is_drawn_less_sharply_while_it_moves(qtbot: Any, monkeypatc
     made, scene = [], canvas.pictures.scene
     assert scene is not None
     real = scene.image
-    monkeypatch.setattr(scene, "image", lambda *given: made.append(given[3:]) or real(*given))
+    monkeypatch.setattr(scene, "image", lambda *given: made.append(given[3:5]) or real(*given))
     canvas.pictures.times = {FIRST: 200.0, FULL: 300.0}
     canvas._rest.setInterval(30)
     at = canvas.cells()[0].center().toPoint()
@@ -623,7 +629,7 @@ def test_without_opengl_the_panel_says_what_to_install(qtbot: Any, monkeypatch: 
     def fail() -> Any:
         raise mesh_scene.CannotDraw("Meshes need OpenGL, and none was found here.")
 
-    monkeypatch.setattr(mesh_scene, "_window", fail)
+    monkeypatch.setattr(mesh_scene, "_plotter", fail)
     canvas = shown(qtbot, ball())
     assert "OpenGL" in canvas.pictures.trouble
     assert len(np.unique(painted(canvas).reshape(-1, 3), axis=0)) > 3, "nothing is written"
@@ -638,7 +644,7 @@ app = QApplication(sys.argv[:1])
 from tests.widgets.parts.sample_meshes import make_sphere
 from widgets.mesh.drawing.canvas import MeshCanvas
 from widgets.mesh.drawing.look import MeshLook
-assert not any(name.startswith("vtk") for name in sys.modules), "VTK is imported before it is needed"
+assert not any(name.startswith(("vtk", "pyvista")) for name in sys.modules), "pyvista is imported before it is needed"
 canvas = MeshCanvas()
 canvas.show_looks([MeshLook(*make_sphere(2))])
 canvas.show()
@@ -689,6 +695,49 @@ def test_normals_and_frames_stand_upright_on_a_sphere() -> None:
     ends, owner = glyphs.segments((x, y))
     assert len(ends) == 200 and (np.bincount(owner) == 100).all()
     assert (np.linalg.norm(ends[0::2], axis=1) > 1.001).all(), "buried"
+
+
+def test_few_tips_are_cones_and_many_arrows_have_lines_for_heads(qtbot: Any) -> None:
+    points, normals = np.zeros((3, 3)), np.tile([0.0, 0.0, 1.0], (3, 1))
+    ways = np.array([[2.0, 0, 0], [0, np.nan, 0], [0, 1, 0]])
+    plain, arrows = Glyphs(points, ways), Glyphs(points, ways, normals=normals, lift=0.1, arrows=True)
+    starts, along, owner = glyphs.cones([plain, arrows])
+    assert owner.tolist() == [1, 1] and np.abs(along - glyphs.HEAD * ways[[0, 2]]).max() < 1e-6
+    assert np.abs(starts + along - ways[[0, 2]] - [0, 0, 0.1]).max() < 1e-6, "a cone does not end at the tip"
+    ends, _ = glyphs.segments([plain, arrows], solid=True)
+    assert len(ends) == 8 and np.abs(ends[5::2] - starts).max() < 1e-6, "a shaft does not end where its cone begins"
+    many = Glyphs(*(np.ones((glyphs.SOLID + 1, 3)),) * 2, arrows=True)
+    assert not len(glyphs.cones([many])[2])
+    vertices, faces = make_sphere(2)
+    at, white = vertices[:6] * 1.05, np.full((len(vertices), 3), 255, np.uint8)
+    one = Glyphs(at, 0.3 * np.roll(at, 1, axis=1), arrows=True)
+    canvas = shown(qtbot, MeshLook(vertices, faces, colours=white, glyphs=(one,)))
+    scene = canvas.pictures.scene
+    assert scene is not None and scene.panels[0].lines.heads.mesh.n_points > 6 * 10
+    tips = one.points + one.directions
+    away = np.linalg.norm(np.asarray(scene.panels[0].lines.heads.mesh.points)[:, None] - tips, axis=2)
+    assert away.min(0).max() < 1e-3, "no cone points to a tip"
+    canvas.show_looks([MeshLook(vertices, faces, colours=white)])
+    painted(canvas)
+    assert not scene.panels[0].lines.heads.actor.visibility
+
+
+def test_a_canvas_says_that_drawing_is_prepared_and_paints_when_it_is(
+    qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from widgets.mesh.drawing import loading
+
+    done: list[bool] = []
+    monkeypatch.setattr(loading, "done", lambda: bool(done))
+    canvas = MeshCanvas()
+    qtbot.addWidget(canvas)
+    canvas.show_looks([ball()])
+    canvas.show()
+    qtbot.waitExposed(canvas)
+    canvas.repaint()
+    assert canvas.pictures.scene is None and canvas.under(QPointF(canvas.cells()[0].center())) == (0, None)
+    done.append(True)
+    qtbot.waitUntil(lambda: canvas.pictures.scene is not None)
 
 
 def test_an_arrow_has_a_head_in_the_tangent_plane_and_gaps_are_left_out() -> None:

@@ -126,3 +126,15 @@ def fitted(
         sides = np.abs(corners[:, :2]) * (min(size) / np.array(size)) / _TANGENT
         distance = min(distance, float((corners[:, 2] + sides.max(1)).max()))
     return Eye(np.asarray(centre, float), axes, MARGIN * distance, radius)
+
+
+def ball(meshes: Sequence[Array]) -> tuple[Array, float]:
+    """Return the centre (3,) and the radius of a ball that holds the vertices of all meshes."""
+    known = [mesh[np.isfinite(mesh).all(1)] for mesh in meshes]
+    known = [mesh for mesh in known if len(mesh)]
+    if not known:
+        return np.zeros(3), 1.0
+    low, high = np.min([mesh.min(0) for mesh in known], 0), np.max([mesh.max(0) for mesh in known], 0)
+    centre = (low + high) / 2
+    radius = max(float(np.sqrt(((mesh - centre) ** 2).sum(1).max())) for mesh in known)
+    return centre, radius or 1.0

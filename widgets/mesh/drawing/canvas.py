@@ -19,7 +19,8 @@ from widgets.base import theme
 from widgets.mesh.drawing import painting
 from widgets.mesh.drawing.camera import START, Eye, facing, fitted
 from widgets.mesh.drawing.glyphs import vertex_normals
-from widgets.mesh.drawing.look import GROUND, MeshLook, Slice
+from widgets.mesh.drawing.inks import ink_of, scale_table
+from widgets.mesh.drawing.look import GROUND, MOST, MeshLook, Slice
 from widgets.mesh.drawing.pictures import MeshPictures
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ DRAG = 4.0  # pixels from which a press is a drag
 TURN = 0.009  # radians to a pixel
 STEP = 0.12  # radians to a press of an arrow key
 UPRIGHT = np.array([1.0, 0.4, 1.0])  # of a direction: seen from above or below, little is recognised
+SOON = "The drawing of surfaces is being prepared…"
 REACH = 14.0  # pixels from a vertex at which the wheel turns it
 LEFT, MIDDLE, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton, Qt.MouseButton.RightButton
 ALT, SHIFT, CTRL = (Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ShiftModifier,
@@ -88,8 +90,8 @@ class MeshCanvas(QWidget):
     # what is shown ----------------------------------------------------------------------------------------------
     def show_looks(self, looks: Sequence[MeshLook]) -> None:
         """Show one to four looks side by side. Arrays that are the same objects as before are not read again."""
-        if len(looks) > 4:
-            raise ValueError(f"A mesh canvas has four panels at most, not {len(looks)}.")
+        if len(looks) > MOST:
+            raise ValueError(f"A mesh canvas has {MOST} panels at most, not {len(looks)}.")
         before = [look.faces for look in self.looks if len(look.faces)][:1]
         after = [look.faces for look in looks if len(look.faces)][:1]
         if [id(faces) for faces in before] != [id(faces) for faces in after]:
@@ -136,8 +138,9 @@ class MeshCanvas(QWidget):
 
     def bring_round(self, vertex: int) -> None:
         """Look from the side of a vertex, nearly upright, if it looks away from the eye."""
-        if not self.looks or not self._ready():
+        if not self.looks:
             return
+        self._refit()
         look, number = self.looks[0], self.number_in(0, vertex)
         if not 0 <= number < len(look.vertices):
             return
@@ -157,16 +160,18 @@ class MeshCanvas(QWidget):
             self._rest.start()  # more may follow, as while a slider is dragged
         self.update()
 
-    def _ready(self) -> bool:
-        """Say whether meshes can be drawn, and look at a new one as a whole."""
-        ready = self.pictures.ready()
-        if ready and (self._fit or self._resized()):
+    def _ready(self, wait: bool = False) -> bool:
+        """Look at a new mesh as a whole, and say whether it can be drawn; with `wait`, when that is known."""
+        self._refit()
+        return self.pictures.ready(wait)
+
+    def _refit(self) -> None:
+        if self._fit or self._resized():
             self._fit, self.eye = False, self._fitted(self.eye.axes)
-        return ready
 
     def _fitted(self, axes: Array) -> Eye:
         box = self.cells()[0] if self.looks else QRectF(self.rect())
-        made = self.pictures.fitted(axes, self.eye, box)
+        made = self.pictures.fitted(axes, box)
         self._whole = made, box.width(), box.height()
         return made
 
@@ -181,6 +186,8 @@ class MeshCanvas(QWidget):
     def settle(self) -> None:
         """Do at once what waits for a hand to rest: the next painting is a sharp one."""
         self._rest.stop()
+        if self.looks and not self.message:
+            self._ready(wait=True)
         self.update()
 
     def cells(self, width: float | None = None, height: float | None = None) -> list[QRectF]:
@@ -202,8 +209,8 @@ class MeshCanvas(QWidget):
         p.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
         p.fillRect(rect, QColor(theme.current().panel))
         said = self.message or ("" if self.looks else "No mesh yet")
-        if said or not self._ready():
-            painting.paint_message(p, said or self.pictures.trouble, rect)
+        if said or not self._ready(wait=ratio is not None):
+            painting.paint_message(p, said or self.pictures.trouble or SOON, rect)
             return
         eye = eye or self.eye
         cells = self.cells(rect.width(), rect.height())
@@ -217,7 +224,7 @@ class MeshCanvas(QWidget):
         for k, (look, box) in enumerate(zip(self.looks, cells)):
             painting.paint_title(p, look, box)
             if look.empty or not len(look.faces):
-                p.fillRect(box, painting.ink_of(GROUND))
+                p.fillRect(box, ink_of(GROUND))
                 painting.paint_message(p, look.empty or "No mesh yet", box)
             else:
                 p.drawImage(box, image, QRectF(k * wide, 0, wide, image.height()))
@@ -227,8 +234,6 @@ class MeshCanvas(QWidget):
             p.drawRect(box)
 
     def _paint_over(self, p: QPainter, panel: int, eye: Eye, box: QRectF, file: bool) -> None:
-        from widgets.mesh.drawing.actors import scale_table
-
         look = self.looks[panel]
         if look.scalars is not None:
             painting.paint_scale(p, look, scale_table(look), box)
@@ -262,7 +267,7 @@ class MeshCanvas(QWidget):
 
     def turntable(self, frames: int = 72, size: QSize | None = None, ratio: float = 1.0) -> Iterator[QImage]:
         """Yield the pictures of one full turn of the meshes, for a film that can be repeated without a seam."""
-        self._ready()
+        self._ready(wait=True)
         start = self.eye
         for k in range(frames):
             yield self.picture(size, ratio, start.rounded(k / frames))

@@ -1,4 +1,4 @@
-"""Segments for frames and vectors on a surface: few enough to be seen, spread evenly, lifted off. Numpy only, no Qt."""
+"""Lines and tips for frames and vectors on a surface: few enough to be seen, spread, lifted off. Numpy only, no Qt."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from widgets.mesh.drawing.look import Glyphs, Ink
 Array = NDArray[Any]
 HEAD = 0.3  # length of an arrow's head, of the arrow
 WIDTH = 0.15  # and its half width
+SOLID = 4000  # tips that are drawn as cones in a panel
 LIFT = 0.06  # of the length of a glyph, that it is off the surface
 MOST = 2000  # arrows that can be told apart in a panel
 FEW = 4000  # points up to which they are chosen with care
@@ -103,7 +104,7 @@ def frame_glyphs(
     length = 0.42 * spacing(vertices, faces, len(at))
     points, normals = vertices[at], np.cross(frames[at, 0], frames[at, 1])
     lift = LIFT * length
-    x, y = (Glyphs(points, length * frames[at, k], inks[k], normals, lift) for k in range(2))
+    x, y = (Glyphs(points, length * frames[at, k], inks[k], normals, lift, tips=True) for k in range(2))
     return x, y
 
 
@@ -122,18 +123,17 @@ def field_glyphs(
     return Glyphs(vertices[at], vectors[at] * (room / unit), ink, normals, LIFT * room, arrows=True)
 
 
-def segments(sets: Sequence[Glyphs]) -> tuple[Array, Array]:
-    """Return the ends (2 S, 3) float32 of all segments, two after each other, and the set (2 S,) of each end."""
+def segments(sets: Sequence[Glyphs], solid: bool = False) -> tuple[Array, Array]:
+    """Return the ends (2 S, 3) float32 of all segments, two after each other, and the set (2 S,) of each end.
+
+    With `solid` they end where a cone begins, which is the head.
+    """
     ends, owner = [np.zeros((0, 3), np.float32)], [np.zeros(0, np.int64)]
     for k, one in enumerate(sets):
-        whole = np.isfinite(one.points).all(1) & np.isfinite(one.directions).all(1)
-        start, way = one.points[whole].astype(np.float32), one.directions[whole].astype(np.float32)
-        normals = None if one.normals is None else one.normals[whole].astype(np.float32)
-        if normals is not None and one.lift:
-            start = start + np.float32(one.lift) * normals
+        start, way, normals = _lifted(one)
         tip = start + way
-        pairs = [(start, tip)]
-        if one.arrows:
+        pairs = [(start, tip - HEAD * way if solid and (one.arrows or one.tips) else tip)]
+        if one.arrows and not solid:
             side = WIDTH * _beside(way, normals)
             back = tip - HEAD * way
             pairs += [(tip, back + side), (tip, back - side)]
@@ -141,6 +141,29 @@ def segments(sets: Sequence[Glyphs]) -> tuple[Array, Array]:
         ends.append(made)
         owner.append(np.full(len(made), k))
     return np.concatenate(ends), np.concatenate(owner)
+
+
+def cones(sets: Sequence[Glyphs]) -> tuple[Array, Array, Array]:
+    """Return where the cones at the tips begin (n, 3), their ways to the tip (n, 3), and the set (n,) of each.
+
+    There are none where they would be more than can be drawn quickly: heads are lines then.
+    """
+    parts = [_lifted(one)[:2] if one.arrows or one.tips else (np.zeros((0, 3), np.float32),) * 2 for one in sets]
+    owner = np.repeat(np.arange(len(sets)), [len(way) for _, way in parts])
+    if not 0 < len(owner) <= SOLID:
+        return np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32), owner[:0]
+    starts, ways = (np.concatenate([part[k] for part in parts]) for k in range(2))
+    return starts + (1 - np.float32(HEAD)) * ways, np.float32(HEAD) * ways, owner
+
+
+def _lifted(one: Glyphs) -> tuple[Array, Array, Array | None]:
+    """Return the starts, the ways and the normals of glyphs, as float32 and without gaps."""
+    whole = np.isfinite(one.points).all(1) & np.isfinite(one.directions).all(1)
+    start, way = one.points[whole].astype(np.float32), one.directions[whole].astype(np.float32)
+    normals = None if one.normals is None else one.normals[whole].astype(np.float32)
+    if normals is not None and one.lift:
+        start = start + np.float32(one.lift) * normals
+    return start, way, normals
 
 
 def _beside(way: Array, normals: Array | None) -> Array:

@@ -11,16 +11,18 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Ink = str | tuple[int, int, int]  # a role of the theme ("accent", "second", ...), or red, green, blue
 GROUND = "raised"  # role of what is behind a mesh: the maps have the colour "plot" at zero, which must be seen on it
+MOST = 4  # panels
 SHADINGS = ("smooth", "flat", "none")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Glyphs:
-    """One set of line glyphs: a segment, or an arrow, from each point along its direction.
+    """One set of glyphs: a segment, or an arrow, from each point along its direction.
 
     `points`, `directions` and `normals` are (n, 3) in the units of the mesh; a glyph is lifted along its normal by
-    `lift`, so that the surface does not bury it, and an arrow's head lies in the plane that the normal is upright on.
-    With `above` no mark hides it.
+    `lift`, so that the surface does not bury it. The head of an arrow is a cone; where arrows are many, it is two lines
+    in the plane that the normal is upright on. With `tips` segments have cones too, while they are few. With `above` no
+    mark hides them.
     """
 
     points: Array
@@ -29,6 +31,7 @@ class Glyphs:
     normals: Array | None = None
     lift: float = 0.0
     arrows: bool = False
+    tips: bool = False
     above: bool = False
 
     def __post_init__(self) -> None:

@@ -14,6 +14,7 @@ from widgets.base import theme
 from widgets.base.words import figure
 from widgets.maps.diagram import font
 from widgets.mesh.drawing.camera import Eye
+from widgets.mesh.drawing.inks import ink_of
 from widgets.mesh.drawing.look import GROUND, Ink, MeshLook
 
 Array = NDArray[Any]
@@ -43,10 +44,6 @@ def arrange(count: int, width: float, height: float, footer: bool) -> list[QRect
     step = (height - GAP) / -(-count // across)
     spots = [divmod(k, across) for k in range(count)]
     return [QRectF(round(GAP + x * (w + GAP)), round(GAP / 2 + y * step + HEADER), w, h) for y, x in spots]
-
-
-def ink_of(ink: Ink) -> QColor:
-    return QColor(getattr(theme.current(), ink)) if isinstance(ink, str) else QColor(*ink)
 
 
 def paint_title(p: QPainter, look: MeshLook, box: QRectF) -> None:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyvista as pv
 from numpy.typing import NDArray
-from vtkmodules.vtkCommonCore import reference
-from vtkmodules.vtkCommonDataModel import vtkPolyData, vtkStaticCellLocator
 
 from widgets.mesh.drawing.look import MeshLook, Slice
 
@@ -36,26 +35,19 @@ class Picker:
     """Casts rays onto the surface of one panel. What makes this quick is built at the first ray onto a mesh."""
 
     def __init__(self) -> None:
-        self._locator = vtkStaticCellLocator()
+        self._mesh = pv.PolyData()
         self._of: tuple[Array, Array] | None = None
 
-    def hit(self, data: vtkPolyData, look: MeshLook, start: Array, end: Array, cut: Slice | None) -> Hit | None:
+    def hit(self, drawn: pv.PolyData, look: MeshLook, start: Array, end: Array, cut: Slice | None) -> Hit | None:
         """Return what the way from start to end meets first of what is shown of the mesh, or None."""
         ends = kept(start, end, cut)
         if ends is None or not len(look.faces):
             return None
         if self._of is None or self._of[0] is not look.vertices or self._of[1] is not look.faces:
-            self._locator.SetDataSet(data)
-            self._locator.ForceBuildLocator()
+            self._mesh = drawn.copy(deep=False)  # pyvista keeps the search tree with the mesh, for good
             self._of = look.vertices, look.faces
-        first, last = ends
-        share: Any = reference(0.0)  # VTK writes into these; its stubs do not know
-        side: Any = reference(0)
-        face: Any = reference(0)
-        point, inner = [0.0] * 3, [0.0] * 3
-        if not self._locator.IntersectWithLine(first.tolist(), last.tolist(), 0.0, share, point, inner, side, face):
-            return None
-        return nearest(look, np.array(point), int(face))
+        points, faces = self._mesh.intersect_with_line(*ends, tolerance=0.0)
+        return nearest(look, np.asarray(points[0], float), int(faces[0])) if len(faces) else None
 
 
 def kept(start: Array, end: Array, cut: Slice | None) -> tuple[Array, Array] | None:

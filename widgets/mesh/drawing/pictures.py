@@ -1,6 +1,6 @@
 """The pictures of the mesh canvas: drawn as sharply as there is time for, kept, and asked what a ray meets.
 
-VTK is imported when the first picture is drawn, so that the window is there before.
+pyvista is imported when a picture is wanted, in a thread, so that the window is there before and goes on.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
 from widgets.base import theme
-from widgets.mesh.drawing.camera import Eye, fitted
+from widgets.mesh.drawing import loading
+from widgets.mesh.drawing.camera import Eye, ball, fitted
 from widgets.mesh.drawing.look import MeshLook, Slice
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ DETAILS: tuple[Detail, ...] = ((2.0, False), (1.0, False), (1.0, True), (0.5, Tr
 FULL, FIRST = DETAILS[:2]  # at rest, and of the first picture, which is to be there soon
 BUDGET_MS = 60.0  # of a picture while a hand moves
 FADE = 0.97  # of a time that is left with each picture in another detail
+AGAIN_MS = 40  # after which it is tried again while pyvista is imported
 LARGEST = 8192  # pixels across a picture, which every driver can make
 HIDDEN = 0.02  # radii of the mesh that a point may lie under the surface and be seen
 
@@ -44,6 +46,9 @@ class MeshPictures:
         self.trouble = ""  # why nothing can be drawn here
         self.times: dict[Detail, float] = {}  # of the latest picture in that detail, in ms
         self._pickers: list[Picker] = []
+        self._ball: tuple[tuple[Array, ...], Array, float] | None = None
+        self._again = QTimer(canvas, singleShot=True, interval=AGAIN_MS)
+        self._again.timeout.connect(canvas.update)
         self._kept: tuple[tuple[object, ...], Detail, QImage] | None = None
         self._stamp = 0
         self._uploaded: tuple[object, ...] = ()
@@ -54,9 +59,19 @@ class MeshPictures:
         self._stamp += 1
         self._seen.clear()
 
-    def ready(self) -> bool:
-        """Make the scene if there is none, give it what has changed; False with `trouble` if nothing can be drawn."""
+    def ready(self, wait: bool = False) -> bool:
+        """Make the scene if there is none, give it what has changed.
+
+        Return False if nothing can be drawn: never, with `trouble`, or not yet, and then the canvas is painted again
+        soon. With `wait` it is waited for.
+        """
         if self.scene is None and not self.trouble:
+            if wait:
+                loading.wait()
+            elif not loading.done():
+                loading.begin()
+                self._again.start()
+                return False
             self._open()
         key = (self._stamp, theme.current().name)
         if self.scene is not None and key != self._uploaded:
@@ -69,7 +84,7 @@ class MeshPictures:
         try:
             from widgets.mesh.drawing.scene import CannotDraw, MeshScene
         except ImportError as error:
-            self.trouble = f"Meshes are drawn by VTK, which cannot be imported ({error}). Install it: pip install vtk"
+            self.trouble = f"Meshes are drawn by pyvista, which cannot be imported ({error}). Try: pip install pyvista"
             return
         try:
             scene = self.scene = MeshScene()
@@ -78,14 +93,23 @@ class MeshPictures:
             return
         self.canvas.destroyed.connect(lambda *_: scene.close())
 
-    def fitted(self, axes: Array, eye: Eye, box: QRectF) -> Eye:
-        """Return the eye that sees all of the meshes in a panel like `box`, or the one there is."""
-        if not self.ready() or self.scene is None:
-            return eye
-        centre, radius = self.scene.ball()
+    def fitted(self, axes: Array, box: QRectF) -> Eye:
+        """Return the eye that sees all of the meshes in a panel like `box`."""
+        centre, radius = self.ball()
         away = [np.nanmax(np.abs(look.vertices - centre), axis=0) for look in self.looks if len(look.vertices)]
         half = np.max(away, 0) if away else None
         return fitted(centre, radius, axes, half, (box.width(), box.height()))
+
+    def ball(self) -> tuple[Array, float]:
+        """Return the centre and the radius of a ball that holds all meshes."""
+        shown = tuple(look.vertices for look in self.looks)
+        if (
+            self._ball is None
+            or len(shown) != len(self._ball[0])
+            or any(a is not b for a, b in zip(shown, self._ball[0]))
+        ):
+            self._ball = (shown, *ball(shown))
+        return self._ball[1:]
 
     def kept(self, eye: Eye, box: QRectF, ratio: float, moving: bool) -> tuple[QImage, bool]:
         """Return the pictures of all panels side by side, and whether they are as sharp as at rest."""
@@ -114,14 +138,14 @@ class MeshPictures:
         width, height = max(1, round(box.width() * ratio)), max(1, round(box.height() * ratio))
         part = min(detail[0], LARGEST / (width * len(self.looks)), LARGEST / height)
         size = max(1, round(width * part)), max(1, round(height * part))
-        pixels = self.scene.image(eye, *size, ratio * part, detail[1])
+        pixels = self.scene.image(eye, *size, ratio * part, detail[1], self.ball()[1])
         rows, across = pixels.shape[:2]
-        image = QImage(pixels.data, across, rows, 4 * across, QImage.Format.Format_RGBX8888)
+        image = QImage(pixels.data, across, rows, 3 * across, QImage.Format.Format_RGB888)
+        image = image.convertToFormat(QImage.Format.Format_RGB32)
         whole = QSize(width * len(self.looks), height)
         if image.size() != whole:
             smooth, free = Qt.TransformationMode.SmoothTransformation, Qt.AspectRatioMode.IgnoreAspectRatio
             image = image.scaled(whole, free, smooth)
-        image = image.convertToFormat(QImage.Format.Format_RGB32).flipped(Qt.Orientation.Vertical)
         # a picture may have been slow for once: what has not been drawn for long is tried again
         self.times = {one: FADE * ms for one, ms in self.times.items()} | {detail: 1e3 * (perf_counter() - start)}
         return image
@@ -135,8 +159,8 @@ class MeshPictures:
 
         while len(self._pickers) < len(self.looks):
             self._pickers.append(Picker())
-        data = self.scene.panels[panel].surface.data
-        return self._pickers[panel].hit(data, self.looks[panel], start, end, self.slice)
+        mesh = self.scene.panels[panel].surface.mesh
+        return self._pickers[panel].hit(mesh, self.looks[panel], start, end, self.slice)
 
     def seen(self, panel: int, point: Array, eye: Eye) -> bool:
         """Say whether a point of the surface is before the eye, not cut away, and nothing lies between."""

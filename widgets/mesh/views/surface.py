@@ -17,10 +17,12 @@ from explorer.declare.elements import transforms
 from explorer.spaces.mesh.motion.word import rotation_by
 from explorer.spaces.mesh.values import MeshPart
 from explorer.square.frame import Frame, Square
+from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 from widgets.base import theme
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.base.words import subject
+from widgets.mesh.drawing import loading
 from widgets.mesh.drawing.canvas import MeshCanvas
 from widgets.mesh.drawing.look import MeshLook, Slice
 from widgets.mesh.looks import (
@@ -55,6 +57,7 @@ class SurfaceView(View):
         self.frame: Frame | None = None
         self.state, self._told, self.choice = State(), False, Choice()
         self.canvas = MeshCanvas(self)
+        self._models: set[str] = set()  # those that live on a mesh
         self._kept: dict[tuple[str, int], Any] = {}
         self._faced: tuple[str, int | None] = ("", None)  # the sample and the vertex that the eye was brought to
         self._shown: tuple[tuple[int, str], ...] = ()  # square and side of each panel
@@ -123,8 +126,13 @@ class SurfaceView(View):
             self.state = frame.state
         self._draw()
 
+    def show_catalogue(self, catalogue: Catalogue) -> None:
+        self._models = {model.name for model in catalogue.models if model.domain in VIEW.domains}
+
     def set_state(self, state: State) -> None:
         before, self.state, self._told = self.state, state, True
+        if state.model in self._models:
+            loading.begin()  # while the network works
         if (before.node, before.other) != (state.node, state.other):
             self._when_visible("state", self._draw)
 
@@ -371,7 +379,14 @@ def _vector(matrix: NDArray[Any]) -> NDArray[Any]:
 
 
 VIEW = ViewSpec(
-    "surface", "Surface", SurfaceView, "center", 0, "A mesh, its frames and a layer's features.", domains=("mesh",)
+    "surface",
+    "Surface",
+    SurfaceView,
+    "center",
+    0,
+    "A mesh, its frames and a layer's features.",
+    domains=("mesh",),
+    prepare=loading.begin,
 )
 
 
