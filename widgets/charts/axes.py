@@ -26,6 +26,7 @@ class Axis(pg.AxisItem):
     """An axis with grid lines; a label at its end is moved inside the chart instead of being cut off."""
 
     def __init__(self, orientation: str) -> None:
+        self.end = ""  # what is counted, written at the end of a level axis
         super().__init__(orientation)
         self.setStyle(
             tickLength=0,
@@ -96,6 +97,12 @@ class Axis(pg.AxisItem):
                 rect.moveTop(min(max(rect.top(), room.top()), room.bottom() - rect.height()))
             else:
                 rect.moveLeft(min(max(rect.left(), room.left() + 1), room.right() - rect.width() - 1))
+        if self.end and not self.upright:
+            width = QFontMetricsF(self.font).horizontalAdvance(self.end)
+            place = QRectF(room.right() - width - 2, self.style["tickTextOffset"][1], width, self.size().height())
+            texts = [text for text in specs[2] if text[0].right() + 8 < place.left()]
+            flags = Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextDontClip
+            specs = (specs[0], specs[1], [*texts, (place, flags, self.end)])
         return specs
 
 
@@ -160,7 +167,7 @@ class NameAxis(Axis):
 
     def __init__(self, orientation: str, share: float = 0.3) -> None:
         self.names: tuple[Name, ...] = ()
-        self._share = share  # of the chart's width, at most, for names on its left
+        self.share = share  # of the chart's width, at most, for names on its left
         super().__init__(orientation)
         self.setGrid(False)
 
@@ -176,8 +183,8 @@ class NameAxis(Axis):
     def fit(self) -> None:
         super().fit()
         view = self.getViewWidget()
-        if self.upright and view is not None and self.fixedWidth > self._share * view.width():
-            self.setWidth(self._share * view.width())
+        if self.upright and view is not None and self.fixedWidth > self.share * view.width():
+            self.setWidth(self.share * view.width())
 
     def index_at(self, at: QPointF) -> int | None:
         """Return the name at a position of the axis itself."""
@@ -247,7 +254,7 @@ class NameAxis(Axis):
         return found
 
     def _beside(self, shown: range, width: float, fonts: Any) -> list[Any]:
-        line, t, found = fonts[0][1].height(), theme.current(), []
+        line, t, found = 0.9 * fonts[0][1].height(), theme.current(), []
         stride, room = max(1, math.ceil(line / max(width, 0.1))), self.size().width() - 6
         special = [self.place_of(i) for i in shown if self.names[i].role]
         for i in shown:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QRectF, Qt
@@ -29,8 +29,12 @@ class Sample(pg.ItemSample):
         return QRectF(0, 0, 20, TALL)
 
     def paint(self, p: QPainter, *rest: Any) -> None:
-        if isinstance(self.item, pg.BarGraphItem) and self.item.isVisible():
-            p.fillRect(QRectF(2, TALL / 2 - 4, 16, 8), self.item.opts["brush"] or QColor(theme.current().muted))
+        opts = self.item.opts
+        filled = opts.get("brush") if isinstance(self.item, pg.BarGraphItem) else None
+        if isinstance(self.item, pg.PlotCurveItem) and opts.get("fillLevel") is not None:
+            filled = opts["brush"]
+        if filled is not None and self.item.isVisible():
+            p.fillRect(QRectF(2, TALL / 2 - 4, 16, 8), filled)
             return
         p.translate(0, TALL / 2 - (10 if isinstance(self.item, pg.ScatterPlotItem) else 11))
         super().paint(p, *rest)
@@ -42,13 +46,15 @@ class Header(pg.GraphicsWidget):
     def __init__(self) -> None:
         super().__init__()
         self.parts: tuple[Part, ...] = ()
+        self._texts: dict[Any, str] = {}
         self.legend = pg.LegendItem(frame=False, horSpacing=2, sampleType=Sample)
         self.legend.layout.setContentsMargins(0, 0, 0, 0)
         self.legend.setParentItem(self)
         self.set_font(QFont())
 
-    def set_font(self, font: QFont, room: float = 6.0) -> None:
-        """Take a font, with so many pixels of room above and below it."""
+    def set_font(self, font: QFont, room: float = 6.0, right: bool = False) -> None:
+        """Take a font, with so many pixels of room above and below it; write to the `right` end."""
+        self._right = right
         self._plain, self._bold = QFont(font), QFont(font)
         self._bold.setBold(True)
         self.setFixedHeight(QFontMetricsF(font).height() + room)
@@ -66,13 +72,16 @@ class Header(pg.GraphicsWidget):
         self.legend.setColumnCount(len(self.legend.items))
         self.dress()
 
-    def name_key(self, item: Any, text: str) -> None:
-        """Write another text beside an item's sample."""
-        label = self.legend.getLabel(item)
-        if label.text != text:
-            label.setText(text)
-            self.legend.updateSize()
-            self._arrange()
+    def name_keys(self, texts: Mapping[Any, str]) -> None:
+        """Write other texts beside the samples of items; those without one leave the legend."""
+        if texts == self._texts:
+            return
+        self._texts = dict(texts)
+        self.legend.clear()
+        for item, text in texts.items():
+            self.legend.addItem(item, text)
+        self.legend.setColumnCount(max(1, len(texts)))
+        self.dress()
 
     def dress(self) -> None:
         """Take the colours of the theme."""
@@ -105,9 +114,11 @@ class Header(pg.GraphicsWidget):
     def paint(self, p: QPainter, *rest: Any) -> None:
         end = self.legend.pos().x() if self.legend.isVisible() else self.size().width()
         x, height = 0.0, self.size().height()
+        if self._right:
+            x = max(0.0, end - sum(self._widths()) + GAP - 2)
         for (text, colour, heavy), width in zip(self.parts, self._widths()):
             room = end - x
-            if room < 24 or not text:
+            if room < min(24.0, width - GAP) or not text:
                 continue
             font = self._bold if heavy else self._plain
             p.setFont(font)

@@ -181,10 +181,16 @@ class ElementLine(pg.InfiniteLine):
         self.addMarker("v", position=1.0, size=10)
         self.setZValue(50)
 
+    def turn(self) -> None:
+        """Put the handle to the other end: the vertical axis runs downwards."""
+        self.clearMarkers()
+        self.addMarker("^", position=0.0, size=10)
+
     def dress(self) -> None:
+        """Take the colours of the theme."""
         self.setPen(ink(theme.current().accent, 1.6))
 
 
-def level(y: float, colour: str, style: Qt.PenStyle = Qt.PenStyle.DashLine) -> Any:
-    """Return a level line for a floor or for chance."""
-    return pg.InfiniteLine(y, angle=0, pen=ink(colour, 1.2, style=style))
+def level(at: float, colour: str, upright: bool = False) -> pg.InfiniteLine:
+    """Return a straight line through the whole plot, for a floor, for chance, for zero."""
+    return pg.InfiniteLine(at, angle=90 if upright else 0, pen=ink(colour, 1.2))

@@ -81,7 +81,7 @@ class LayerChart(Plot):
         self.dress()
 
     def show_square(self, square: Square | None, role: str, scale: LogScale) -> None:
-        self.colour_role, self.scale = role, scale
+        self.scale = scale
         layers = square.layers if square is not None else ()
         guilty = set(guilty_layers(square)) if square is not None else set()
         measures = square.measures if square is not None else {}
@@ -98,6 +98,9 @@ class LayerChart(Plot):
             self._title = square.title
             self._verdict = (verdict_sentence(square), verdict_colour_role(square))
             self._hints = "; ".join(square.hints)
+            if role != self.colour_role:
+                self.colour_role = role
+                self.dress()
             self.message = ""
             self.set_ranges((-0.5, max(0.5, len(self.columns) - 0.5)), scale.decades)
             self._update()
