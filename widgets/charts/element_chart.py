@@ -18,6 +18,7 @@ from explorer.square.frame import OrbitCurve
 from widgets.base import theme
 from widgets.base.words import figure
 from widgets.charts.axes import Axis, LogAxis, Name, NameAxis
+from widgets.charts.curve import Curve, Kept
 from widgets.charts.heat import Bar, Heat
 from widgets.charts.library import pg
 from widgets.charts.marks import DASH, DOT, DOWN, ElementLine, Marks, fill, ink
@@ -58,6 +59,7 @@ class ElementChart(Plot):
         self.course = Course()
         self.traces: tuple[Trace, ...] = ()
         self.value = 0.0
+        self._drawn: object = None
         self.line = self.add(ElementLine(), 50)
 
     def show_traces(self, traces: Sequence[Trace], param: Param | None, value: float) -> None:
@@ -70,8 +72,15 @@ class ElementChart(Plot):
         if param is not None:
             low, high = self._limits(param)
             self.set_ranges((self.course.place(low), self.course.place(high)), self.heights())
-        self.changed()
+        if (drawn := self.drawn()) != self._drawn:  # the element moves over curves that stand still
+            self._drawn = drawn
+            self.changed()
         self.place_line()
+
+    def drawn(self) -> object:
+        """Return what everything but the current element depends on."""
+        traces = tuple((t.curve, t.layer, t.output, t.role) for t in self.traces)
+        return traces, self.course, self.scale, self.box.whole, theme.current().name
 
     def place_line(self) -> None:
         """Put the line where the current element is."""
@@ -163,13 +172,11 @@ class CurveItems:
     """The items of one trace: the layer's curve, the output's, the floor, and dots at exact elements."""
 
     def __init__(self, chart: ElementChart, z: float) -> None:
-        self.floor = chart.add(pg.PlotCurveItem(), z)
-        self.output = chart.add(pg.PlotDataItem(connect="finite"), z + 2)
-        self.layer = chart.add(pg.PlotDataItem(connect="finite"), z + 4)
+        self.floor = chart.add(Kept(), z)
+        self.output = chart.add(Curve(), z + 2)
+        self.layer = chart.add(Curve(), z + 4)
         self.alone = chart.add(Marks(symbol=DOT, size=3), z + 4)
         self.exact = chart.add(Marks(symbol=DOT, size=6.8), z + 5)
-        for item in (self.output, self.layer):
-            item.scatter.opts["useCache"] = False  # shapes in a file as well
         self.all = (self.floor, self.output, self.layer, self.alone, self.exact)
 
     def show(self, visible: bool) -> None:

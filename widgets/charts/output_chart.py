@@ -17,10 +17,10 @@ from explorer.square.frame import Square
 from widgets.base import theme
 from widgets.base.words import figure
 from widgets.charts.axes import Name, NameAxis, ValueAxis
+from widgets.charts.curve import Curve
 from widgets.charts.element_chart import ElementChart, Trace
 from widgets.charts.header import Header
 from widgets.charts.inks import faded, mixed
-from widgets.charts.library import pg
 from widgets.charts.marks import DOT, Columns, fill, ink, level
 from widgets.charts.plot import Plot
 from widgets.stage.answers import Answer, answer_of, values_of
@@ -202,9 +202,8 @@ class LineChart(ElementChart):
         self.labels: tuple[str, ...] = ()
         self.answer, self.probabilities = Answer(), False
         self.extent = (0.0, 1.0)
-        self.lines = tuple(self.add(pg.PlotDataItem(connect="finite"), 1) for _ in LINES)
+        self.lines = tuple(self.add(Curve(), 1) for _ in LINES)
         for line, colour in zip(self.lines, LINES):
-            line.scatter.opts["useCache"] = False  # shapes in a file as well
             line.setSymbolBrush(fill(colour))
             line.setSymbolPen(None)
             line.setSymbolSize(3.4)
@@ -230,6 +229,9 @@ class LineChart(ElementChart):
             inside = low >= 0 and high <= 1 + 1e-6
             self.extent = (0.0, 1.0) if inside else _roomy(low, high)
         super().show_traces(traces, param, value)
+
+    def drawn(self) -> object:
+        return super().drawn(), self.answer.labels
 
     def changed(self) -> None:
         self.left.fit()
