@@ -155,6 +155,10 @@ class Plot(pg.GraphicsView):
         if hasattr(self, "frame"):
             self.arrange()
 
+    def close(self) -> bool:
+        # pyqtgraph's own takes the scene apart, which crashes while somebody holds one of its items
+        return QGraphicsView.close(self)
+
     def arrange(self) -> None:
         """Lay out at once what else would wait for the event loop: a picture may be taken before."""
         for axis in (self.left, self.bottom):
