@@ -82,5 +82,6 @@ class Box(pg.ViewBox):
     def mouseClickEvent(self, event: Any) -> None:
         if event.button() == Qt.MouseButton.RightButton and self.menu is None:
             self.setMenuEnabled(True)  # made now: eighty widgets a chart are not made for nobody
-            self.menu.setParent(self.getViewWidget(), Qt.WindowType.Popup)  # else it outlives the plot
+            menu: Any = self.menu
+            menu.setParent(self.getViewWidget(), Qt.WindowType.Popup)  # else it outlives the plot
         super().mouseClickEvent(event)
