@@ -6,12 +6,10 @@ export to SVG or PDF gets the same text and lines as the screen.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QBrush,
     QColor,
@@ -19,88 +17,26 @@ from PySide6.QtGui import (
     QFontMetricsF,
     QPaintEngine,
     QPainter,
-    QPalette,
     QPen,
     QPixmap,
     QPolygonF,
 )
-from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from widgets.base import theme
 from widgets.base.theme import Theme
+from widgets.charts.adaptive import Adaptive
+from widgets.charts.inks import faded, mixed, quiet_selection
+from widgets.charts.scales import LogScale, linear_ticks, power, scale_for
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 CENTRE = Qt.AlignmentFlag.AlignCenter
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-
-@dataclass(frozen=True, slots=True)
-class LogScale:
-    """Relative errors on a logarithmic axis; what lies outside, zero included, is drawn at the edge."""
-
-    low: float = 1e-9
-    high: float = 10.0
-
-    def fraction(self, value: float) -> float:
-        """Return the height of `value`, 0 at the bottom and 1 at the top."""
-        if not value > self.low:
-            return 0.0
-        span = math.log10(self.high / self.low)
-        return min(1.0, math.log10(value / self.low) / span) if math.isfinite(value) else 1.0
-
-    def outside(self, value: float) -> int:
-        """Return -1 below the axis (zero included), 1 above it, else 0."""
-        return -1 if value < self.low else 1 if value > self.high else 0
-
-    def ticks(self, height: float, line: float) -> list[float]:
-        """Return the decades to label when a label takes `line` pixels of `height`."""
-        low, high = round(math.log10(self.low)), round(math.log10(self.high))
-        every = next((k for k in (1, 2, 3, 5, 9) if height * k / (high - low) >= 1.15 * line), 18)
-        return [10.0**k for k in range(low, high + 1) if k % every == 0]
-
-
-def scale_for(dtype: str) -> LogScale:
-    """Return the axis for errors in that precision: rounding in float64 lies far below 1e-9."""
-    return LogScale(1e-17) if dtype == "float64" else LogScale()
-
-
-def power(value: float) -> str:
-    """Return a decade as "10⁻³", with 1 and 10 written out."""
-    exponent = round(math.log10(value))
-    return f"{value:g}" if exponent in (0, 1) else "10" + str(exponent).translate(_SUPERSCRIPTS)
-
-
-def linear_ticks(low: float, high: float, most: int, steps: Sequence[float] = (1, 2, 2.5, 5, 10)) -> list[float]:
-    """Return at most `most` round numbers in [low, high]."""
-    if not high > low or most < 1:
-        return []
-    rough = (high - low) / most
-    scale = 10.0 ** math.floor(math.log10(rough))
-    step = next((s * scale for s in steps if s * scale >= rough * (1 - 1e-9)), 10 * scale)
-    first = math.ceil(low / step - 1e-9)
-    return [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)][: most + 1]
-
-
-def faded(colour: str, alpha: int) -> QColor:
-    made = QColor(colour)
-    made.setAlpha(alpha)
-    return made
-
-
-def mixed(colour: str, ground: str, part: float) -> QColor:
-    """Return `part` of a colour on a ground, opaque."""
-    a, b = QColor(colour), QColor(ground)
-    pairs = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
-    return QColor(*(round(part * one + (1 - part) * other) for one, other in pairs))
-
-
-def quiet_selection(t: Theme) -> QPalette:
-    """Return the palette of lists whose rows carry colours of their own: a selected row is tinted, not filled."""
-    palette = theme.palette(t)
-    palette.setColor(QPalette.ColorRole.Highlight, mixed(t.accent, t.panel, 0.22))
-    palette.setColor(QPalette.ColorRole.HighlightedText, QColor(t.text))
-    return palette
+__all__ = [
+    "CENTRE", "LEFT", "RIGHT", "Adaptive", "Chart", "LogScale", "draw_hair", "draw_mark", "faded", "linear_ticks",
+    "mixed", "power", "quiet_selection", "scale_for",
+]  # fmt: skip
 
 
 class Chart(QWidget):
@@ -402,27 +338,3 @@ def draw_mark(p: QPainter, mark: str, at: QPointF, colour: str, r: float) -> Non
             p.drawLine(QPointF(x - half, y), QPointF(x + half, y))
         case "band":
             p.fillRect(QRectF(x - 8, y - 4, 16, 8), ink)
-
-
-class Adaptive(QBoxLayout):
-    """A box that lies down when it is wide and stands up when it is tall (a dock may be either).
-
-    `turned(flat)` is told, so that controls in it can follow.
-    """
-
-    def __init__(self, parent: QWidget, wide: float = 2.0, turned: Callable[[bool], None] | None = None) -> None:
-        super().__init__(QBoxLayout.Direction.LeftToRight, parent)
-        self._wide, self._turned = wide, turned
-        self.setContentsMargins(0, 0, 0, 0)
-        self.setSpacing(0)
-        if turned is not None:
-            turned(True)
-
-    def setGeometry(self, rect: QRect) -> None:
-        flat = rect.width() >= self._wide * rect.height()
-        direction = QBoxLayout.Direction.LeftToRight if flat else QBoxLayout.Direction.TopToBottom
-        if direction != self.direction():
-            self.setDirection(direction)
-            if self._turned is not None:
-                self._turned(flat)
-        super().setGeometry(rect)

@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from explorer.declare.field_text import parse_field
 from explorer.square.frame import Frame, Measure, Square
-from widgets.base.layer_names import shortened
-from widgets.base.theme import Theme
+from widgets.base import theme
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.base.words import (
     counterpart,
@@ -27,7 +25,14 @@ from widgets.base.words import (
     verdict_colour_role,
     verdict_sentence,
 )
-from widgets.charts.chart import CENTRE, LEFT, Adaptive, Chart, draw_mark, faded, scale_for
+from widgets.charts.adaptive import Adaptive
+from widgets.charts.axes import LogAxis, Name, NameAxis, ValueAxis
+from widgets.charts.header import Header
+from widgets.charts.inks import faded, mixed
+from widgets.charts.library import pg
+from widgets.charts.marks import DASH, DIAMOND, DOT, DOWN, UP, Columns, Marks, Stems, Words, fill, ink
+from widgets.charts.plot import Plot
+from widgets.charts.scales import LogScale, scale_for
 
 NAN = "NaN"
 
@@ -48,195 +53,156 @@ def _gap(measure: Measure | None) -> str:
     return "no law" if measure.cumulative is None else NAN if math.isnan(measure.cumulative) else ""
 
 
-class LayerChart(Chart):
+class LayerChart(Plot):
     """Cumulative and local error of every layer of one model, in execution order."""
 
     clicked = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        super().__init__(parent, left=LogAxis("left"), bottom=NameAxis("bottom"))
+        self.scale = LogScale()
         self.columns: list[Column] = []
         self.selected = ""
         self.colour_role = "first"
         self._title = ""
         self._verdict = ("", "muted")
         self._hints = ""
+        self._errors: dict[str, NDArray[Any]] = {}
+        self.guilty, self.chosen, self.under, self.floor = (self.add(Columns()) for _ in range(4))
+        self.stems = self.add(Stems(), 1)
+        self.trail = self.add(pg.PlotCurveItem(connect="finite"), 2)
+        self.trail.setSegmentedLineMode("on")
+        self.chance = self.add(Marks(symbol=DASH), 3)
+        self.cumulative, self.local = self.add(Marks(symbol=DOT), 4), self.add(Marks(symbol=DIAMOND), 5)
+        for item, key in ((self.cumulative, "cumulative"), (self.local, "local"), (self.floor, "floor"),
+                          (self.chance, "chance")):  # fmt: skip
+            self.header.add_key(item, key)
+        self.gaps = Words(self.box)
+        self.dress()
 
-    def show_square(self, square: Square | None, role: str) -> None:
-        self.colour_role = role
-        self.columns = []
+    def show_square(self, square: Square | None, role: str, scale: LogScale) -> None:
+        self.scale = scale
+        layers = square.layers if square is not None else ()
+        guilty = set(guilty_layers(square)) if square is not None else set()
+        measures = square.measures if square is not None else {}
+        self.columns = [Column(n.name, measures.get(n.name), n.name in guilty) for n in layers]
+        for key in ("cumulative", "local", "floor", "chance"):
+            values = [getattr(column.measure, key, None) for column in self.columns]
+            self._errors[key] = np.array([np.nan if v is None else v for v in values], dtype=float)
         if square is None:
             self.message = "No measurement yet. Choose a model and a sample, then turn or shift the picture."
-        elif not square.layers:
+        elif not layers:
             self.message = f"{square.title} has no layer that can be watched."
         else:
-            self.message = ""
-            guilty = set(guilty_layers(square))
-            measures = square.measures
-            self.columns = [Column(n.name, measures.get(n.name), n.name in guilty) for n in square.layers]
             self.selected = square.layer.name
             self._title = square.title
             self._verdict = (verdict_sentence(square), verdict_colour_role(square))
             self._hints = "; ".join(square.hints)
-        self.set_whole(-0.5, max(0.5, len(self.columns) - 0.5))
-        self.update()
+            if role != self.colour_role:
+                self.colour_role = role
+                self.dress()
+            self.message = ""
+            self.set_ranges((-0.5, max(0.5, len(self.columns) - 0.5)), scale.decades)
+            self._update()
 
-    def index_at(self, at: QPointF) -> int | None:
-        plot = self.plot()
-        index = math.floor(self.value_at(at.x()) + 0.5)
-        inside = plot.left() <= at.x() <= plot.right()
-        return index if inside and 0 <= index < len(self.columns) else None
+    def index_at(self, at: QPointF | None) -> int | None:
+        """Return the column at a position in the plot, or above or below it."""
+        low, high = self.box.viewRange()[0]
+        index = math.floor(at.x() + 0.5) if at is not None and low <= at.x() <= high else -1
+        return index if 0 <= index < len(self.columns) else None
 
-    def under(self, at: QPointF | None) -> object:
-        return self.index_at(at) if at is not None else None
+    # drawing --------------------------------------------------------------------------------------------------
+    def _update(self) -> None:
+        """Hand the numbers of all columns to the items."""
+        x, (bottom, top) = np.arange(len(self.columns)), self.scale.decades
+        floor = np.where(np.isfinite(self._errors["floor"]), self._errors["floor"], np.nan)
+        self.floor.set_columns(x - 0.5, x + 0.5, bottom, self.scale.decade(floor))
+        for item, at in ((self.guilty, [i for i in x if self.columns[i].guilty]),
+                         (self.chosen, [i for i in x if self.columns[i].name == self.selected])):  # fmt: skip
+            item.set_columns(np.array(at) - 0.5, np.array(at) + 0.5, bottom, top)
+        gaps = [(float(i), _gap(column.measure)) for i, column in enumerate(self.columns)]
+        self.gaps.set_words([(i, text, "bad" if text == NAN else "muted") for i, text in gaps if text])
+        self.bottom.set_names([self._name(column) for column in self.columns])
+        self._place()
+        self._write()
 
-    # painting -------------------------------------------------------------------------------------------------
-    def paint(self, p: QPainter, t: Theme) -> None:
-        plot, colour = self.plot(), getattr(t, self.colour_role)
-        first = max(0, math.floor(self._range[0] + 0.5))
-        shown = range(first, min(len(self.columns), math.ceil(self._range[1] + 0.5)))
-        width = self.x_of(1) - self.x_of(0)
-        self._paint_columns(p, t, shown, width)
-        p.save()
-        p.setClipRect(plot)
-        self._paint_marks(p, t, colour, shown, width)
-        p.restore()
-        self._paint_verdicts(p, t, shown, width)
-        gaps = [_gap(column.measure) for column in self.columns]
-        layers = tuple((c.name, c.guilty, gap) for c, gap in zip(self.columns, gaps))
+    def _name(self, column: Column) -> Name:
+        """Return a layer's name with its verdict: thick where broken, thin where it holds, so colour is not all."""
+        m = column.measure
+        verdict = m.verdict if m is not None and not inherited(m) else ""
+        strip, thick = {"broken": ("bad", 5.0), "holds": ("good", 3.0)}.get(verdict, ("line", 1.5))
+        role = "bad" if column.guilty else "accent" if column.name == self.selected else ""
+        return Name(column.name, role, strip, thick)
 
-        def words(q: QPainter) -> None:
-            q.save()
-            q.setClipRect(plot)
-            for i in shown:
-                if gaps[i]:
-                    self._paint_gap(q, t, self.x_of(i), width, gaps[i], t.bad if gaps[i] == NAN else t.muted)
-            q.restore()
-            self.paint_frame(q, t)
-            self._paint_names(q, t, shown, width)
-
-        self.keep(p, "words", (layers, self.selected, self._range), words)
-        keys = (("dot", "cumulative", colour), ("diamond", "local", colour), ("band", "floor", t.band),
-                ("tick", "chance", t.muted))  # fmt: skip
-        verdict, role = self._verdict
-        parts = [(self._title, colour, True), (verdict, getattr(t, role), role == "bad"), (self._hints, t.muted, False)]
-        self.paint_header(p, parts, keys)
-
-    def _paint_columns(self, p: QPainter, t: Theme, shown: range, width: float) -> None:
-        plot = self.plot()
-        self.paint_ground(p, t)
-        hovered = self.under(self._mouse)
-        for i in shown:
-            column = self.columns[i]
-            left = max(plot.left(), self.x_of(i - 0.5))
-            box = QRectF(left, plot.top(), min(plot.right(), self.x_of(i + 0.5)) - left, plot.height())
-            if column.guilty:
-                p.fillRect(box, faded(t.bad, 34))
-            if column.name == self.selected:
-                p.fillRect(box, faded(t.accent, 34))
-            elif i == hovered:
-                p.fillRect(box, faded(t.muted, 26))
-            if column.measure is not None and math.isfinite(column.measure.floor):
-                top = self.y_of(column.measure.floor)
-                p.fillRect(QRectF(box.left(), top, box.width(), plot.bottom() - top), faded(t.band, 190))
-
-    def _paint_marks(self, p: QPainter, t: Theme, colour: str, shown: range, width: float) -> None:
-        plot = self.plot()
-        aside = min(9.0, 0.17 * width) if width >= 9 else 0.0
+    def _place(self) -> None:
+        """Place the marks: cumulative and local stand side by side, as far apart as columns are wide."""
+        if not self._errors:
+            return
+        unit = self.pixels()
+        width = max(unit.x(), 0.1)
         r = min(4.2, max(1.5, 0.16 * width))
-        trail: list[QPointF] = []
-        for i in shown:
-            x, measure = self.x_of(i), self.columns[i].measure
-            if measure is None or measure.cumulative is None or math.isnan(measure.cumulative):
-                self._paint_trail(p, colour, trail)
-            else:
-                trail.append(QPointF(x - aside, self.y_of(measure.cumulative)))
-            if measure is not None and measure.chance is not None and math.isfinite(measure.chance):
-                p.setPen(QPen(QColor(t.muted), 1.2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
-                half, y = min(14.0, 0.32 * width), self.y_of(measure.chance)
-                p.drawLine(QPointF(x - half, y), QPointF(x + half, y))
-        self._paint_trail(p, colour, trail)
-        for i in shown:
-            x, column = self.x_of(i), self.columns[i]
-            if (measure := column.measure) is None:
-                continue
-            for value, dx, mark in ((measure.cumulative, -aside, "dot"), (measure.local, aside, "diamond")):
-                if value is None or math.isnan(value):
-                    continue
-                at = QPointF(x + dx, self.y_of(value))
-                outside = self.scale.outside(value)
-                if outside:
-                    mark = "down" if outside < 0 else "up"
-                    at.setY(plot.bottom() - r if outside < 0 else plot.top() + r)
-                if width >= 9 and not outside:
-                    p.setPen(QPen(faded(colour, 110), max(1.0, 0.5 * r)))
-                    p.drawLine(QPointF(at.x(), plot.bottom()), at)
-                draw_mark(p, mark, at, t.bad if column.guilty and dx >= 0 and mark == "diamond" else colour, r)
+        aside = min(9.0, 0.17 * width) / width if width >= 9 else 0.0
+        t, x = theme.current(), np.arange(len(self.columns), dtype=float)
+        colour = getattr(t, self.colour_role)
+        stems = []
+        for item, key, dx in ((self.cumulative, "cumulative", -aside), (self.local, "local", aside)):
+            values = self._errors[key]
+            there = np.flatnonzero(~np.isnan(values))
+            outside = np.array([self.scale.outside(values[i]) for i in there], dtype=int)
+            heights = self.scale.decade(values[there]) - outside * r / max(unit.y(), 1e-9)
+            others = {k: (UP if o > 0 else DOWN, ink(colour, 1.4), fill(t.plot)) for k, o in enumerate(outside) if o}
+            if key == "local":
+                guilty = (k for k, i in enumerate(there) if self.columns[i].guilty and not outside[k])
+                others |= {k: (DIAMOND, ink(t.bad, 1.4), fill(t.plot)) for k in guilty}
+            item.set_marks(x[there] + dx, heights, 2 * r, others)
+            stems.append((x[there] + dx, np.where(outside == 0, heights, np.nan)))
+        self.trail.setData(x - aside, self.scale.decade(self._errors["cumulative"]))
+        self.stems.setVisible(width >= 9)
+        self.stems.set_stems(*(np.concatenate(part) for part in zip(*stems)), self.scale.decades[0])
+        self.stems.setPen(ink(colour, max(1.0, 0.5 * r), 110))
+        there = np.isfinite(self._errors["chance"])
+        self.chance.set_marks(x[there], self.scale.decade(self._errors["chance"][there]), min(28.0, 0.64 * width))
 
-    def _paint_trail(self, p: QPainter, colour: str, trail: list[QPointF]) -> None:
-        """Join neighbouring cumulative errors by a thin line, so that the step where it rises is seen."""
-        if len(trail) > 1:
-            p.setPen(QPen(faded(colour, 120), 1))
-            p.setBrush(Qt.BrushStyle.NoBrush)
-            p.drawPolyline(QPolygonF(trail))
-        trail.clear()
+    def reshaped(self) -> None:
+        self._place()
 
-    def _paint_gap(self, p: QPainter, t: Theme, x: float, width: float, text: str, colour: str) -> None:
-        plot = self.plot()
-        p.setPen(QColor(colour))
-        advance = QFontMetricsF(self.small()).horizontalAdvance(text)
-        if width >= advance + 6:
-            p.drawText(QRectF(x - width / 2, plot.top(), width, plot.height()), CENTRE, text)
-        elif width >= self.line() and plot.height() >= advance:
-            p.save()
-            p.translate(x, plot.center().y())
-            p.rotate(-90)
-            p.drawText(QRectF(-plot.height() / 2, -self.line() / 2, plot.height(), self.line()), CENTRE, text)
-            p.restore()
+    def _write(self) -> None:
+        t = theme.current()
+        verdict, role = self._verdict
+        self.header.write([
+            (self._title, getattr(t, self.colour_role), True), (verdict, getattr(t, role), role == "bad"),
+            (self._hints, t.muted, False),
+        ])  # fmt: skip
 
-    def _paint_verdicts(self, p: QPainter, t: Theme, shown: range, width: float) -> None:
-        """A strip under the plot: thick where broken, thin where it holds, so that colour is not all."""
-        plot = self.plot()
-        for i in shown:
-            m = self.columns[i].measure
-            verdict = m.verdict if m is not None and not inherited(m) else ""
-            colour, thick = {"broken": (t.bad, 5.0), "holds": (t.good, 3.0)}.get(verdict, (t.line, 1.5))
-            gap = 1.5 if width > 8 else 0.0
-            left, right = max(plot.left(), self.x_of(i - 0.5) + gap), min(plot.right(), self.x_of(i + 0.5) - gap)
-            if right > left:
-                p.fillRect(QRectF(left, plot.bottom() + 1, right - left, thick), QColor(colour))
-
-    def _paint_names(self, p: QPainter, t: Theme, shown: range, width: float) -> None:
-        """Name the selected and the guilty layers first, then as many of the others as there is room for."""
-        top = self.plot().bottom() + 6
-        taken: list[tuple[float, float]] = []
-        order = sorted(shown, key=lambda i: (self.columns[i].name != self.selected, not self.columns[i].guilty))
-        stride = max(1, math.ceil(52 / max(width, 0.1)))
-        for i in order:
-            column = self.columns[i]
-            special = column.name == self.selected or column.guilty
-            if not special and i % stride:
-                continue
-            font = self.small()
-            font.setBold(special)
-            metrics = QFontMetricsF(font)
-            room = max(width * stride - 6, 90.0 if special else 40.0)
-            text = shortened(metrics, column.name, room)
-            half = metrics.horizontalAdvance(text) / 2 + 2
-            x = min(max(self.x_of(i), half), self.width() - half)
-            if any(x - half < b and a < x + half for a, b in taken):
-                continue
-            taken.append((x - half, x + half))
-            p.setFont(font)
-            p.setPen(QColor(t.bad if column.guilty else t.accent if special else t.muted))
-            p.drawText(QRectF(x - half, top, 2 * half, self.height() - top), CENTRE, text)
-        p.setFont(self.small())
+    def dress(self) -> None:
+        super().dress()
+        if not hasattr(self, "gaps"):
+            return
+        t = theme.current()
+        colour = getattr(t, self.colour_role)
+        self.floor.setOpts(brush=faded(t.band, 190))
+        self.guilty.setOpts(brush=faded(t.bad, 34))
+        self.chosen.setOpts(brush=faded(t.accent, 34))
+        self.under.setOpts(brush=faded(t.muted, 26))
+        self.trail.setPen(ink(mixed(colour, t.plot, 0.5).name()))
+        self.chance.setPen(ink(t.muted, 1.2))
+        self.cumulative.setPen(ink(colour, 1.4))
+        self.cumulative.setBrush(fill(colour))
+        self.local.setPen(ink(colour, 1.4))
+        self.local.setBrush(fill(t.plot))
+        self.gaps.font = self.small()
+        self._place()
+        self._write()
 
     # the mouse and the keys -----------------------------------------------------------------------------------
     def read(self, at: QPointF) -> str:
         index = self.index_at(at)
         return "" if index is None else read_out(self.columns[index].name, self.columns[index].measure, "\n")
+
+    def pointed(self, at: QPointF | None) -> None:
+        index = self.index_at(at)
+        found = np.zeros(0) if index is None or self.columns[index].name == self.selected else np.array([float(index)])
+        self.under.set_columns(found - 0.5, found + 0.5, *self.scale.decades)
 
     def clicked_at(self, at: QPointF) -> None:
         if (index := self.index_at(at)) is not None:
@@ -253,72 +219,86 @@ class LayerChart(Chart):
             self.clicked.emit(names[index])
 
 
-class ChannelStrip(Chart):
+class ChannelStrip(Plot):
     """The selected layer's error, channel by channel, on the same axis."""
 
     clicked = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.axis = False
+        super().__init__(parent, left=LogAxis("left"), bottom=ValueAxis("bottom", whole=True))
+        self.footer = Header()
+        self.item.layout.addItem(self.footer, 4, 1)
+        for axis in (self.left, self.bottom):
+            axis.setStyle(showValues=False)
+        self.bottom.setGrid(False)
+        self.set_fonts()
+        self.scale = LogScale()
         self.values: NDArray[Any] = np.zeros(0)
         self.colour_role = "first"
         self.block = 1  # orientations per field: channels of one field are drawn on one ground
         self.channel: int | None = None
         self._layer = ""
+        self.fields, self.bars = self.add(Columns()), self.add(Columns(), 1)
+        self.dress()
 
-    def show_square(self, square: Square | None, role: str, channel: int | None) -> None:
+    def show_square(self, square: Square | None, role: str, channel: int | None, scale: LogScale) -> None:
         measure = square.measures.get(square.layer.name) if square is not None else None
         values = measure.channels if measure is not None else None
         self.values = np.zeros(0) if values is None else np.asarray(values, dtype=float).ravel()
-        self.colour_role, self.channel = role, channel
+        self.colour_role, self.channel, self.scale = role, channel, scale
         self._layer = square.layer.name if square is not None else ""
         try:
             self.block = parse_field(square.layer.field).rep.size if square is not None else 1
         except ValueError:
             self.block = 1
         self.message = "" if self.values.size else "no error per channel"
-        self.set_whole(-0.5, max(0.5, self.values.size - 0.5))
-        self.update()
+        if self.values.size:
+            self.set_ranges((-0.5, max(0.5, self.values.size - 0.5)), scale.decades)
+            self._update()
 
-    def paint(self, p: QPainter, t: Theme) -> None:
-        plot, colour = self.plot(), getattr(t, self.colour_role)
-        self.paint_ground(p, t)
-        p.save()
-        p.setClipRect(plot)
-        width = self.x_of(1) - self.x_of(0)
-        if self.block > 1:
-            for start in range(self.block, self.values.size, 2 * self.block):
-                right = self.x_of(start + self.block - 0.5)
-                p.fillRect(QRectF(self.x_of(start - 0.5), plot.top(), right - self.x_of(start - 0.5), plot.height()),
-                           faded(t.muted, 22))  # fmt: skip
-        gap, origin, fraction = 0.12 * width if width > 4 else 0.0, self.x_of(-0.5), self.scale.fraction
-        bars: dict[str, list[QRectF]] = {}
-        for i, value in enumerate(self.values.tolist()):
-            left = origin + i * width
-            if left + width < plot.left() or left > plot.right():
-                continue
-            high = max(fraction(value) * plot.height(), 1.5)  # zero keeps a sliver: it was measured
-            ink = t.accent if i == self.channel else t.bad if math.isnan(value) else colour
-            bar = QRectF(left + gap, plot.bottom() - high, max(0.6, width - 2 * gap), high)
-            bars.setdefault(ink, []).append(bar)
-        p.setPen(Qt.PenStyle.NoPen)
-        for ink, rects in bars.items():
-            p.setBrush(QColor(ink))
-            p.drawRects(rects)
-        p.restore()
-        self.paint_frame(p, t)
+    def _update(self) -> None:
+        starts = np.arange(self.block, self.values.size, 2 * self.block) if self.block > 1 else np.zeros(0)
+        self.fields.set_columns(starts - 0.5, starts + self.block - 0.5, *self.scale.decades)
+        self._place()
         count = self.values.size
-        self.paint_header(p, [(f"{count} channel{'s' * (count != 1)} of {self._layer}", t.muted, False)])
         finite = self.values[np.isfinite(self.values)]
+        t = theme.current()
         worst = f"worst: {int(np.nanargmax(self.values))} ({figure(float(finite.max()))})" if finite.size else ""
-        p.setPen(QColor(t.muted))
-        rect = QRectF(plot.left(), plot.bottom() + 6, plot.width(), self.height() - plot.bottom() - 6)
-        shown = QFontMetricsF(self.small()).elidedText(worst, Qt.TextElideMode.ElideRight, rect.width())
-        p.drawText(rect, LEFT, shown)
+        name = f"{count} channel{'s' * (count != 1)} of {self._layer}"
+        self.header.write([(name, t.muted, False)])
+        self.footer.write([(worst, t.muted, False)])
+
+    def set_fonts(self) -> None:
+        super().set_fonts()
+        if hasattr(self, "footer"):
+            self.footer.set_font(self.small(), 2)
+
+    def _place(self) -> None:
+        """Stand the bars; zero keeps a sliver, because it was measured."""
+        if not self.values.size:
+            self.bars.set_columns(*4 * [np.zeros(0)])
+            return
+        unit, t = self.pixels(), theme.current()
+        half = 0.38 if unit.x() > 4 else 0.5
+        x, (bottom, _) = np.arange(self.values.size), self.scale.decades
+        heights = np.fmax(self.scale.decade(self.values), bottom + 1.5 / max(unit.y(), 1e-9))
+        colours = np.where(np.isnan(self.values), t.bad, getattr(t, self.colour_role)).tolist()
+        if self.channel is not None and 0 <= self.channel < len(colours):
+            colours[self.channel] = t.accent
+        self.bars.set_columns(x - half, x + half, bottom, heights)
+        self.bars.setOpts(brushes=[fill(c) for c in colours])
+
+    def reshaped(self) -> None:
+        self._place()
+
+    def dress(self) -> None:
+        super().dress()
+        if hasattr(self, "bars"):
+            self.fields.setOpts(brush=faded(theme.current().muted, 22))
+            self._update()
 
     def index_at(self, at: QPointF) -> int | None:
-        index = math.floor(self.value_at(at.x()) + 0.5)
+        index = math.floor(at.x() + 0.5)
         return index if 0 <= index < self.values.size else None
 
     def read(self, at: QPointF) -> str:
@@ -380,9 +360,8 @@ class ErrorsView(View):
         for k, (panel, role) in enumerate(zip(self.panels, ("first", "second"))):
             square = squares[k] if k < len(squares) else None
             scale = scale_for(frame.state.dtype if frame is not None else "float32")
-            panel.layers.scale = panel.channels.scale = scale
-            panel.layers.show_square(square, role)
-            panel.channels.show_square(square, role, frame.state.channel if frame is not None else None)
+            panel.layers.show_square(square, role, scale)
+            panel.channels.show_square(square, role, frame.state.channel if frame is not None else None, scale)
 
     def _layer_clicked(self, index: int, name: str) -> None:
         if self._frame is not None:
@@ -411,8 +390,8 @@ class ErrorsView(View):
     def apply_theme(self) -> None:
         self.update()
         for panel in self.panels:
-            panel.layers.update()
-            panel.channels.update()
+            panel.layers.dress()
+            panel.channels.dress()
 
 
 VIEW = ViewSpec(

@@ -16,8 +16,9 @@ from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.base.words import counterpart, shorten
-from widgets.charts.chart import Adaptive, scale_for
-from widgets.charts.orbit_chart import CurveChart, HeatChart, Trace
+from widgets.charts.adaptive import Adaptive
+from widgets.charts.element_chart import CurveChart, HeatChart, Trace
+from widgets.charts.scales import scale_for
 
 
 class OrbitView(View):
@@ -163,8 +164,7 @@ class OrbitView(View):
         if transform is None or transform.orbit is None:
             return
         for chart in (self.curve, *self.heat):
-            chart.value = value
-            chart.update()
+            chart.move_line(value)
         step = self._state.step(transform.name)
         values = list(step.values if step is not None else transform.defaults)
         values[transform.orbit] = value
@@ -204,8 +204,7 @@ class OrbitView(View):
 
     def apply_theme(self) -> None:
         for chart in (self.curve, *self.heat):
-            chart.changed()
-            chart.update()
+            chart.dress()
 
 
 class _Controls(QWidget):

@@ -182,10 +182,10 @@ def test_a_date_that_is_rewritten_can_be_read(qtbot: QtBot, open_window: Open) -
     assert "".join(row.written).replace("blank", "") == wanted and row.name == "answer"
     output = next(view for _, view in window.panes.views if isinstance(view, OutputView))
     window.show_view("output")
-    qtbot.waitUntil(lambda: output.bars[0]._written is not None)
-    written = output.bars[0]._written
+    qtbot.waitUntil(lambda: output.bars[0].written is not None)
+    written = output.bars[0].written
     assert written is not None and written[0].startswith(f"{wanted} blank ×")
-    assert output.bars[0]._whose == f"mean over {frame.squares[0].of(TimePart).steps} steps"
+    assert output.bars[0].whose == f"mean over {frame.squares[0].of(TimePart).steps} steps"
 
 
 def test_a_matrix_over_steps_moves_with_the_steps(qtbot: QtBot, open_window: Open) -> None:

@@ -10,12 +10,12 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtTest import QTest
 
-from tests.widgets.parts.mouse import double_click
+from tests.widgets.parts.plot_mouse import PlotMouse
 from tests.widgets.parts.sample_frames import LAYERS, make_frame
-from tests.widgets.parts.view_driving import click, gather, measure, objects, odd_frames, opened, with_layers
+from tests.widgets.parts.view_driving import gather, measure, objects, odd_frames, opened, with_layers
 from widgets.base.layer_names import shortened
 from widgets.base.words import figure, guilty, guilty_layers, inherited, read_out, verdict_sentence
-from widgets.charts.chart import LogScale
+from widgets.charts.scales import LogScale
 from widgets.views.errors import ErrorsView
 
 ODD = odd_frames()
@@ -26,18 +26,13 @@ def view(qtbot):
     return opened(qtbot, ErrorsView())
 
 
-def middle(chart, index):
-    """Return the middle of a layer's column."""
-    return QPointF(chart.x_of(index), chart.plot().center().y())
-
-
 def test_a_click_selects_the_layer(view):
     wishes = gather(view)
     view.set_frame(make_frame())
     chart = view.panels[0].layers
+    mouse = PlotMouse(chart)
     for i, layer in enumerate(LAYERS):
-        at = middle(chart, i)
-        click(chart, at.x(), at.y())
+        mouse.click(mouse.middle(i))
         assert wishes[-1].changes == {"layer": layer.name}
     assert len(wishes) == len(LAYERS)
 
@@ -47,9 +42,9 @@ def test_a_click_on_the_second_model_selects_the_layer_at_its_relative_depth(vie
     frame = make_frame(compare=True)
     short = replace(frame.squares[1], layers=LAYERS[:3], layer=LAYERS[0])
     view.set_frame(replace(frame, squares=(frame.squares[0], short)))
-    chart = view.panels[1].layers
+    mouse = PlotMouse(view.panels[1].layers)
     for i, name in enumerate((LAYERS[0].name, LAYERS[2].name, LAYERS[4].name)):
-        click(chart, chart.x_of(i), chart.plot().center().y())
+        mouse.click(mouse.middle(i))
         assert wishes[-1].changes == {"layer": name}
 
 
@@ -67,32 +62,34 @@ def test_arrow_keys_walk_through_the_layers(view):
 def test_a_click_on_a_channel_selects_it(view):
     wishes = gather(view)
     view.set_frame(make_frame())
-    strip = view.panels[0].channels
-    click(strip, strip.x_of(5), strip.plot().center().y())
+    mouse = PlotMouse(view.panels[0].channels)
+    mouse.click(mouse.middle(5))
     assert wishes[-1].changes == {"channel": 5}
 
 
 def test_drawn_heights_are_the_measured_errors(view):
     view.set_frame(make_frame())
     chart = view.panels[0].layers
-    plot = chart.plot()
-    for column in chart.columns:
-        for value in (column.measure.cumulative, column.measure.local, column.measure.floor):
-            height = (plot.bottom() - chart.y_of(value)) / plot.height()
-            assert height == pytest.approx(np.log10(value / 1e-9) / 10)
+    measures = [column.measure for column in chart.columns]
+    plot = chart.plotted
+    for marks, key in ((chart.cumulative, "cumulative"), (chart.local, "local")):
+        for x, y, m in zip(*marks.getData(), measures, strict=True):
+            height = (plot.bottom() - chart.at(x, y).y()) / plot.height()
+            assert height == pytest.approx(np.log10(getattr(m, key) / 1e-9) / 10)
+    tops = chart.floor.rectangles()[:, 3]
+    assert tops == pytest.approx(np.log10([m.floor for m in measures]))
 
 
 def test_the_read_out_gives_every_number(view, qtbot):
     view.set_frame(make_frame())
-    chart = view.panels[0].layers
+    mouse = PlotMouse(view.panels[0].layers)
     said = []
     view.hovered.connect(said.append)
-    at = middle(chart, 2)
-    QTest.mouseMove(chart, at.toPoint())
+    mouse.move(mouse.middle(2))
     text = said[-1]
     for part in ("block.conv", "cumulative 0.6", "local 0.2", "floor 2.0e−7", "chance 1.2", "guilty"):
         assert part in text
-    qtbot.mouseMove(chart, QPointF(1, 1).toPoint())
+    mouse.move(QPointF(1, 1))
     assert said[-1] == ""
 
 
@@ -117,8 +114,9 @@ def test_odd_frames_are_drawn(view, name):
     view.numbers(), view.caption()
     for panel in view.panels:
         for chart in (panel.layers, panel.channels):
+            mouse = PlotMouse(chart)
             for i in range(0, 60, 7):
-                chart.read(QPointF(10.0 * i, 60.0))
+                mouse.move(QPointF(10.0 * i, 60.0))
 
 
 def test_the_empty_state_says_what_to_do(view):
@@ -141,16 +139,19 @@ def test_nothing_is_made_anew_on_a_frame(view):
 def test_the_wheel_zooms_and_a_frame_keeps_the_zoom(view):
     view.set_frame(ODD["200 layers"])
     chart = view.panels[0].layers
-    shown = chart.value_at(chart.plot().right()) - chart.value_at(chart.plot().left())
-    assert shown == pytest.approx(200)
-    chart._slide(50, 90)
+    assert np.diff(chart.box.viewRange()[0]) == pytest.approx(200)
+    mouse = PlotMouse(chart)
+    for _ in range(4):
+        mouse.wheel(mouse.middle(70), 1)
+    low, high = chart.box.viewRange()[0]
+    assert 0 < low < 70 < high < 150 and high - low < 100
     view.set_frame(ODD["200 layers"])
-    assert chart.value_at(chart.plot().left()) == pytest.approx(50)
+    assert chart.box.viewRange()[0] == pytest.approx([low, high])
     wishes = gather(view)
-    click(chart, chart.x_of(70), chart.plot().center().y())
+    mouse.click(mouse.middle(70))
     assert wishes[-1].changes == {"layer": "features.7.block.70"}
-    double_click(chart, chart.plot().center().toPoint())
-    assert not chart.zoomed
+    mouse.double_click(chart.plotted.center())
+    assert not chart.box.zoomed
 
 
 def test_the_axis_holds_zero_and_what_lies_outside():

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, Qt
-from PySide6.QtTest import QTest
+from PySide6.QtCore import QPointF
 
 from explorer.declare.elements import parse_chain, transforms
+from tests.widgets.parts.plot_mouse import PlotMouse
 from tests.widgets.parts.sample_catalogue import make_catalogue, make_info
 from tests.widgets.parts.sample_frames import LAYERS, make_frame, make_orbit
-from tests.widgets.parts.view_driving import click, drag, gather, objects, odd_frames, opened
+from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened
 from widgets.base import theme
 from widgets.views.orbit import OrbitView
 
@@ -31,7 +31,11 @@ def filled(view, **kwargs):
 
 
 def at(chart, value):
-    return QPointF(chart.x_of(chart._u(value)), chart.plot().center().y())
+    return PlotMouse(chart).middle(chart.course.place(value))
+
+
+def drag(chart, *points):
+    PlotMouse(chart).drag(*points)
 
 
 def test_the_line_stands_at_the_current_element(view):
@@ -67,13 +71,14 @@ def test_a_drag_falls_on_exact_elements_nearby(view):
 
 def test_frames_that_lag_behind_do_not_pull_the_line_back(view):
     filled(view, transform="rotate:40")
-    left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     chart = view.curve
-    QTest.mousePress(chart, left, none, at(chart, 40).toPoint())
-    QTest.mouseMove(chart, at(chart, 70).toPoint())
+    mouse = PlotMouse(chart)
+    mouse.move(at(chart, 40))
+    mouse.press(at(chart, 40))
+    mouse.move(at(chart, 70))
     view.set_frame(make_frame(transform="rotate:41"))
     assert chart.value == pytest.approx(70, abs=1)
-    QTest.mouseRelease(chart, left, none, at(chart, 70).toPoint())
+    mouse.release(at(chart, 70))
     view.set_frame(make_frame(transform="rotate:70"))
     assert chart.value == 70
 
@@ -92,10 +97,10 @@ def test_a_drag_keeps_the_other_parameters(view):
 
 def test_the_curve_is_drawn_at_the_errors(view):
     filled(view)
-    chart, trace = view.curve, view.curve.traces[0]
+    chart = view.curve
     errors = make_orbit().errors[LAYERS[0].name]
-    points = chart.points(trace, trace.errors(trace.layer))[0]
-    plot = chart.plot()
+    points = [chart.at(x, y) for x, y in zip(*chart.curves[0].layer.getData(), strict=True)]
+    plot = chart.plotted
     heights = [(plot.bottom() - p.y()) / plot.height() for p in points]
     assert np.allclose(heights[:72], np.log10(errors / 1e-9) / 10)
     assert heights[72] == pytest.approx(heights[0])  # the circle is closed
@@ -108,8 +113,8 @@ def test_a_partial_curve_grows(view):
         full = make_orbit(done=done)
         errors = {k: np.where(np.arange(72) < done, v, np.nan) for k, v in full.errors.items()}
         view.set_orbit((replace(full, errors=errors),))
-        trace = view.curve.traces[0]
-        drawn = sum(len(s) for s in view.curve.points(trace, trace.errors(trace.layer)))
+        heights = view.curve.curves[0].layer.getOriginalDataset()[1]
+        drawn = 0 if heights is None else np.isfinite(heights).sum()
         assert drawn == done + (done > 0)  # the last point closes the circle
         view.grab()
 
@@ -160,28 +165,28 @@ def shuffled(view, transform="permute", n=72, errors=None):
 def test_shuffles_are_points_with_whole_numbers(view):
     rng = np.random.default_rng(0)
     chart = shuffled(view, errors=10.0 ** rng.uniform(-6, 0, 72))
-    assert chart.element_text() == "Permutation, shuffle 5" and chart.axis_name == "shuffle"
-    ticks = chart._ticks(20)
+    assert chart.element_text() == "Permutation, shuffle 5" and chart.axis.end == "shuffle"
+    ticks = chart.axis.ticks(*chart.axis.range, 20)
     assert ticks and all(tick == round(tick) for tick in ticks)
     # two neighbours of which one is far up and one far down: nothing is drawn between them
     shown = chart.traces[0].errors(chart.traces[0].layer)
     k = int(np.argmax(np.abs(np.diff(np.log10(shown)))))
-    x = (chart.x_of(float(k)) + chart.x_of(float(k + 1))) / 2
-    y = (chart.y_of(shown[k]) + chart.y_of(shown[k + 1])) / 2
+    here, there = (chart.at(i, np.log10(shown[i])) for i in (k, k + 1))
     picture = chart.grab().toImage()
-    around = {picture.pixelColor(round(x) + i, round(y) + j).name() for i in (-1, 0, 1) for j in range(-3, 4)}
-    assert theme.current().first not in around
-    assert any(
-        picture.pixelColor(round(chart.x_of(float(k))) + i, round(chart.y_of(shown[k])) + j).name()
-        == theme.current().first for i in (-1, 0, 1) for j in (-1, 0, 1)
-    )  # fmt: skip
+
+    def inks(at, beside, above):
+        return {picture.pixelColor(round(at.x()) + i, round(at.y()) + j).name()
+                for i in range(-beside, beside + 1) for j in range(-above, above + 1)}  # fmt: skip
+
+    assert theme.current().first not in inks((here + there) / 2, 1, 3)
+    assert theme.current().first in inks(here, 1, 1)
 
 
 def test_shares_are_read_in_percent(view):
     chart = shuffled(view, "drop-edges", 101)
     assert chart.element_text() == "Drop edges, share 5 %"
-    assert chart.axis_name == "" and chart._tick_text(0.2) == "20 %"
-    assert "at 50 %" in chart.read(QPointF(chart.x_of(0.5), chart.plot().center().y()))
+    assert chart.axis.end == "" and chart.axis.tickStrings([0.2], 1, 1) == ["20 %"]
+    assert "at 50 %" in PlotMouse(chart).read(at(chart, 0.5))
 
 
 def test_only_transforms_of_the_domain_are_offered(view):
@@ -212,8 +217,8 @@ def test_all_layers_as_a_heat_map(view):
     assert heat.isVisible() and not view.curve.isVisible()
     assert heat.names == [layer.name for layer in LAYERS]
     wishes = gather(view)
-    plot = heat.plot()
-    click(heat, plot.left() + 0.1 * plot.width(), plot.top() + 2.5 / 5 * plot.height())
+    plot = heat.plotted
+    PlotMouse(heat).click(QPointF(plot.left() + 0.1 * plot.width(), plot.top() + 2.5 / 5 * plot.height()))
     assert wishes[-1].changes == {"layer": "block.conv"}
     drag(heat, at(heat, 90), at(heat, 45))
     assert wishes[-1].step == ("rotate", (45.0,)) and wishes[-1].done
@@ -224,10 +229,15 @@ def test_all_layers_as_a_heat_map(view):
 def test_the_heat_map_is_darker_where_the_error_is_larger(view):
     filled(view)
     view.all_layers.click()
-    image = view.heat[0]._image
-    column = {v: round((v + 180) / 360 * image.width()) for v in (0, 45)}
-    assert image.pixelColor(column[0], 0).lightness() > image.pixelColor(column[45], 0).lightness()
-    assert image.pixelColor(column[45], 0) != image.pixelColor(column[45], 4)
+    heat = view.heat[0]
+    image, ratio = heat.grab().toImage(), heat.devicePixelRatioF()
+
+    def colour(angle, row):
+        place = heat.at(angle, row) * ratio
+        return image.pixelColor(round(place.x()), round(place.y()))
+
+    assert colour(0, 3).lightness() > colour(45, 3).lightness()
+    assert colour(45, 1) != colour(45, 4)
 
 
 def test_a_factor_has_a_logarithmic_axis(view):
@@ -236,7 +246,7 @@ def test_a_factor_has_a_logarithmic_axis(view):
     factors = np.geomspace(0.5, 2.0, 9)
     view.set_orbit((replace(make_orbit(n=9), transform="dilate", values=factors, unit="×"),))
     chart = view.curve
-    assert chart.x_of(chart._u(1.0)) == pytest.approx(chart.plot().center().x())
+    assert at(chart, 1.0).x() == pytest.approx(chart.plotted.center().x())
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -259,7 +269,7 @@ def test_odd_curves_are_drawn(view):
             view.all_layers.setChecked(heat)
             view.set_orbit(curves)
             view.grab()
-            view.curve.read(view.curve.plot().center())
+            PlotMouse(view.curve).move(view.curve.plotted.center())
 
 
 def test_nothing_is_made_anew_on_a_frame(view):

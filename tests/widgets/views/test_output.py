@@ -10,9 +10,11 @@ from PySide6.QtCore import QPointF
 
 from explorer.spaces.graph.values import GraphPart
 from tests.widgets.parts.graph_frames import karate, pair_frame
+from tests.widgets.parts.plot_mouse import PlotMouse
 from tests.widgets.parts.sample_frames import make_frame, make_orbit
-from tests.widgets.parts.view_driving import drag, gather, objects, odd_frames, opened, outputs, with_square
-from widgets.views.output import OutputView, _tick_text, top, top_rows
+from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened, outputs, with_square
+from widgets.charts.output_chart import top, top_rows
+from widgets.views.output import OutputView
 
 ODD = odd_frames()
 
@@ -26,10 +28,12 @@ def test_bars_end_at_the_outputs(view):
     frame = make_frame()
     view.set_frame(frame)
     bars = view.bars[0]
-    plot = bars.plot()
+    plot = bars.plotted
     assert np.array_equal(bars.before, frame.squares[0].output.astype(float))
-    for value in bars.after:
-        assert bars._x(value) == pytest.approx(plot.left() + value * plot.width())
+    drawn = bars.bars[1].rectangles()
+    for value, (left, right, _, _) in zip(bars.after, drawn, strict=True):
+        assert bars.at(left, 0).x() == pytest.approx(plot.left())
+        assert bars.at(right, 0).x() == pytest.approx(plot.left() + value * plot.width())
     assert bars.rows == list(range(10))
 
 
@@ -55,7 +59,7 @@ def test_as_many_rows_as_there_is_room_for(qtbot):
     view = opened(qtbot, OutputView(), 400, 90)
     frame = make_frame()
     view.set_frame(frame)
-    shown = view.bars[0].shown()
+    shown = view.bars[0].shown
     assert 1 <= len(shown) < 10
     assert top(frame.squares[0].output) in shown and top(frame.squares[0].output_g) in shown
 
@@ -64,13 +68,13 @@ def test_the_axis_of_values_only_grows_while_one_model_is_shown(view):
     small = with_square(make_frame(), output=np.arange(-2.0, 3), output_g=np.ones(5), labels=(), probabilities=False)
     large = with_square(small, output_g=np.full(5, 9.0))
     view.set_frame(small)
-    assert view.bars[0]._extent == (-2.0, 2.0)
+    assert view.bars[0].extent == (-2.0, 2.0)
     view.set_frame(large)
-    assert view.bars[0]._extent == (-2.0, 9.0)
+    assert view.bars[0].extent == (-2.0, 9.0)
     view.set_frame(small)
-    assert view.bars[0]._extent == (-2.0, 9.0)
+    assert view.bars[0].extent == (-2.0, 9.0)
     view.set_frame(replace(small, state=replace(small.state, model="another")))
-    assert view.bars[0]._extent == (-2.0, 2.0)
+    assert view.bars[0].extent == (-2.0, 2.0)
 
 
 def test_two_models_have_bars_of_their_own(view):
@@ -98,8 +102,8 @@ def test_the_line_of_the_element_can_be_dragged_here_too(view):
     view.set_orbit((make_orbit(),))
     wishes = gather(view)
     lines = view.lines[0]
-    y = lines.plot().center().y()
-    drag(lines, QPointF(lines.x_of(0), y), QPointF(lines.x_of(45), y))
+    mouse = PlotMouse(lines)
+    mouse.drag(mouse.middle(0), mouse.middle(45))
     assert wishes[-1].step == ("rotate", (45.0,)) and wishes[-1].done and wishes[-1].tag == "orbit"
     view.set_state(make_frame(transform="rotate:45").state)
     view.set_frame(make_frame(transform="rotate:0"))
@@ -109,10 +113,9 @@ def test_the_line_of_the_element_can_be_dragged_here_too(view):
 def test_the_read_out_names_class_and_values(view):
     frame = with_square(make_frame(), **outputs(4))
     view.set_frame(frame)
-    bars = view.bars[0]
-    plot = bars.plot()
-    text = bars.read(QPointF(plot.center().x(), plot.top() + 2.5 / 4 * plot.height()))
-    assert text.startswith("a class with a long name, number 2\nF(x) ")
+    plot = view.bars[0].plotted
+    text = PlotMouse(view.bars[0]).read(QPointF(plot.center().x(), plot.top() + 2.5 / 4 * plot.height()))
+    assert text.startswith("a class with a long name, number 2 · F(x) ")
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -123,8 +126,9 @@ def test_odd_frames_are_drawn(qtbot, name, size):
     view.set_orbit((make_orbit(),))
     view.grab()
     view.numbers(), view.caption()
+    mouse = PlotMouse(view.bars[0])
     for x in range(0, 90, 9):
-        view.bars[0].read(QPointF(x, x))
+        mouse.move(QPointF(x, x))
 
 
 def test_the_empty_state_says_what_to_do(view):
@@ -165,7 +169,7 @@ def of_layer(frame, field, shape, output, outputs=None, labels=()):
 
 def header(view):
     """Return what is written above the bars."""
-    return view.bars[0]._whose
+    return view.bars[0].whose
 
 
 def test_answers_of_nodes_say_whose_they_are(view):
@@ -235,9 +239,9 @@ def test_rounding_of_a_constant_does_not_fill_the_axis(view):
     still = 411 + 1e-4 * np.random.default_rng(0).standard_normal((72, 1))
     view.set_orbit((replace(make_orbit(), outputs=still, labels=()),))
     chart = view.lines[0]
-    low, high = chart._extent
+    low, high = chart.extent
     assert low < 411 < high and high - low > 1
-    heights = [chart._y(v) for v in still[:, 0]]
+    heights = [chart.at(0, v).y() for v in chart.lines[0].getOriginalDataset()[1]]
     assert max(heights) - min(heights) < 2
-    texts = [_tick_text(v) for v in chart._yticks(6)]
+    texts = chart.left.tickStrings(chart.left.ticks(low, high, 6), 1, 1)
     assert len(set(texts)) == len(texts) > 1

@@ -1,0 +1,141 @@
+"""A plot answers as pyqtgraph's users know it, in the program's colours, and takes all it made with it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QApplication
+
+from tests.widgets.parts.plot_mouse import PlotMouse
+from widgets.base import theme
+from widgets.charts.axes import Name, NameAxis, ValueAxis
+from widgets.charts.marks import DOT, Columns, Marks, fill
+from widgets.charts.plot import Plot
+
+
+class Sample(Plot):
+    """Ten marks, a column below each, and a name."""
+
+    def __init__(self) -> None:
+        super().__init__(left=ValueAxis("left"), bottom=NameAxis("bottom"))
+        self.columns = self.add(Columns(), key="columns")
+        self.marks = self.add(Marks(symbol=DOT, size=6), 1, "marks")
+        x = np.arange(10.0)
+        self.columns.set_columns(x - 0.5, x + 0.5, 0, x)
+        self.marks.set_marks(x, x, 6)
+        self.bottom.set_names([Name(f"a.rather.long.name.of.layer.{i}", "accent" if i == 9 else "") for i in range(10)])
+        self.set_ranges((-0.5, 9.5), (0, 10))
+        self.dress()
+
+    def dress(self) -> None:
+        super().dress()
+        if hasattr(self, "marks"):
+            self.columns.setOpts(brush=fill(theme.current().band))
+            self.marks.setBrush(fill(theme.current().first))
+
+    def read(self, at: QPointF) -> str:
+        return f"{at.x():.1f}" if self.box.viewRect().contains(at) else ""
+
+
+@pytest.fixture
+def plot(qtbot):
+    plot = Sample()
+    qtbot.addWidget(plot)
+    plot.resize(500, 240)
+    with qtbot.waitExposed(plot):
+        plot.show()
+    return plot
+
+
+@pytest.fixture
+def in_light():
+    yield
+    theme.use("light")
+
+
+def test_the_wheel_zooms_a_drag_pans_and_a_double_click_shows_all(plot):
+    mouse = PlotMouse(plot)
+    for _ in range(3):
+        mouse.wheel(mouse.middle(4), 1)
+    low, high = plot.box.viewRange()[0]
+    assert plot.box.zoomed and -0.5 < low < 4 < high < 9.5 and plot.box.viewRange()[1] == pytest.approx([0, 10])
+    mouse.drag(mouse.middle(4), mouse.middle(3.5), mouse.middle(3))
+    assert np.diff(plot.box.viewRange()[0]) == pytest.approx(high - low) and plot.box.viewRange()[0][0] > low
+    mouse.double_click(mouse.middle(4))
+    assert not plot.box.zoomed and plot.box.viewRange()[0] == pytest.approx([-0.5, 9.5])
+
+
+def test_a_range_of_another_frame_is_shown_and_the_same_one_keeps_the_zoom(plot):
+    mouse = PlotMouse(plot)
+    mouse.wheel(mouse.middle(4), 2)
+    zoomed = plot.box.viewRange()[0]
+    plot.set_ranges((-0.5, 9.5))
+    assert plot.box.viewRange()[0] == zoomed
+    plot.set_ranges((-0.5, 4.5))
+    assert plot.box.viewRange()[0] == pytest.approx([-0.5, 4.5])
+
+
+def test_the_right_button_opens_the_menu_and_it_goes_with_the_plot(plot, qtbot):
+    assert plot.box.menu is None, "eighty widgets that nobody has asked for"
+    mouse = PlotMouse(plot)
+    mouse.wheel(mouse.middle(4), 2)
+    mouse.move(mouse.middle(4))
+    mouse.press(mouse.middle(4), button=Qt.MouseButton.RightButton)
+    mouse.release(mouse.middle(4))
+    menu = plot.box.menu
+    assert menu.isVisible() and menu.actions()[0].text() == "View All"
+    menu.actions()[0].trigger()
+    menu.close()
+    assert not plot.box.zoomed
+
+
+def test_the_read_out_is_that_of_the_plot_or_the_whole_name_of_a_layer(plot):
+    mouse = PlotMouse(plot)
+    assert mouse.read(mouse.middle(4)) == "4.0"
+    place = QPointF(mouse.middle(4).x(), plot.height() - 6)
+    assert mouse.read(place) == "a.rather.long.name.of.layer.4"
+    assert mouse.read(QPointF(2, 2)) == ""
+
+
+def test_no_label_is_cut_off(plot):
+    for width in (500, 160, 900):
+        plot.resize(width, 240)
+        plot.grab()
+        for axis in (plot.left, plot.bottom):
+            names = axis is plot.bottom
+            for found in axis.picture[1 if names else 2]:
+                rect = axis.mapRectToScene(found[2 if names else 0])
+                assert rect.left() >= -0.5 and rect.right() <= width + 0.5
+                assert rect.top() >= -0.5 and rect.bottom() <= 240.5
+
+
+def test_a_theme_recolours(plot, in_light):
+    def ink():
+        place = plot.at(5, 5)
+        return plot.grab().toImage().pixelColor(round(place.x()), round(place.y()))
+
+    assert ink() == QColor(theme.LIGHT.first)
+    theme.use("dark")
+    plot.dress()
+    assert ink() == QColor(theme.DARK.first)
+
+
+def test_a_click_on_the_legend_hides_an_item(plot):
+    sample = plot.header.legend.items[1][0]
+    mouse = PlotMouse(plot)
+    mouse.click(sample.mapToScene(QPointF(10, 7)))
+    assert not plot.marks.isVisible()
+    mouse.click(sample.mapToScene(QPointF(10, 7)))
+    assert plot.marks.isVisible()
+
+
+def test_an_empty_state_is_text_without_a_mouse(plot):
+    plot.message = "Nothing yet."
+    mouse = PlotMouse(plot)
+    assert mouse.read(plot.viewport().rect().center().toPointF()) == ""
+    mouse.wheel(QPointF(100, 100), 1)
+    plot.message = ""
+    assert not plot.box.zoomed and plot.plotted.left() > 10, "the axis has its room again"
+    QApplication.processEvents()

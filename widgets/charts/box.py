@@ -1,0 +1,87 @@
+"""The view box: pyqtgraph's, with a whole range of our own, a menu made when asked for, and drags of marks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QPointF, Qt
+
+from widgets.charts.library import pg
+
+CLOSEST = 500  # the whole range is at most this often as wide as what can be zoomed to
+
+Range = tuple[float, float]
+
+
+class Box(pg.ViewBox):
+    """Shows the whole range until somebody zooms; items are not asked for their bounds on a frame.
+
+    `grabbed` is asked at the start of a drag with the left button whether something in the chart moves with it, and
+    `dragged` then follows; else the drag pans.
+    """
+
+    def __init__(self, grabbed: Callable[[QPointF], bool], dragged: Callable[[QPointF, bool], None]) -> None:
+        self._whole: list[Range] = [(0.0, 1.0), (0.0, 1.0)]
+        self._grabbed, self._dragged, self._held = grabbed, dragged, False
+        super().__init__(enableMenu=False, defaultPadding=0.0)
+        self.state["autoRange"] = [False, False]
+        self.setMouseEnabled(x=True, y=False)
+
+    # the range ------------------------------------------------------------------------------------------------
+    def set_whole(self, x: Range | None = None, y: Range | None = None) -> None:
+        """Set the whole range of the axes; a zoom is kept unless the range is another one."""
+        for k, (axis, found) in enumerate((("x", x), ("y", y))):
+            if found is not None and found != self._whole[k]:
+                self._whole[k] = found
+                low, high = found
+                ends = {f"{axis}Min": low, f"{axis}Max": high, f"min{axis.upper()}Range": (high - low) / CLOSEST}
+                self.setLimits(**{f"max{axis.upper()}Range": high - low}, **ends)
+                self.setRange(**{f"{axis}Range": found}, padding=0)
+
+    @property
+    def whole(self) -> tuple[Range, Range]:
+        return self._whole[0], self._whole[1]
+
+    @property
+    def zoomed(self) -> bool:
+        """Return whether less than the whole range is shown."""
+        return any(abs(a - b) > 1e-9 * abs(w[1] - w[0]) for v, w in zip(self.viewRange(), self._whole)
+                   for a, b in zip(v, w))  # fmt: skip
+
+    def autoRange(self, *rest: Any, **more: Any) -> None:
+        """Show the whole range ("View All")."""
+        self.setRange(xRange=self._whole[0], yRange=self._whole[1], padding=0)
+
+    def enableAutoRange(self, axis: Any = None, enable: Any = True, x: Any = None, y: Any = None) -> None:
+        """Show the whole range of what is to be "automatic"; ranges never follow the data of a single frame."""
+        named = {None: (0, 1), "xy": (0, 1), self.XYAxes: (0, 1), "x": (0,), "y": (1,), 0: (0,), 1: (1,)}
+        wanted = [x, y] if x is not None or y is not None else [enable if k in named[axis] else None for k in (0, 1)]
+        for k, on in enumerate(wanted):
+            if on:
+                self.setRange(**{("xRange", "yRange")[k]: self._whole[k]}, padding=0)
+
+    def autoRangeEnabled(self) -> list[bool]:
+        """Return [True, True] while the whole is shown: the button "A" appears when there is something to undo."""
+        return [not self.zoomed] * 2
+
+    # the mouse ------------------------------------------------------------------------------------------------
+    def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:
+        if event.button() != Qt.MouseButton.LeftButton or axis is not None:
+            super().mouseDragEvent(event, axis)
+            return
+        if event.isStart():
+            self._held = self._grabbed(self.mapSceneToView(event.buttonDownScenePos()))
+        if not self._held:
+            super().mouseDragEvent(event, axis)
+            return
+        event.accept()
+        self._held = not event.isFinish()
+        self._dragged(self.mapSceneToView(event.scenePos()), event.isFinish())
+
+    def mouseClickEvent(self, event: Any) -> None:
+        if event.button() == Qt.MouseButton.RightButton and self.menu is None:
+            self.setMenuEnabled(True)  # made now: eighty widgets a chart are not made for nobody
+            menu: Any = self.menu
+            menu.setParent(self.getViewWidget(), Qt.WindowType.Popup)  # else it outlives the plot
+        super().mouseClickEvent(event)

@@ -1,0 +1,236 @@
+"""A plot in the program's colours and fonts: pyqtgraph's view box, axes, mouse and menu, with a header above."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QPainter, QPen
+from PySide6.QtWidgets import QGraphicsView, QSizePolicy, QToolTip, QWidget
+
+from widgets.base import theme
+from widgets.charts.axes import Axis, LogAxis, NameAxis, ValueAxis
+from widgets.charts.box import Box
+from widgets.charts.header import Header
+from widgets.charts.library import pg
+
+
+class Plot(pg.GraphicsView):
+    """A header over a plot with an axis on its left and one below.
+
+    Subclasses add items once (`add`), update them by setData, take colours in `dress`, and answer the mouse in data
+    coordinates: `read`, `pointed`, `clicked_at`, `grabbed` and `dragged`.
+    """
+
+    hovered = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None, *, left: Axis | None = None, bottom: Axis | None = None) -> None:
+        super().__init__(parent, background=None)
+        self.setCacheMode(QGraphicsView.CacheModeFlag(0))
+        self.viewport().setAutoFillBackground(False)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setMinimumSize(0, 0)
+        self.scene().contextMenu = []  # a figure is exported with its whole view
+        self.left, self.bottom = left or LogAxis("left"), bottom or ValueAxis("bottom")
+        self.box = Box(self._grabbed, self._dragged)
+        self.item = pg.PlotItem(
+            viewBox=self.box, axisItems={"left": self.left, "bottom": self.bottom}, enableMenu=False
+        )
+        self.item.ctrlMenu.setParent(self, Qt.WindowType.Popup)  # else it outlives the plot
+        self.header = Header()
+        self.frame = pg.GraphicsLayout()
+        self.frame.layout.setContentsMargins(0, 0, 6, 0)
+        self.frame.layout.setSpacing(0)
+        self.frame.addItem(self.item, 0, 0)
+        self.setCentralItem(self.frame)
+        self.item.layout.removeItem(self.item.titleLabel)
+        self.item.layout.addItem(self.header, 0, 1)
+        for axis in (self.left, self.bottom):
+            axis.setZValue(-200)  # grid lines lie under what is drawn
+        self.item.layout.setContentsMargins(0, 0, 0, 0)
+        self._message = ""
+        self._holding = False
+        self.set_fonts()
+        self.dress()
+        self.box.sigRangeChanged.connect(self._reshape)
+        self.box.sigResized.connect(self._reshape)
+        self.scene().sigMouseClicked.connect(self._clicked)
+
+    # what a subclass uses -------------------------------------------------------------------------------------
+    def add(self, item: Any, z: float = 0.0, key: str = "") -> Any:
+        """Add an item to the plot, with a place in the legend where it has a `key`; return it."""
+        self.box.addItem(item, ignoreBounds=True)
+        item.setZValue(z)
+        if key:
+            self.header.add_key(item, key)
+        return item
+
+    def set_ranges(self, x: tuple[float, float] | None = None, y: tuple[float, float] | None = None) -> None:
+        """Set what "View All" shows; a zoom is kept unless its range is another one."""
+        self.box.set_whole(x, y)
+
+    @property
+    def message(self) -> str:
+        """Return what is shown instead of a plot: the designed empty state."""
+        return self._message
+
+    @message.setter
+    def message(self, text: str) -> None:
+        if text != self._message:
+            self._message = text
+            self.frame.setVisible(not text)
+            self.arrange()  # an axis that cannot be seen takes no room
+            self.viewport().update()
+
+    @property
+    def plotted(self) -> QRectF:
+        """Return the plot rectangle in pixels of the widget."""
+        return self.box.mapRectToScene(self.box.rect())
+
+    def pixels(self) -> QPointF:
+        """Return the width and the height of one unit of the axes, in pixels."""
+        (x0, x1), (y0, y1) = self.box.viewRange()
+        size = self.box.size()
+        return QPointF(size.width() / (x1 - x0), size.height() / (y1 - y0))
+
+    # what a subclass overrides --------------------------------------------------------------------------------
+    def dress(self) -> None:
+        """Take the colours of the theme; called at the start and when it changes."""
+        t = theme.current()
+        for axis in (self.left, self.bottom):
+            axis.dress()
+        self.box.borderRect.setPen(QPen(QColor(t.line), 1))
+        self.header.dress()
+        self.item.autoBtn.hide()  # until the mouse moves: no control in an exported figure
+        self.viewport().update()
+
+    def reshaped(self) -> None:
+        """Place what depends on pixels: the range or the size is another one."""
+
+    def read(self, at: QPointF) -> str:
+        """Return the read-out at a position, "" when there is none; lines are split by newlines."""
+        return ""
+
+    def pointed(self, at: QPointF | None) -> None:
+        """Highlight what is under the mouse, None when it has left."""
+
+    def clicked_at(self, at: QPointF) -> None:
+        """Answer a click."""
+
+    def grabbed(self, at: QPointF) -> bool:
+        """Return whether a drag from there moves something in the chart; then `dragged` follows."""
+        return False
+
+    def dragged(self, at: QPointF, done: bool) -> None:
+        """Follow the drag of what was grabbed."""
+
+    # size, fonts, ground --------------------------------------------------------------------------------------
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, 60)
+
+    def sizeHint(self) -> QSize:
+        return QSize(420, 160)
+
+    def small(self) -> QFont:
+        """Return the font of labels."""
+        font = QFont(self.font())
+        if font.pointSizeF() > 0:
+            font.setPointSizeF(max(6.5, font.pointSizeF() * 0.88))
+        return font
+
+    def set_fonts(self) -> None:
+        font = self.small()
+        self.header.set_font(font)
+        for axis in (self.left, self.bottom):
+            axis.set_font(font)
+
+    def changeEvent(self, event: Any) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "frame"):
+            self.set_fonts()
+
+    def resizeEvent(self, event: Any) -> None:
+        super().resizeEvent(event)
+        if hasattr(self, "frame"):
+            self.arrange()
+
+    def close(self) -> bool:
+        # pyqtgraph's own takes the scene apart, which crashes while somebody holds one of its items
+        return QGraphicsView.close(self)
+
+    def arrange(self) -> None:
+        """Lay out at once what else would wait for the event loop: a picture may be taken before."""
+        for axis in (self.left, self.bottom):
+            axis.fit()
+        for layout in (self.frame.layout, self.item.layout):
+            layout.activate()
+
+    def drawBackground(self, p: QPainter, rect: QRectF) -> None:
+        if not self._message:
+            p.fillRect(self.plotted, QColor(theme.current().plot))
+
+    def drawForeground(self, p: QPainter, rect: QRectF) -> None:
+        if self._message:
+            p.setPen(QColor(theme.current().muted))
+            p.setFont(self.small())
+            room = QRectF(self.rect()).adjusted(12, 4, -12, -4)
+            p.drawText(room, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), self._message)
+
+    def _reshape(self, *changed: Any) -> None:
+        if not self._message:
+            self.reshaped()
+
+    # the mouse ------------------------------------------------------------------------------------------------
+    def at(self, x: float, y: float) -> QPointF:
+        """Return the place of a pair of coordinates in pixels of the widget."""
+        return self.box.mapViewToScene(QPointF(x, y))
+
+    def _grabbed(self, at: QPointF) -> bool:
+        self._holding = self.grabbed(at)
+        return self._holding
+
+    def _dragged(self, at: QPointF, done: bool) -> None:
+        self._holding = not done
+        self.dragged(at, done)
+
+    def _clicked(self, event: Any) -> None:
+        if self._message or event.isAccepted() or event.button() != Qt.MouseButton.LeftButton:
+            return
+        if event.double():
+            self.box.autoRange()
+        else:
+            self.clicked_at(self.box.mapSceneToView(event.scenePos()))
+
+    def mouseMoveEvent(self, event: Any) -> None:
+        super().mouseMoveEvent(event)
+        place = event.position()
+        text = "" if self._message else self._told(place)
+        self.hovered.emit(text.replace("\n", " · "))
+        if text and not self._holding:
+            QToolTip.showText(event.globalPosition().toPoint(), text, self)
+        else:
+            QToolTip.hideText()
+        if not self._message:
+            self.pointed(self.box.mapSceneToView(place))
+
+    def _told(self, place: QPointF) -> str:
+        """Return the read-out at a pixel: that of the plot, or the whole name on an axis of names."""
+        if text := self.read(self.box.mapSceneToView(place)):
+            return text
+        for axis in (self.left, self.bottom):
+            if isinstance(axis, NameAxis) and axis.sceneBoundingRect().contains(place):
+                index = axis.index_at(axis.mapFromScene(place))
+                return axis.names[index].text if index is not None else ""
+        return ""
+
+    def wheelEvent(self, event: Any) -> None:
+        if self._message or not any(self.box.state["mouseEnabled"]):
+            event.ignore()  # the list round it scrolls
+            return
+        super().wheelEvent(event)
+
+    def leaveEvent(self, event: Any) -> None:
+        super().leaveEvent(event)
+        self.hovered.emit("")
+        self.pointed(None)
