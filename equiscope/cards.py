@@ -1,0 +1,27 @@
+"""Models: the card that a model's file exports as CARD, what a network is called with, equations it states."""
+
+from explorer.declare.card import Card, GraphInput, InputSpec, MeshInput, SequenceInput
+from explorer.declare.equations import Equation, Number, Term, at_step, beside, call, every, fixed, given, once
+from explorer.declare.params import Param
+from models.layers.taps import Mark, Tap
+
+__all__ = [
+    "Card",
+    "Equation",
+    "GraphInput",
+    "InputSpec",
+    "Mark",
+    "MeshInput",
+    "Number",
+    "Param",
+    "SequenceInput",
+    "Tap",
+    "Term",
+    "at_step",
+    "beside",
+    "call",
+    "every",
+    "fixed",
+    "given",
+    "once",
+]
