@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.app import cli
 from explorer.declare.elements import parse_chain
 from explorer.state.state import State
+from explorer.work.places import INSTALLED
 
 if TYPE_CHECKING:
     from explorer.app.engine import LocalEngine
@@ -114,10 +115,10 @@ def benchmarks() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
     import importlib
     import pkgutil
 
-    try:
-        import benchmarks as package
-    except ModuleNotFoundError:
-        raise cli.BadInput("the benchmarks come with the source tree; run `make bench` there") from None
+    if INSTALLED:  # a package called benchmarks would be somebody else's
+        raise cli.BadInput("the benchmarks come with the source tree; run `make bench` there")
+    import benchmarks as package
+
     found = {}
     for info in pkgutil.iter_modules(package.__path__):
         module = importlib.import_module(f"benchmarks.{info.name}")

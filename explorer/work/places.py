@@ -8,3 +8,4 @@ PREFIX = __name__.removesuffix("explorer.work.places")  # before the names of pa
 INSTALLED = bool(PREFIX)  # from a wheel, where all packages are below `equiscope`
 ROOT = Path(__file__).resolve().parents[2]  # what holds explorer, models, widgets and resources
 RESOURCES = ROOT / "resources"
+COMMAND = ("equiscope",) if INSTALLED else ("python", "main.py")  # what starts the program from a terminal
