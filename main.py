@@ -1,6 +1,6 @@
 """Equiscope: see and measure, layer by layer, what a network does to a symmetry.
 
-The only module that imports explorer, models and widgets. Nothing heavy is imported before it is needed: the
+The only module that imports explorer, models and widgets, beside the public library in equiscope. Nothing heavy is imported before it is needed: the
 window is on screen before torch has arrived.
 """
 

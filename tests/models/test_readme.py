@@ -38,9 +38,8 @@ def test_the_code_prints_what_it_says() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_code_imports_from_the_public_package_only(page: str) -> None:
-    for block in re.findall(
-        r"^```python\n(.*?)^```", PAGES[page].read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-    ):
+    text = PAGES[page].read_text(encoding="utf-8")
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         tree = ast.parse(block, page)
         names = [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
         names += [alias.name for n in ast.walk(tree) if isinstance(n, ast.Import) for alias in n.names]
