@@ -1,7 +1,7 @@
 """Equiscope: see and measure, layer by layer, what a network does to a symmetry.
 
-The only module that imports explorer, models and widgets, beside the public library in equiscope. Nothing heavy is imported before it is needed: the
-window is on screen before torch has arrived.
+Beside the public library, equiscope, the only module that imports explorer, models and widgets. Nothing heavy is
+imported before it is needed: the window is on screen before torch has arrived.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class LocalEngine:
     def __init__(self, cards: Mapping[str, Card], trust: bool = False) -> None:
         self.cards = dict(cards)
         self.trust = trust
-        self._models: OrderedDict[object, nn.Module] = OrderedDict()
+        self._models: OrderedDict[object, tuple[nn.Module, tuple[str, ...]]] = OrderedDict()
         self._samples: OrderedDict[object, Sample] = OrderedDict()
         self._prepared: OrderedDict[object, Prepared] = OrderedDict()
         self._stamps: dict[str, object] = {}

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 import explorer.app.engine
 import models
 from explorer.app.engine import LocalEngine, device_of, thumbnail
+from explorer.app.report import audit
 from explorer.app.runner import Cancelled
 from explorer.data.samples import image_sample
 from explorer.declare.card import Card
@@ -261,6 +262,15 @@ def test_weights_open_into_the_model_in_use(engine: LocalEngine, tmp_path: Path)
     (tmp_path / "net.py").write_text("raise SystemExit")
     with pytest.raises(ModelError, match="Python code"):
         engine.open(str(tmp_path / "net.py"), state())
+
+
+def test_shipped_weights_that_do_not_fit_are_told(engine: LocalEngine) -> None:
+    changed = State("gcn", params=(("depth", 3.0),), sample="karate", device="cpu")
+    (note,) = engine.answer(changed, never).model_notes
+    assert note.startswith("gcn.safetensors fits 2 of 6 tensors; untrained are conv2.bias, conv2.linear.weight, ")
+    (report,) = audit(engine, changed, "permutation", "float64", None, {})
+    assert report.holds and note in report.warnings
+    assert not engine.answer(replace(changed, params=()), never).model_notes
 
 
 def test_captures_are_exported(engine: LocalEngine, tmp_path: Path) -> None:
