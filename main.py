@@ -1,7 +1,7 @@
 """Equiscope: see and measure, layer by layer, what a network does to a symmetry.
 
-The only module that imports explorer, models and widgets. Nothing heavy is imported before it is needed: the
-window is on screen before torch has arrived.
+Beside the public library, equiscope, the only module that imports explorer, models and widgets. Nothing heavy is
+imported before it is needed: the window is on screen before torch has arrived.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from explorer.app import cli
 from explorer.app.doors import BadInput, Doors
 from explorer.declare.elements import parse_chain
 from explorer.state.state import State
+from explorer.work.places import INSTALLED
 
 if TYPE_CHECKING:
     from explorer.app.engine import LocalEngine
@@ -115,10 +116,10 @@ def benchmarks() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
     import importlib
     import pkgutil
 
-    try:
-        import benchmarks as package
-    except ModuleNotFoundError:
-        raise BadInput("the benchmarks come with the source tree; run `make bench` there") from None
+    if INSTALLED:  # a package called benchmarks would be somebody else's
+        raise BadInput("the benchmarks come with the source tree; run `make bench` there")
+    import benchmarks as package
+
     found = {}
     for info in pkgutil.iter_modules(package.__path__):
         module = importlib.import_module(f"benchmarks.{info.name}")

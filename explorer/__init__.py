@@ -1,8 +1,6 @@
 """Equiscope's core: fields, groups, capture and the measurement of symmetry. Never imports Qt.
 
-from explorer import check_equivariance
-report = check_equivariance(model, images, "D4")
-print(report.text())
+Code outside of the program imports `equiscope`, the public library.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def audit(
     for row in (row for report in reports for row in report.layers):
         if row.cumulative_max is not None and math.isnan(row.cumulative_max):
             raise LayerError(row.name, f"layer {row.name} of {card.name} gave NaN on moved data")
-    return reports
+    return [replace(report, warnings=(*report.warnings, *p.notes)) for report in reports]
 
 
 def _parts(state: State, card: Card, count: int) -> list[str]:

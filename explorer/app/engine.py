@@ -43,7 +43,7 @@ class LocalEngine:
     def __init__(self, cards: Mapping[str, Card], trust: bool = False) -> None:
         self.cards = dict(cards)
         self.trust = trust
-        self._models: OrderedDict[object, nn.Module] = OrderedDict()
+        self._models: OrderedDict[object, tuple[nn.Module, tuple[str, ...]]] = OrderedDict()
         self._samples: OrderedDict[object, Sample] = OrderedDict()
         self._prepared: OrderedDict[object, Prepared] = OrderedDict()
         self._stamps: dict[str, object] = {}
@@ -109,15 +109,18 @@ class LocalEngine:
             return self._prepared[key]
         model_key = (name, params)
         if model_key not in self._models:
-            self._models[model_key] = load_model(card, dict(params))
+            notes: list[str] = []
+            self._models[model_key] = load_model(card, dict(params), tell=notes.append), tuple(notes)
             while len(self._models) > _KEEP:
                 self._models.popitem(last=False)
+        model, told = self._models[model_key]
         # a prepared epoch owns its copy: the same network may be wanted in two precisions at once
         made = prepare(
-            card, copy.deepcopy(self._models[model_key]), self.sample(state, card), device=device_of(state.device),
+            card, copy.deepcopy(model), self.sample(state, card), device=device_of(state.device),
             dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=name not in self._foreign(),
             seed=state.seed, cancelled=cancelled,
         )  # fmt: skip
+        made.notes = told
         self._prepared[key] = made
         in_use = 1 + len(state.compared)
         while len(self._prepared) > _KEEP or (
@@ -152,6 +155,7 @@ class LocalEngine:
         return Frame(
             state, tuple(squares), (time.perf_counter() - start) * 1e3, forward * 1e3,
             str(device_of(state.device)), sample.title, sample.notes, self._serial, sample.parts,
+            tuple(note for p, _ in answers for note in p.notes),
         )  # fmt: skip
 
     def refine(self, frame: Frame) -> Iterator[Frame]:

@@ -76,6 +76,7 @@ def capture_report(
         "parameters": dict(state.params),
         "data": state.sample or p.card.sample,
         "data_notes": list(sample.notes),
+        "model_notes": list(p.notes),
         "transform": chain_text(state.steps),
         "exact": p.inputs.exact(element),
         "layers": rows,

@@ -49,6 +49,7 @@ class Kind:
         group: the symmetry that is checked where a card claims none.
         sample: what somebody's own network is shown on first.
         beside: how many models there is room for beside the first one.
+        maker: what of the public library makes inputs of plain tensors, for messages.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Kind:
     group: str = ""
     sample: str = ""
     beside: int = 2
+    maker: str = ""
 
 
 class Inference(ABC):
@@ -206,16 +208,17 @@ class Space(ABC):
     def inference(self, inputs: Inputs) -> Inference:
         """Return what there is to say of the tensors inside of a network called with these inputs."""
 
-    def given(self, values: Sequence[Tensor] | Tensor | Sequence[int], group: str, seed: int) -> Inputs | None:
-        """Return what bare tensors, or a shape, mean as inputs of this space; None where they are none.
+    def reads(self, data: Tensor | Sequence[object]) -> str:
+        """Return how a sentence on bare data of this space begins, as in "a tensor alone is taken for"; else ""."""
+        return ""
 
-        Args:
-            group: the symmetry that is asked about, which may tell what a tensor is.
+    def given(self, data: Tensor | Sequence[object], seed: int) -> Inputs:
+        """Return the inputs that bare data means which this space `reads`.
 
         Raises:
-            ValueError: they are, and are wrong; in one sentence.
+            ValueError: it is wrong, in one sentence.
         """
-        return None
+        raise NotImplementedError
 
     def stimulus(self, inputs: Inputs, seed: int) -> Inputs:
         """Return the inputs that a check is made on.

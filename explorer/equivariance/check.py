@@ -5,30 +5,29 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
-from typing import cast
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from explorer.declare.fields import FieldType
-from explorer.declare.space import domain_word, space_of, spaces
+from explorer.declare.space import space_of
 from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.equivariance import measure
 from explorer.equivariance.audit import Audit
+from explorer.equivariance.given import Data, given_inputs
 from explorer.equivariance.hints import NORMS_AND_DROPOUT
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
-from explorer.network.inputs import Inputs
 from explorer.network.trace import LayerError, evaluating, trace
 
-__all__ = ["LayerReport", "Report", "check_equivariance", "model_hash", "versions"]
+__all__ = ["LayerReport", "Report", "assert_equivariant", "check_equivariance", "model_hash", "versions"]
 
 
 def check_equivariance(
     model: nn.Module,
-    inputs: Tensor | Sequence[int] | Sequence[Tensor] | Inputs | Sequence[Inputs],
+    inputs: Data,
     group: str = "D4",
     *,
     x_field: FieldType | None = None,
@@ -48,9 +47,10 @@ def check_equivariance(
     Args:
         model: any module that maps images (batch, channel, y, x) or a graph to a tensor; it is left as it was found.
         inputs: images (batch, channel, height, width), at least one; or a shape, for band-limited noise; or a graph as
-            the arguments of the network, (x, edge_index, ...), or several graphs as `Inputs`.
+            the arguments of the network, (x, edge_index, ...); or one or several `Inputs`, as `equiscope.sequence`,
+            `graph`, `mesh` and `image` make them.
         group: "C4", "D4", "C8", ..., "translation", "SO2", "O2"; "permutation" for graphs and sets.
-        x_field: field type of the input; default: a grid of scalars.
+        x_field: field type of a tensor alone; default: a grid of scalars.
         overrides: {layer: field text} where the inferred field is wrong, as in {"conv1": "grid regular(C4)"}.
         declared: treat inferred fields as declared by the author (no guesses).
         boundary: for shifts: "circular", or "zero" (compared where determined).
@@ -62,16 +62,15 @@ def check_equivariance(
         progress: called with (done, total) elements.
 
     Raises:
-        ValueError: unknown group, near-constant or non-finite input, a wrong shape.
+        TypeError: the model is no module.
+        ValueError: unknown group, near-constant or non-finite input, a form or shape that is not understood.
         KeyError: an override names no layer; LayerError: a layer raised, and `.where` names it.
     """
+    _require_module(model)
     symmetry = find_symmetry(group)
-    given = _given(inputs, x_field, group, seed)
+    given = given_inputs(inputs, symmetry, group, x_field, seed)
     first = given[0]
     space = space_of(first)
-    if not any(kind.name in symmetry.domains for kind in space.kinds):
-        where = " or ".join(map(domain_word, symmetry.domains))
-        raise ValueError(f"{group} acts on a {where}, and the input is a {domain_word(space.kinds[0].name)}")
     model = copy.deepcopy(model)
     stored = measure.stored_precision(model)
     if dtype is not None:
@@ -104,22 +103,22 @@ def check_equivariance(
     return audit.report(name or type(model).__name__, group, tol, lie, training, notes)
 
 
-def _given(
-    inputs: Tensor | Sequence[int] | Sequence[Tensor] | Inputs | Sequence[Inputs],
-    x_field: FieldType | None,
-    group: str,
-    seed: int,
-) -> list[Inputs]:
-    """Return what is measured on: one batch of images, or graphs one by one."""
-    if isinstance(inputs, Inputs):
-        inputs = [inputs]
-    if not isinstance(inputs, Tensor) and len(inputs) and isinstance(inputs[0], Inputs):
-        return [space_of(x).stimulus(x, seed) for x in inputs if isinstance(x, Inputs)]
-    bare = cast("Tensor | Sequence[Tensor] | Sequence[int]", inputs)
-    for space in spaces().values():
-        if (found := space.given(bare, group, seed)) is not None:
-            return [found if x_field is None else replace(found, fields=(x_field, *found.fields[1:]))]
-    raise ValueError("the inputs are no image, no shape of one, and no arguments of a network that are known here")
+def assert_equivariant(model: nn.Module, inputs: Data, group: str = "D4", **options: Any) -> Report:
+    """Check as `check_equivariance` does, with its options, and return the report.
+
+    Raises:
+        AssertionError: the law does not hold, or nothing could be judged; the report is the message.
+    """
+    report = check_equivariance(model, inputs, group, **options)
+    if not report.holds:
+        raise AssertionError(report.text())
+    return report
+
+
+def _require_module(model: object) -> None:
+    if not isinstance(model, nn.Module):
+        call = f"; {model.__name__}() makes one" if isinstance(model, type) else ""
+        raise TypeError(f"the model must be a torch.nn.Module, not of type {type(model).__name__}{call}")
 
 
 def _common_step(spacings: Sequence[float]) -> int:

@@ -8,6 +8,7 @@ import math
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,18 @@ class Report:
         return self.verdict == "holds"
 
     def __getitem__(self, layer: str) -> LayerReport:
-        return next(row for row in self.layers if row.name == layer)
+        """Return the row of a layer by its name, as `model.named_modules()` has it.
+
+        Raises:
+            KeyError: there is no such layer; it says which there are.
+        """
+        for row in self.layers:
+            if row.name == layer:
+                return row
+        names = [row.name for row in self.layers]
+        near = get_close_matches(str(layer), names, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(map(repr, names[:12])) or 'none'}"
+        raise KeyError(f"{self.model} has no layer {layer!r}; {hint}")
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values; infinities and NaN become None."""

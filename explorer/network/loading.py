@@ -181,8 +181,16 @@ def _defined(path: Path) -> list[str]:
     return [node.name for node in tree.body if isinstance(node, kinds) and not node.name.startswith("_")]
 
 
-def load_model(card: Card, params: Mapping[str, float] | None = None, weights: Path | None = None) -> nn.Module:
+def load_model(
+    card: Card,
+    params: Mapping[str, float] | None = None,
+    weights: Path | None = None,
+    tell: Callable[[str], object] = lambda note: None,
+) -> nn.Module:
     """Build the card's network with its shipped weights (or those of a file), in eval mode.
+
+    Args:
+        tell: hears of the shipped weights that a parameter has left without a place.
 
     Raises:
         ModelError: an unknown parameter, or weights that do not fit.
@@ -197,7 +205,8 @@ def load_model(card: Card, params: Mapping[str, float] | None = None, weights: P
     path = weights or (WEIGHTS / card.weights if card.weights else None)
     if path is not None:
         # a person's own file has to fit; shipped weights may leave what a parameter has reshaped as it is
-        load_weights(model, path, strict=path.parent != WEIGHTS)
+        for note in load_weights(model, path, strict=path.parent != WEIGHTS):
+            tell(note)
     return model.eval()
 
 
@@ -216,8 +225,18 @@ def _built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
         torch.set_rng_state(state)
 
 
-def load_weights(model: nn.Module, path: Path, strict: bool = True) -> None:
-    """Read safetensors (or a weights-only checkpoint) into the model; with `strict` False, misfits are left fresh."""
+def load_weights(model: nn.Module, path: Path, strict: bool = True) -> tuple[str, ...]:
+    """Read safetensors (or a weights-only checkpoint) into the model.
+
+    Args:
+        strict: refuse a file that does not fit in every tensor; else what fits is loaded, and the rest left fresh.
+
+    Returns:
+        one sentence about what was left fresh, or nothing.
+
+    Raises:
+        ModelError: no readable file, or with `strict` one that does not fit.
+    """
     tensors = read_weights(path)
     own = model.state_dict()
     misfits = [k for k, v in tensors.items() if k not in own or own[k].shape != v.shape]
@@ -227,8 +246,13 @@ def load_weights(model: nn.Module, path: Path, strict: bool = True) -> None:
         what = "does not fit" if misfits else "is missing"
         counts = f"{len(misfits)} misfit(s), {len(missing)} missing"
         raise ModelError(str(path), f"{path.name}: the tensor {first!r} {what} this network ({counts})")
-    if not misfits and not missing:
-        model.load_state_dict({k: v for k, v in tensors.items() if k not in misfits}, strict=False)
+    fitting = {k: v for k, v in tensors.items() if k not in misfits}
+    model.load_state_dict(fitting, strict=False)
+    fresh = [k for k in own if k not in fitting]
+    if not fresh:
+        return ()
+    names = ", ".join(fresh[:6]) + (", …" if len(fresh) > 6 else "")
+    return (f"{path.name} fits {len(fitting)} of {len(own)} tensors; untrained are {names}",)
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:

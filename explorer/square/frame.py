@@ -158,6 +158,7 @@ class Frame:
     sample_notes: tuple[str, ...] = ()
     serial: int = 0
     sample_parts: int = 1  # how many there are where the sample comes from
+    model_notes: tuple[str, ...] = ()  # of the networks: shipped weights that did not fit
 
     def parts(self, kind: type[Part], most: int = 2) -> list[tuple[Square, Part]]:
         """Return the first squares with their parts of that kind, those that have one."""

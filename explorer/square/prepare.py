@@ -38,6 +38,7 @@ class Prepared:
         chance: the layers of another, unrelated input.
         float_floor: relative rounding error per layer.
         weights_dtype: precision that a law can be held to: that of the stored weights, where it is lower.
+        notes: sentences about the network: shipped weights that did not fit.
         kept: the store of `square.kept`: what depends on the epoch and is made when it is first needed.
     """
 
@@ -54,6 +55,7 @@ class Prepared:
     weights_dtype: torch.dtype = torch.float32
     seed: int = 0
     sample: Sample | None = None
+    notes: tuple[str, ...] = ()
     kept: dict[object, Any] = field(default_factory=dict)
 
     @property

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from explorer.declare.elements import Step, chain_text, inverse_steps, transforms
+from explorer.work.places import COMMAND
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class State:
 
     def command(self) -> str:
         """Return the command line that opens the window on this state."""
-        words = ["python", "main.py", "--model", self.model]
+        words = [*COMMAND, "--model", self.model]
         for name, value in self.params:
             words += ["--set", f"{name}={value:g}"]
         for flag, text in (

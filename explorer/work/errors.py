@@ -6,8 +6,10 @@ import traceback
 
 from explorer.square.frame import Failure
 from explorer.state.state import State
+from explorer.work.places import INSTALLED
 
-OURS = ("explorer", "models", "widgets", "main", "__main__")  # packages whose exceptions are written for a person
+# modules whose exceptions are written for a person; in a wheel the packages are parts of equiscope
+OURS = ("equiscope",) if INSTALLED else ("equiscope", "explorer", "models", "widgets", "main", "__main__")
 
 
 def failure_of(error: BaseException, state: State) -> Failure:

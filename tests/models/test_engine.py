@@ -15,13 +15,15 @@ from torch import Tensor, nn
 
 import explorer.app.engine
 import models
-from explorer.app.engine import LocalEngine, device_of, thumbnail
+from explorer.app.audit import audit
+from explorer.app.engine import LocalEngine, device_of
 from explorer.declare.card import Card
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
 from explorer.network.loading import ModelError
 from explorer.network.trace import LayerError
 from explorer.spaces.grid.sample import image_sample
+from explorer.spaces.grid.thumbnail import image_thumbnail
 from explorer.square.frame import Frame, OrbitCurve
 from explorer.state.state import State
 from explorer.work.progress import Cancelled
@@ -263,6 +265,15 @@ def test_weights_open_into_the_model_in_use(engine: LocalEngine, tmp_path: Path)
         engine.open(str(tmp_path / "net.py"), state())
 
 
+def test_shipped_weights_that_do_not_fit_are_told(engine: LocalEngine) -> None:
+    changed = State("gcn", params=(("depth", 3.0),), sample="karate", device="cpu")
+    (note,) = engine.answer(changed, never).model_notes
+    assert note.startswith("gcn.safetensors fits 2 of 6 tensors; untrained are conv2.bias, conv2.linear.weight, ")
+    (report,) = audit(engine, changed, "permutation", "float64", None, {})
+    assert report.holds and note in report.warnings
+    assert not engine.answer(replace(changed, params=()), never).model_notes
+
+
 def test_captures_are_exported(engine: LocalEngine, tmp_path: Path) -> None:
     engine.export_captures(state("plain-cnn"), str(tmp_path / "c.safetensors"))
     found = load_file(tmp_path / "c.safetensors")
@@ -279,4 +290,4 @@ def test_the_catalogue_is_plain_values(engine: LocalEngine) -> None:
     for sample in catalogue.samples:
         assert sample.thumbnail is not None and sample.thumbnail.shape == (48, 48, 3), sample.name
     two = image_sample(np.random.default_rng(0).normal(size=(2, 10, 14)).astype(np.float32), "two channels")
-    assert thumbnail(two).dtype == np.uint8  # type: ignore[union-attr]
+    assert image_thumbnail(two).dtype == np.uint8

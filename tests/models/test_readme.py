@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import re
@@ -26,13 +27,23 @@ COMMANDS = re.findall(r"`python main\.py ([^`]+)`", "".join(p.read_text(encoding
 
 def test_the_code_prints_what_it_says() -> None:
     """All blocks run one after the other, as a reader would; `print(...)  # text` states the line that comes."""
-    assert len(BLOCKS) == 3
+    assert len(BLOCKS) == 4
     code = "\n".join(BLOCKS)
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})
     stated = re.findall(r"^print\(.*\)  # (.+)$", code, re.MULTILINE)
     assert stated and said.getvalue().splitlines() == stated
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_code_imports_from_the_public_package_only(page: str) -> None:
+    text = PAGES[page].read_text(encoding="utf-8")
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        tree = ast.parse(block, page)
+        names = [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+        names += [alias.name for n in ast.walk(tree) if isinstance(n, ast.Import) for alias in n.names]
+        assert not {n.partition(".")[0] for n in names} & {"explorer", "models", "widgets", "main"}
 
 
 @pytest.mark.parametrize("command", dict.fromkeys(COMMANDS))

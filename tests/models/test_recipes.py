@@ -1,4 +1,4 @@
-"""The recipes of docs/recipes.md work: each file is put in its package, found there by the scan, and used."""
+"""The recipes of docs/recipes.md work: each file is put into a package of one's own, found by the scan, and used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import networkx as nx
@@ -22,12 +21,13 @@ import explorer.data.finding
 import explorer.data.opening
 import explorer.declare.elements
 import explorer.declare.symmetries
+import models
 from explorer.app.audit import audit
 from explorer.app.engine import LocalEngine
 from explorer.data.readers import ReadError
 from explorer.declare.elements import chain_element, inverse_steps, parse_chain, transforms
 from explorer.declare.fields import Scalar
-from explorer.declare.registry import scan
+from explorer.declare.registry import PLUGINS, scan
 from explorer.equivariance import check_equivariance
 from explorer.spaces.grid.fields import grid
 from explorer.spaces.mesh.form import MeshInput
@@ -52,7 +52,7 @@ def recipes() -> dict[str, str]:
 RECIPES = recipes()
 each_recipe = pytest.mark.parametrize("path", RECIPES)
 
-Install = Callable[[str], ModuleType]
+Install = Callable[[str], None]
 CACHES: tuple[Any, ...] = (
     explorer.declare.elements.transforms,
     explorer.declare.symmetries.symmetries,
@@ -62,32 +62,30 @@ CACHES: tuple[Any, ...] = (
 
 
 @pytest.fixture
-def install(tmp_path: Path) -> Iterator[Install]:
-    """Put a recipe where the scan of its package finds it; take it out again after the test."""
-    undo: list[Callable[[], object]] = []
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Put a recipe into a package of one's own, which the scans find; take it out again after the test."""
+    forgotten = set(sys.modules)
 
-    def put(path: str) -> ModuleType:
-        package = importlib.import_module(path.rpartition("/")[0].replace("/", "."))
-        name = f"{package.__name__}.{Path(path).stem}"
-        assert not (ROOT / path).exists() and name not in sys.modules
-        folder = tmp_path / package.__name__
-        folder.mkdir()
-        (folder / Path(path).name).write_text(RECIPES[path], encoding="utf-8")
-        package.__path__.append(str(folder))
-        undo.append(lambda: package.__path__.remove(str(folder)))
-        undo.append(lambda: sys.modules.pop(name, None))
-        undo.append(lambda: vars(package).pop(Path(path).stem, None))
+    def put(path: str) -> None:
+        file = tmp_path / path
+        file.parent.mkdir(parents=True)
+        for folder in file.relative_to(tmp_path).parents[:-1]:
+            (tmp_path / folder / "__init__.py").touch()
+        file.write_text(RECIPES[path], encoding="utf-8")
+        forget()
+
+    def forget() -> None:
+        for name in {name for name in sys.modules if name.partition(".")[0] == "mine"} - forgotten:
+            del sys.modules[name]
         importlib.invalidate_caches()
         for cached in CACHES:
             cached.cache_clear()
-        return package
 
+    monkeypatch.setenv(PLUGINS, str(tmp_path))
+    monkeypatch.setattr(sys, "path", [*sys.path])  # the scan adds the folder
     yield put
-    for step in undo:
-        step()
-    importlib.invalidate_caches()
-    for cached in CACHES:
-        cached.cache_clear()
+    monkeypatch.undo()
+    forget()
 
 
 def test_there_is_a_recipe_for_everything_that_is_scanned() -> None:
@@ -123,7 +121,8 @@ def test_recipes_pass_the_linter(tmp_path: Path) -> None:
 
 
 def test_the_model_is_found_runs_and_keeps_its_word(install: Install) -> None:
-    cards = scan(install("models/laplacian.py"), "CARD")
+    install("mine/models/laplacian.py")
+    cards = scan(models, "CARD")
     card = cards["laplacian"]
     frame = LocalEngine(cards).answer(State(model="laplacian", steps=parse_chain("rotate:90")), lambda: False)
     measure = frame.squares[0].measures["laplacian"]
@@ -133,7 +132,7 @@ def test_the_model_is_found_runs_and_keeps_its_word(install: Install) -> None:
 
 
 def test_the_transform_is_a_group_element_with_an_exact_inverse(install: Install) -> None:
-    install("explorer/spaces/grid/transforms/glide.py")
+    install("mine/transforms/glide.py")
     steps = parse_chain("glide:3")
     x = torch.rand(1, 1, 9, 9, dtype=torch.float64)
     element, field = chain_element(steps), grid(Scalar())
@@ -146,7 +145,7 @@ def test_the_transform_is_a_group_element_with_an_exact_inverse(install: Install
 
 
 def test_the_sample_can_be_asked_for_by_name(install: Install) -> None:
-    install("explorer/spaces/grid/samples/spiral.py")
+    install("mine/samples/spiral.py")
     values = explorer.data.finding.find_sample("spiral", 0).x.values
     assert values.shape == (1, 29, 29) and values.dtype == np.float32
     assert 0 <= values.min() < values.max() <= 1
@@ -155,7 +154,7 @@ def test_the_sample_can_be_asked_for_by_name(install: Install) -> None:
 
 
 def test_the_reader_reads_and_refuses_in_one_sentence(install: Install, tmp_path: Path) -> None:
-    install("explorer/spaces/grid/readers/table.py")
+    install("mine/readers/table.py")
     known = explorer.data.opening.readers().values()
     for extension in {e for reader in known for e in reader.extensions}:
         blind = [reader.name for reader in known if extension in reader.extensions and reader.fits is None]
@@ -174,7 +173,7 @@ def test_the_reader_reads_and_refuses_in_one_sentence(install: Install, tmp_path
 
 
 def test_the_symmetry_gives_a_verdict(install: Install) -> None:
-    install("explorer/spaces/grid/symmetries/horizontal.py")
+    install("mine/symmetries/horizontal.py")
     holds = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3, padding=1, padding_mode="circular"))
     report = check_equivariance(holds, (2, 1, 12, 12), "horizontal")
     assert report.holds and all(report.exact) and len(report.elements) == 6
@@ -211,7 +210,8 @@ def test_a_network_of_ones_own_on_sequences_is_checked_from_its_file(tmp_path: P
 
 
 def test_the_network_on_graphs_keeps_the_law_that_it_claims(install: Install) -> None:
-    card = scan(install("models/neighbour_mean.py"), "CARD")["neighbour-mean"]
+    install("mine/models/neighbour_mean.py")
+    card = scan(models, "CARD")["neighbour-mean"]
     frame = LocalEngine({card.name: card}).answer(
         State(model=card.name, sample="karate", steps=parse_chain("permute:3"), layer="round1.messages"), lambda: False
     )
@@ -227,7 +227,7 @@ def test_the_network_on_graphs_keeps_the_law_that_it_claims(install: Install) ->
 
 
 def test_the_graph_can_be_asked_for_by_name(install: Install) -> None:
-    install("explorer/spaces/graph/samples/petersen.py")
+    install("mine/samples/petersen.py")
     sample = explorer.data.finding.find_sample("petersen", 0)
     made = nx.Graph(sample.signals["edge_index"].values.T.tolist())
     assert nx.is_isomorphic(made, nx.petersen_graph()) and sample.signals["edge_index"].values.shape == (2, 30)

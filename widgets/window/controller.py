@@ -369,6 +369,10 @@ class Controller(QObject):
         if frame.state.epoch != self.state.epoch:
             return  # the state has moved on while the frame was on its way to this thread
         self.waiting = self.waiting and frame.state != self.state
+        known = self.frame.model_notes if self.frame is not None else ()
+        for note in frame.model_notes:
+            if note not in known:
+                self.log.emit("warning", note)
         self.frame = frame
         self.frame_ready.emit(frame)
 

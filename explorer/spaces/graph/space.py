@@ -32,8 +32,8 @@ class GraphSpace(Space):
 
     name = "graph"
     kinds = (
-        Kind("graph", group="permutation", sample="karate"),
-        Kind("set", group="permutation", sample="karate"),
+        Kind("graph", group="permutation", sample="karate", maker="equiscope.graph(x, edge_index)"),
+        Kind("set", group="permutation", sample="karate", maker="equiscope.graph(x)"),
     )
     rank = 20
     domains: ClassVar[Domains] = {"node": bare(Nodes()), "edge": bare(Edges()), "graph": bare(Graphs())}
@@ -92,15 +92,19 @@ class GraphSpace(Space):
 
         return GraphInference(inputs)
 
-    def given(self, values: Sequence[Tensor] | Tensor | Sequence[int], group: str, seed: int) -> Inputs | None:
+    def reads(self, data: Tensor | Sequence[object]) -> str:
+        from torch import Tensor
+
+        if isinstance(data, Tensor) or not data or not all(isinstance(v, Tensor) for v in data):
+            return ""
+        return f"a {type(data).__name__} of tensors is taken for"
+
+    def given(self, data: Tensor | Sequence[object], seed: int) -> Inputs:
         from torch import Tensor
 
         from explorer.spaces.graph.inputs import graph_inputs
 
-        if isinstance(values, Tensor) or not values:
-            return None
-        tensors = [v for v in values if isinstance(v, Tensor)]
-        return graph_inputs(tensors) if len(tensors) == len(values) else None
+        return graph_inputs([v for v in data if isinstance(v, Tensor)])
 
     def random_steps(
         self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, state: State | None

@@ -28,7 +28,7 @@ class GridSpace(Space):
     """Images, (batch, channel, height, width), under motions of the plane."""
 
     name = "grid"
-    kinds = (Kind("grid", group="D4", sample="digit-3", beside=1),)
+    kinds = (Kind("grid", group="D4", sample="digit-3", beside=1, maker="equiscope.image(x)"),)
     rank = 90  # whatever is none of the others takes images
     domains: ClassVar[Domains] = {"grid": parse_grid}
     examples = ("grid scalar", "grid regular(D4)", "grid scalar /2")
@@ -79,16 +79,22 @@ class GridSpace(Space):
 
         return GridInference()
 
-    def given(self, values: Sequence[Tensor] | Tensor | Sequence[int], group: str, seed: int) -> Inputs | None:
+    def reads(self, data: Tensor | Sequence[object]) -> str:
+        from torch import Tensor
+
+        if isinstance(data, Tensor):
+            return f"a tensor of shape {tuple(data.shape)} alone is taken for"
+        return "a shape asks for noise in the form of" if all(isinstance(n, int) for n in data) else ""
+
+    def given(self, data: Tensor | Sequence[object], seed: int) -> Inputs:
         from torch import Tensor
 
         from explorer.network.inputs import Inputs
         from explorer.spaces.grid.stimulus import stimulus
 
-        if not isinstance(values, Tensor) and any(not isinstance(n, int) for n in values):
-            return None
-        shape_or_images = values if isinstance(values, Tensor) else [int(n) for n in values]
-        return Inputs((stimulus(shape_or_images, seed),), (grid(Scalar()),))
+        shape = None if isinstance(data, Tensor) else [n for n in data if isinstance(n, int)]
+        x = data if isinstance(data, Tensor) else stimulus(shape or (), seed)
+        return Inputs((x,), (grid(Scalar()),))
 
     def stimulus(self, inputs: Inputs, seed: int) -> Inputs:
         from explorer.spaces.grid.stimulus import stimulus

@@ -45,7 +45,7 @@ class MeshSpace(Space):
     """Triangle meshes: what a network is called with is intrinsic; positions, faces and frames move along beside it."""
 
     name = "mesh"
-    kinds = (Kind("mesh", group="gauge", sample="body"),)
+    kinds = (Kind("mesh", group="gauge", sample="body", maker="equiscope.mesh(vertices, faces)"),)
     rank = 10
     domains: ClassVar[Domains] = {"vertex": bare(Vertices()), "face": bare(Faces())}
     representations: ClassVar[Representations] = {

@@ -34,7 +34,7 @@ class SequenceSpace(Space):
     """Sequences, (steps, channels)."""
 
     name = "sequence"
-    kinds = (Kind("time", word="sequence", group="shift", sample="sine"),)
+    kinds = (Kind("time", word="sequence", group="shift", sample="sine", maker="equiscope.sequence(x)"),)
     rank = 30
     domains: ClassVar[Domains] = {"step": parse_steps}
     representations: ClassVar[Representations] = {"strands": Written(lambda _: Strands())}

@@ -203,6 +203,20 @@ def test_weights_that_do_not_fit_are_told(tmp_path: Path, change: Any, message: 
     assert caught.value.where == str(tmp_path / "w.safetensors")
 
 
+def test_what_fits_is_loaded_and_the_rest_is_told(tmp_path: Path) -> None:
+    weights = dict(symmetric_net().state_dict())
+    first = next(iter(weights))
+    weights |= {"5.bias": torch.zeros(3), "extra": torch.zeros(3), first: torch.full_like(weights[first], 0.5)}
+    save_file(weights, tmp_path / "w.safetensors")
+    network = symmetric_net()
+    before = network.state_dict()["5.bias"].clone()
+    (note,) = load_weights(network, tmp_path / "w.safetensors", strict=False)
+    assert note == f"w.safetensors fits {len(weights) - 2} of {len(weights) - 1} tensors; untrained are 5.bias"
+    assert bool((network.state_dict()[first] == 0.5).all()) and torch.equal(network.state_dict()["5.bias"], before)
+    save_file(dict(network.state_dict()), tmp_path / "all.safetensors")
+    assert load_weights(symmetric_net(), tmp_path / "all.safetensors", strict=False) == ()
+
+
 @pytest.mark.parametrize("content", [b"", b"\0" * 100, b"not weights"])
 def test_a_broken_weights_file_is_one_sentence(tmp_path: Path, content: bytes) -> None:
     for name in ("w.safetensors", "w.pt"):

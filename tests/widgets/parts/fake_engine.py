@@ -57,6 +57,7 @@ class FakeEngine:
         self.error: Exception | None = None
         self.asked: list[State] = []
         self.parts = 2  # of an orbit
+        self.notes: tuple[str, ...] = ()  # about the networks
         self.closed = False
 
     def catalogue(self) -> Catalogue:
@@ -75,7 +76,7 @@ class FakeEngine:
         squares = (replace(square, layer=layer),)
         if state.compare:
             squares += (replace(make_square(state.compare, seed=1), layer=layer),)
-        return replace(frame, state=state, squares=squares, sample_title=f"<{state.sample}>")
+        return replace(frame, state=state, squares=squares, sample_title=f"<{state.sample}>", model_notes=self.notes)
 
     def refine(self, frame: Frame) -> Iterator[Frame]:
         return iter(())

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-import widgets.views
-from explorer.declare.registry import scan
+import widgets
+from explorer.declare.registry import PLUGINS, scan
 from tests.widgets.parts.sample_frames import make_frame
 from widgets.base.view import ViewSpec
 
@@ -20,16 +20,21 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
-def spec(tmp_path: Path) -> Iterator[ViewSpec]:
-    page = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8").partition("`widgets/views/statistics.py`")[2]
+def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ViewSpec]:
+    page = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8").partition("`mine/views/statistics.py`")[2]
     code = re.search(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert code is not None
-    (tmp_path / "statistics.py").write_text(code[1], encoding="utf-8")
-    widgets.views.__path__.append(str(tmp_path))
+    room = tmp_path / "mine" / "views"
+    room.mkdir(parents=True)
+    for folder in (room, room.parent):
+        (folder / "__init__.py").touch()
+    (room / "statistics.py").write_text(code[1], encoding="utf-8")
+    monkeypatch.setenv(PLUGINS, str(tmp_path))
+    monkeypatch.setattr(sys, "path", [*sys.path])  # the scan adds the folder
     importlib.invalidate_caches()
     yield scan(widgets, "VIEW", "views")["statistics"]
-    widgets.views.__path__.remove(str(tmp_path))
-    del sys.modules["widgets.views.statistics"], widgets.views.statistics
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mine"]:
+        del sys.modules[name]
 
 
 def test_the_recipe_shows_a_frame_and_its_absence(spec: ViewSpec, qtbot: QtBot) -> None:

@@ -102,6 +102,14 @@ def test_an_engine_that_does_not_start(qtbot: QtBot) -> None:
     assert bench.c.close()
 
 
+def test_what_is_noted_of_a_network_is_logged_once(fresh: Bench) -> None:
+    fresh.engine.notes = ("gcn.safetensors fits 2 of 6 tensors",)
+    fresh.begin()
+    fresh.c.grant(Wish(step=("rotate", (30.0,))))
+    fresh.settle()
+    assert [line for line in fresh.log if line[0] == "warning"] == [("warning", fresh.engine.notes[0])]
+
+
 # ---- wishes
 
 

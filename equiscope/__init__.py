@@ -1,0 +1,109 @@
+"""Measure, layer by layer, whether a network respects a symmetry.
+
+import equiscope
+report = equiscope.check_equivariance(model, images, "D4")
+print(report.text())
+
+Whoever adds a model, a transform, a sample, a reader, a symmetry, a space or a view imports what it is made of from
+`equiscope.cards`, `equiscope.fields`, `equiscope.transforms`, `equiscope.data`, `equiscope.spaces` and
+`equiscope.views`. All other modules belong to the program, and their names may change.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from explorer.work.places import PREFIX
+
+if TYPE_CHECKING:
+    from equiscope import cards, data, fields, spaces, transforms, views
+    from equiscope.inputs import graph, image, mesh, sequence
+    from explorer.declare.fields import INVARIANT, PAIR, FieldType, Regular, Scalar
+    from explorer.declare.groups import group
+    from explorer.equivariance import (
+        LayerReport,
+        LearnedAction,
+        Report,
+        assert_equivariant,
+        check_equivariance,
+        learn_action,
+    )
+    from explorer.network.inputs import Inputs
+    from explorer.spaces.graph.fields import EDGE, GRAPH, NODE
+    from explorer.spaces.grid.lie import lie_derivative
+    from explorer.spaces.mesh.fields import VERTEX, Tangent
+    from explorer.spaces.sequence.fields import STEP, Strands
+    from models.layers.taps import Mark, Tap
+
+# torch takes seconds to import, so each name is looked up when it is first used
+_NAMES = {
+    "equiscope.inputs": ("graph", "image", "mesh", "sequence"),
+    f"{PREFIX}explorer.declare.fields": (
+        *("FieldType", "Regular", "Scalar"),
+        *("INVARIANT", "PAIR"),
+    ),
+    f"{PREFIX}explorer.spaces.graph.fields": ("EDGE", "GRAPH", "NODE"),
+    f"{PREFIX}explorer.spaces.grid.lie": ("lie_derivative",),
+    f"{PREFIX}explorer.spaces.mesh.fields": ("VERTEX", "Tangent"),
+    f"{PREFIX}explorer.spaces.sequence.fields": ("STEP", "Strands"),
+    f"{PREFIX}explorer.declare.groups": ("group",),
+    f"{PREFIX}explorer.equivariance": (
+        *("LayerReport", "LearnedAction", "Report", "assert_equivariant", "check_equivariance"),
+        "learn_action",
+    ),
+    f"{PREFIX}explorer.network.inputs": ("Inputs",),
+    f"{PREFIX}models.layers.taps": ("Mark", "Tap"),
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
+_ROOMS = ("cards", "data", "fields", "spaces", "transforms", "views")
+
+__all__ = [
+    "EDGE",
+    "GRAPH",
+    "INVARIANT",
+    "NODE",
+    "PAIR",
+    "STEP",
+    "VERTEX",
+    "FieldType",
+    "Inputs",
+    "LayerReport",
+    "LearnedAction",
+    "Mark",
+    "Regular",
+    "Report",
+    "Scalar",
+    "Strands",
+    "Tangent",
+    "Tap",
+    "assert_equivariant",
+    "cards",
+    "check_equivariance",
+    "data",
+    "fields",
+    "graph",
+    "group",
+    "image",
+    "learn_action",
+    "lie_derivative",
+    "mesh",
+    "sequence",
+    "spaces",
+    "transforms",
+    "views",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"equiscope.{name}")
+    if name not in _MODULES:
+        raise AttributeError(f"module 'equiscope' has no attribute {name!r}")
+    value = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value  # found at once from now on
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

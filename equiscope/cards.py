@@ -1,0 +1,31 @@
+"""Models: the card that a model's file exports as CARD, what a network is called with, equations it states."""
+
+from explorer.declare.card import Card
+from explorer.declare.equations import Equation, Number, Term, at_step, beside, call, every, fixed, given, once
+from explorer.declare.params import Param
+from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.grid.form import InputSpec
+from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.sequence.form import SequenceInput
+from models.layers.taps import Mark, Tap
+
+__all__ = [
+    "Card",
+    "Equation",
+    "GraphInput",
+    "InputSpec",
+    "Mark",
+    "MeshInput",
+    "Number",
+    "Param",
+    "SequenceInput",
+    "Tap",
+    "Term",
+    "at_step",
+    "beside",
+    "call",
+    "every",
+    "fixed",
+    "given",
+    "once",
+]

@@ -1,0 +1,23 @@
+"""Spaces: what a package of one's own must say of a new kind of data."""
+
+from explorer.declare.card import Form
+from explorer.declare.field_text import Written, bare
+from explorer.declare.space import Domains, Inference, Kind, Known, Representations, Space, space_of
+from explorer.network.inputs import Inputs, from_signals
+from explorer.network.recognise import Recognised
+
+__all__ = [
+    "Domains",
+    "Form",
+    "Inference",
+    "Inputs",
+    "Kind",
+    "Known",
+    "Recognised",
+    "Representations",
+    "Space",
+    "Written",
+    "bare",
+    "from_signals",
+    "space_of",
+]

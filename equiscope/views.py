@@ -1,0 +1,22 @@
+"""Views: what a file exports as VIEW, and the frames that it shows. Importing this imports Qt."""
+
+from explorer.square.frame import Frame, LayerInfo, Measure, OrbitCurve, Square
+from explorer.state.catalogue import Catalogue
+from explorer.state.state import State
+from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.words import figure, subject
+
+__all__ = [
+    "Catalogue",
+    "Frame",
+    "LayerInfo",
+    "Measure",
+    "OrbitCurve",
+    "Square",
+    "State",
+    "View",
+    "ViewSpec",
+    "Wish",
+    "figure",
+    "subject",
+]

@@ -1,0 +1,67 @@
+"""Take the data of an audit in any of the forms that a person gives it in, and refuse every other in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from torch import Tensor
+
+from explorer.declare.fields import FieldType
+from explorer.declare.space import Space, domain_word, kinds, space_of, spaces
+from explorer.declare.symmetries import Symmetry
+from explorer.network.inputs import Inputs
+
+Data = Tensor | Sequence[int] | Sequence[Tensor] | Inputs | Sequence[Inputs]
+
+
+def given_inputs(data: object, symmetry: Symmetry, group: str, x_field: FieldType | None, seed: int) -> list[Inputs]:
+    """Return the inputs to measure on: one batch of images, or graphs, meshes or sequences one by one.
+
+    Args:
+        data: any of `Data`.
+        symmetry, group: what acts on them, and what the caller calls it.
+        x_field: the field of the first tensor, where tensors are given and it is not what their space takes it for.
+
+    Raises:
+        ValueError: a form that is none of `Data`, or data that the group does not act on.
+    """
+    if isinstance(data, Inputs):
+        data = [data]
+    if isinstance(data, np.ndarray):
+        raise ValueError("the data is a NumPy array; give a tensor: torch.from_numpy(x)")
+    if not isinstance(data, Tensor | Sequence) or isinstance(data, str | bytes):
+        kind = type(data).__name__
+        raise ValueError(f"the data is of type {kind}; give a tensor of images, or make inputs: {_listed(symmetry)}")
+    if not isinstance(data, Tensor) and data and all(isinstance(x, Inputs) for x in data):
+        found = [x for x in data if isinstance(x, Inputs)]
+        for x in found:
+            _require(symmetry, group, space_of(x), "the input is", f" with x of shape {tuple(x.x.shape)}")
+        return [space_of(x).stimulus(x, seed) for x in found]
+    for space in spaces().values():
+        if taken := space.reads(data):
+            _require(symmetry, group, space, taken)
+            made = space.given(data, seed)
+            return [
+                space.stimulus(made if x_field is None else replace(made, fields=(x_field, *made.fields[1:])), seed)
+            ]
+    of = ", ".join(dict.fromkeys(type(x).__name__ for x in data))
+    raise ValueError(
+        f"the data is a {type(data).__name__} of {of}; give one tensor, a shape, or inputs, of which there may be "
+        f"several: {_listed(symmetry)}"
+    )
+
+
+def _require(symmetry: Symmetry, group: str, space: Space, taken: str, shape: str = "") -> None:
+    """Raise ValueError, with how to give it, where the group does not act on data of this space."""
+    if any(kind.name in symmetry.domains for kind in space.kinds):
+        return
+    where = " or ".join(map(domain_word, symmetry.domains))
+    word = domain_word(space.kinds[0].name)
+    raise ValueError(f"{group} acts on a {where}, and {taken} a {word}{shape}; give {_listed(symmetry)}")
+
+
+def _listed(symmetry: Symmetry) -> str:
+    makers = [kinds()[kind].maker for kind in symmetry.domains if kind in kinds() and kinds()[kind].maker]
+    return " or ".join(makers) or "equiscope.Inputs(values, fields)"
