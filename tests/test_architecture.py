@@ -50,7 +50,7 @@ RULES = {
     "models": Rule(
         allowed=(
             *("explorer.declare", "explorer.data.samples", "explorer.spaces", "explorer.work"),
-            *("models", "networkx", "numpy", "scipy", "sklearn", "torch", "torch_geometric"),
+            *("models", "networkx", "numpy", "scipy", "sklearn", "torch"),
             *sys.stdlib_module_names,
         )
     ),
