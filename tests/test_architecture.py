@@ -156,7 +156,7 @@ def test_the_checker_sees_what_is_wrong(path: str, source: str, complaint: str) 
         ("explorer/a.py", "import os, torch, numpy as np\nfrom . import fields\nfrom .modelsets import x"),
         (
             "models/a.py",
-            "from __future__ import annotations\nfrom explorer.declare.card import Card\nfrom explorer import groups",
+            "from explorer.declare.card import Card\nfrom explorer.declare import groups",
         ),
         (
             "models/a.py",
