@@ -165,5 +165,5 @@ def _read(path: Path) -> Sample:
         return series_sample(path, Series(values, channels=channels, rate=float(rate), notes=notes))
 
 
-_ENDINGS = (".wav", ".wave", ".aiff", ".aif", ".aifc", ".flac", ".ogg", ".oga", ".opus")
+_ENDINGS = (".wav", ".wave", ".aiff", ".aif", ".flac", ".ogg", ".opus")  # others by their content
 READER = Reader("sound", "Sound (WAV, AIFF, FLAC, OGG)", _ENDINGS, "time", _sniff, _read)
