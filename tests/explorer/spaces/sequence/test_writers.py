@@ -61,6 +61,14 @@ def test_series_come_back(ending: str, sample: Sample, tmp_path: Path) -> None:
     assert again.channels == sample.channels or told or not sample.channels
 
 
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+@pytest.mark.parametrize("channel", ["1 A", "1 1", '"', "two words"])
+def test_one_channel_with_an_odd_name_comes_back(channel: str, ending: str, tmp_path: Path) -> None:
+    sample = sequence_sample("s", np.array([[1.5], [2.5]], np.float32), channels=(channel,))
+    assert any("names of the channels" in note for note in write_file(sample, tmp_path / f"a{ending}"))
+    same(sample, read_file(tmp_path / f"a{ending}"))
+
+
 @THERE_AND_BACK
 @given(sample=series())
 def test_json_lines_come_back(sample: Sample, tmp_path: Path) -> None:
