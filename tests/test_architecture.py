@@ -55,7 +55,7 @@ class Rule:
 # Of the core, models know declarations, data and the work of a space; of libraries, what computes.
 FOR_MODELS = (
     *("explorer.declare", "explorer.data.samples", "explorer.spaces", "explorer.work"),
-    *("networkx", "numpy", "scipy", "sklearn", "torch", "torch_geometric"),
+    *("networkx", "numpy", "scipy", "sklearn", "torch"),
     *sys.stdlib_module_names,
 )
 

@@ -43,9 +43,8 @@ def given_inputs(data: object, symmetry: Symmetry, group: str, x_field: FieldTyp
         if taken := space.reads(data):
             _require(symmetry, group, space, taken)
             made = space.given(data, seed)
-            return [
-                space.stimulus(made if x_field is None else replace(made, fields=(x_field, *made.fields[1:])), seed)
-            ]
+            fields = made.fields if x_field is None else (x_field, *made.fields[1:])
+            return [space.stimulus(replace(made, fields=fields), seed)]
     of = ", ".join(dict.fromkeys(type(x).__name__ for x in data))
     raise ValueError(
         f"the data is a {type(data).__name__} of {of}; give one tensor, a shape, or inputs, of which there may be "

@@ -13,11 +13,15 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
-from typing import Any, Never
+from typing import Any, Never, get_type_hints
+
+import msgspec
 
 from explorer.declare.elements import Step, transforms
 from explorer.state.state import State
@@ -114,7 +118,7 @@ def read_session(data: bytes) -> Session:
         raise SessionError(f"it was written by a newer Equiscope (session version {version}, this one reads {VERSION})")
     if unknown := sorted(set(whole) - {"equiscope", "state", *TEXTS}):
         raise SessionError(f"unknown field {_show(unknown[0])}")
-    texts = {name: _text(whole.get(name, ""), name) for name in TEXTS}
+    texts = {name: _value(whole.get(name, ""), str, name) for name in TEXTS}
     return Session(state_from_json(whole.get("state", {})), **texts)
 
 
@@ -129,9 +133,12 @@ def state_from_json(value: Any) -> State:
     """Return the State that `state_to_json` wrote; raise SessionError with a clause that names the field."""
     if not isinstance(value, dict):
         raise SessionError(f'"state" must be an object, not {_show(value)}')
-    if unknown := sorted(set(value) - set(_READ)):
+    if unknown := sorted(set(value) - set(_types())):
         raise SessionError(f"unknown field {_show(unknown[0])} in the state")
-    return State(**{name: _READ[name](found, name) for name, found in value.items()})
+    found = {name: _value(held, _types()[name], name) for name, held in value.items()}
+    if "steps" in found:
+        found["steps"] = tuple(_step(key, values) for key, values in found["steps"])
+    return State(**found)
 
 
 def write_beside(path: Path, data: bytes) -> None:
@@ -151,95 +158,58 @@ def write_beside(path: Path, data: bytes) -> None:
         raise
 
 
-# one reader for each kind of value; each raises SessionError with a clause that names the field -------------
+# msgspec compares values with the types that State declares; the sentences are ours ------------------------------
+
+_WANTED = {"str": "must be text", "int": "must be a whole number", "bool": "must be true or false"}
+_LISTED = {"pixel": "must be [row, column]"}  # of all others: pairs
 
 
-def _text(value: Any, name: str) -> str:
-    if not isinstance(value, str):
-        raise SessionError(f'"{name}" must be text, not {_show(value)}')
+@cache
+def _types() -> dict[str, Any]:
+    """Return {field of a State: what stands for it in a file}."""
+    return get_type_hints(State) | {"steps": tuple[tuple[str, Any], ...]}
+
+
+def _value(value: Any, kind: Any, name: str) -> Any:
+    """Return a JSON value as that type; raise SessionError with a clause that names the field."""
     try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise SessionError(f'"{name}" holds half a character (a lone surrogate)') from None
-    return value
+        found = msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        told, _, place = str(error).partition(" - at ")
+        wanted = told.removeprefix("Expected `").split("`")[0].split(" ")[0]
+        if wanted == "array":
+            what = _LISTED.get(name, "must be a list of [name, value] pairs")
+        else:
+            for at in re.findall(r"\[(\d+)\]", place):
+                value = value[int(at)]
+            what = _WANTED.get(wanted, "must hold numbers" if wanted == "float" else "must hold finite numbers")
+        raise SessionError(f'"{name}" {what}, not {_show(value)}') from None
+    _require_plain(found, name)
+    return found
 
 
-def _number(value: Any, name: str) -> float:
-    if type(value) not in (int, float):
-        raise SessionError(f'"{name}" must hold numbers, not {_show(value)}')
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
+def _require_plain(value: Any, name: str) -> None:
+    """Refuse what a type allows and a State cannot hold: infinite or endless numbers, half a character."""
+    if isinstance(value, tuple):
+        for item in value:
+            _require_plain(item, name)
+    elif isinstance(value, float) and not math.isfinite(value):
         raise SessionError(f'"{name}" must hold finite numbers, not {_show(value)}')
-    return number
-
-
-def _whole(value: Any, name: str) -> int:
-    if type(value) is not int or abs(value) > 2**63:
+    elif isinstance(value, int) and abs(value) > 2**63:
         raise SessionError(f'"{name}" must be a whole number, not {_show(value)}')
-    return value
+    elif isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
+        raise SessionError(f'"{name}" holds half a character (a lone surrogate)')
 
 
-def _flag(value: Any, name: str) -> bool:
-    if type(value) is not bool:
-        raise SessionError(f'"{name}" must be true or false, not {_show(value)}')
-    return value
-
-
-def _pairs(value: Any, name: str) -> list[tuple[str, Any]]:
-    if not isinstance(value, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in value):
-        raise SessionError(f'"{name}" must be a list of [name, value] pairs, not {_show(value)}')
-    return [(_text(key, name), item) for key, item in value]
-
-
-def _channel(value: Any, name: str) -> int | None:
-    return None if value is None else _whole(value, name)
-
-
-def _pixel(value: Any, name: str) -> tuple[int, int] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list) or len(value) != 2:
-        raise SessionError(f'"{name}" must be [row, column], not {_show(value)}')
-    return (_whole(value[0], name), _whole(value[1], name))
-
-
-def _steps(value: Any, name: str) -> tuple[Step, ...]:
-    return tuple(_step(key, item, name) for key, item in _pairs(value, name))
-
-
-def _step(key: str, values: Any, name: str) -> Step:
+def _step(key: str, values: Any) -> Step:
     known = transforms()
     if key not in known:
-        raise SessionError(f'"{name}" has the unknown transform {_show(key)}; known are {", ".join(sorted(known))}')
+        raise SessionError(f'"steps" has the unknown transform {_show(key)}; known are {", ".join(sorted(known))}')
     defaults = known[key].defaults
     if not isinstance(values, list) or not min(1, len(defaults)) <= len(values) <= len(defaults):
-        raise SessionError(f'"{name}": {key} takes a list of {len(defaults)} value(s), not {_show(values)}')
+        raise SessionError(f'"steps": {key} takes a list of {len(defaults)} value(s), not {_show(values)}')
     # a transform may have been given more parameters since the file was written
-    return Step(key, (*(_number(v, name) for v in values), *defaults[len(values) :]))
-
-
-_READ: dict[str, Callable[[Any, str], Any]] = {
-    "model": _text,
-    "params": lambda value, name: tuple((key, _number(v, name)) for key, v in _pairs(value, name)),
-    "compare": _text,
-    "sample": _text,
-    "steps": _steps,
-    "layer": _text,
-    "channel": _channel,
-    "pixel": _pixel,
-    "node": _channel,
-    "other": _channel,
-    "untransform": _flag,
-    "truncate": _channel,
-    "orbit": _text,
-    "device": _text,
-    "dtype": _text,
-    "seed": _whole,
-    "overrides": lambda value, name: tuple((key, _text(v, name)) for key, v in _pairs(value, name)),
-}
+    return Step(key, (*_value(values, tuple[float, ...], "steps"), *defaults[len(values) :]))
 
 
 def _not_finite(text: str) -> Never:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +37,9 @@ def folder() -> Path:
     """Return where the files lie; it need not exist."""
     if given := os.environ.get("EQUISCOPE_CACHE"):
         return Path(given)
-    home = Path(os.path.expanduser("~"))  # Path.home() raises where there is none
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "equiscope" / "Cache"
-    if sys.platform == "darwin":
-        return home / "Library" / "Caches" / "equiscope"
-    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "equiscope"
+    from platformdirs import user_cache_path
+
+    return user_cache_path("equiscope", appauthor=False)
 
 
 def load(key: str) -> dict[str, NDArray[Any]]:

@@ -16,7 +16,7 @@ from explorer.declare.space import domain_word
 from explorer.spaces.graph.chemistry import COLUMNS, element_of, one_hot
 from explorer.spaces.graph.fields import EDGE_INPUT, NODE_INPUT, Nodes
 from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.graph.measures import clustering, core_numbers, neighbours
+from explorer.spaces.graph.measures import clustering, core_numbers, neighbours, simple_graph
 
 Floats = NDArray[np.float32]
 
@@ -120,8 +120,9 @@ def _atoms(sample: Sample) -> NDArray[np.floating]:
 
 
 def _degree(sample: Sample) -> NDArray[np.floating]:
-    index, nodes = _index(sample), len(sample.x.values)
-    columns = [np.ones(nodes), _degrees(sample), clustering(index, nodes), core_numbers(index, nodes) / 8]
+    nodes = len(sample.x.values)
+    graph = simple_graph(_index(sample), nodes)
+    columns = [np.ones(nodes), _degrees(sample), clustering(graph), core_numbers(graph) / 8]
     return np.stack(columns, 1)
 
 

@@ -1,12 +1,16 @@
-"""Clustering coefficients and core numbers of large graphs, without a loop over nodes."""
+"""Clustering coefficients and core numbers, as igraph counts them on the simple undirected graph."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from igraph import Graph
+
 Index = NDArray[np.int64]
-_PATHS = 4_000_000  # of two edges, looked up at a time: bounds the memory
 
 
 def neighbours(index: NDArray[np.integer], nodes: int) -> tuple[Index, Index]:
@@ -23,62 +27,23 @@ def neighbours(index: NDArray[np.integer], nodes: int) -> tuple[Index, Index]:
     return np.concatenate([[0], np.cumsum(np.bincount(row, minlength=nodes))]).astype(np.int64), column
 
 
-def clustering(index: NDArray[np.integer], nodes: int) -> NDArray[np.float64]:
-    """Return (nodes,) local clustering coefficients of the simple undirected graph.
+def simple_graph(index: NDArray[np.integer], nodes: int) -> Graph:
+    """Return igraph's graph without directions, self-loops and parallel edges."""
+    import igraph
 
-    2 t_i / (d_i (d_i - 1)), 0 where d_i < 2 (D. J. Watts, S. H. Strogatz, 1998). Edges go from the lower to the higher
-    degree, so that no node has more than sqrt(2 E) successors, whatever the hubs; then every two successors of a node
-    are looked up among the edges.
-    """
     starts, others = neighbours(index, nodes)
-    degree = np.diff(starts)
-    rank = np.empty(nodes, np.int64)
-    rank[np.lexsort((np.arange(nodes), degree))] = np.arange(nodes)
-    first, second = rank[np.repeat(np.arange(nodes), degree)], rank[others]
-    keys = np.sort((first * nodes + second)[first < second])
-    first, second = np.divmod(keys, max(nodes, 1))
-    ends = np.cumsum(np.bincount(first, minlength=nodes))[first]
-    more = ends - np.arange(len(keys)) - 1  # later successors of the same node
-    total = np.concatenate([[0], np.cumsum(more)])
-    triangles = np.zeros(nodes, np.int64)
-    low = 0
-    while low < len(keys):
-        high = max(low + 1, int(np.searchsorted(total, total[low] + _PATHS, "right")) - 1)
-        one = np.repeat(np.arange(low, high), more[low:high])
-        other = np.arange(total[low], total[high]) - total[one] + one + 1
-        wanted = second[one] * nodes + second[other]
-        at = np.searchsorted(keys, wanted)
-        at[at == len(keys)] = 0
-        closed = np.flatnonzero(keys[at] == wanted)
-        for corner in (first[one[closed]], second[one[closed]], second[other[closed]]):
-            triangles += np.bincount(corner, minlength=nodes)
-        low = high
-    pairs = degree * (degree - 1.0)
-    return np.asarray(np.divide(2.0 * triangles[rank], pairs, out=np.zeros(nodes), where=pairs > 0))
+    row = np.repeat(np.arange(nodes), np.diff(starts))
+    return igraph.Graph(n=nodes, edges=np.stack([row, others], 1)[row < others])
 
 
-def core_numbers(index: NDArray[np.integer], nodes: int) -> Index:
-    """Return (nodes,) the largest k such that the node is in a subgraph of least degree k.
+def clustering(graph: Graph) -> NDArray[np.float64]:
+    """Return (nodes,) local clustering coefficients: 2 t_i / (d_i (d_i - 1)), 0 where d_i < 2.
 
-    S. B. Seidman, 1983; by peeling all nodes of too small a degree at once, level after level.
+    D. J. Watts, S. H. Strogatz, 1998.
     """
-    starts, others = neighbours(index, nodes)
-    degree = np.diff(starts)
-    core = np.zeros(nodes, np.int64)
-    left = np.ones(nodes, bool)
-    level = 0
-    remaining = np.arange(nodes)
-    while len(remaining):
-        level = max(level, int(degree[remaining].min()))
-        shell = remaining[degree[remaining] <= level]
-        while len(shell):
-            left[shell] = False
-            core[shell] = level
-            count = starts[shell + 1] - starts[shell]
-            place = np.repeat(starts[shell] - np.concatenate([[0], np.cumsum(count)[:-1]]), count)
-            touched, times = np.unique(others[place + np.arange(count.sum())], return_counts=True)
-            times, touched = times[left[touched]], touched[left[touched]]
-            degree[touched] -= times
-            shell = touched[degree[touched] <= level]
-        remaining = remaining[left[remaining]]
-    return core
+    return np.array(graph.transitivity_local_undirected(mode="zero"), np.float64)
+
+
+def core_numbers(graph: Graph) -> Index:
+    """Return (nodes,) the largest k such that the node is in a subgraph of least degree k (S. B. Seidman, 1983)."""
+    return np.array(graph.coreness(), np.int64)

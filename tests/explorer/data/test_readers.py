@@ -215,7 +215,7 @@ def wav_file() -> bytes:
 SEQUENCES: dict[str, tuple[str, bytes, str, int]] = {
     "series": (".csv", b"time,a,b\n0,1.5,2\n1,2.5,3\n", "time", 3),
     "series-array": (".npy", npy(np.arange(7.0)), "time", 3),
-    "wav": (".wav", wav_file(), "time", 3),
+    "sound": (".wav", wav_file(), "time", 3),
     "text": (".text", "Sie gehen über die Brücke.".encode()[:-1] + "é".encode(), "time", 1),
     "fasta": (".fasta", b">one\nACGT\n", "time", 5),
     "jsonl": (".jsonl", b'{"a": 1}\n{"a": 2}\n', "time", 3),

@@ -23,6 +23,7 @@ from explorer.spaces.graph.readers.assembly import sample_of
 
 _LONGEST_HEADER = 100_000_000  # safetensors' own bound
 _UNSAFE = "it holds Python objects, and loading those could run code"
+INSTALL = "install it with: pip install equiscope[pyg], or save a dict of tensors"
 _SAFE = "save a dict of tensors, or safetensors"
 
 
@@ -71,10 +72,13 @@ def _read_torch(path: Path) -> dict[str, NDArray[Any]]:
 
     import torch
 
+    classes = _plain_classes()
     try:
-        with torch.serialization.safe_globals(_plain_classes()):
+        with torch.serialization.safe_globals(classes):
             loaded = torch.load(path, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError:
+    except pickle.UnpicklingError as error:
+        if not classes and "torch_geometric" in str(error):
+            raise Broken("it holds a Data of torch_geometric, which is not installed", INSTALL) from None
         raise Broken(_UNSAFE, _SAFE) from None
     if hasattr(loaded, "to_dict"):
         loaded = loaded.to_dict()

@@ -151,7 +151,7 @@ def _irregular() -> Sample:
 
 
 def _tones() -> Sample:
-    from explorer.spaces.sequence.readers.wav import READER
+    from explorer.spaces.sequence.readers.sound import READER
 
     made = READER.read(TONES)
     return replace(made, name="spoken-tones", title="Tones like vowels", source="computed, read from tones.wav")

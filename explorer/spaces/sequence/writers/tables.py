@@ -41,6 +41,9 @@ def _lost(sample: Sample, heads: tuple[str, ...], held: tuple[str, ...]) -> tupl
 def _write_csv(sample: Sample, path: Path) -> tuple[str, ...]:
     signals, heads = sample.signals, headings(sample)
     extra = [name for name in ("time", "batch", "label") if name in signals]
+    # a heading alone in its line is parted at spaces, and its quotation marks are kept
+    if not extra and len(heads) == 1 and set(heads[0]) & {" ", '"'}:
+        heads = ("x0",)
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write("# series\n")
         mark = "\t" if path.suffix.lower() == ".tsv" else ","

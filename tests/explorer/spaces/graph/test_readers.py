@@ -282,6 +282,20 @@ def test_data_of_torch_geometric_is_read_and_no_pickle_is_run(tmp_path: Path) ->
     assert "--model" in refused(tmp_path / "weights.pt")
 
 
+def test_without_torch_geometric_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    import torch
+    from torch_geometric.data import Data
+
+    torch.save(Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0], [1]])), tmp_path / "data.pt")
+    torch.save({"x": torch.ones(2, 1), "edge_index": torch.tensor([[0], [1]])}, tmp_path / "dict.pt")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "torch_geometric"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    assert "pip install equiscope[pyg]" in refused(tmp_path / "data.pt")
+    assert len(read_file(tmp_path / "dict.pt").x.values) == 2, "a dict of tensors needs torch alone"
+
+
 def test_molecules(tmp_path: Path) -> None:
     water = read_file(place(tmp_path, "w.xyz", "3\nwater\nO 0 0 0.117\nH 0 0.757 -0.469\nH 0 -0.757 -0.469\n"))
     assert weights(water).keys() == {("O1", "H1"), ("O1", "H2"), ("H1", "O1"), ("H2", "O1")}

@@ -19,6 +19,7 @@ from explorer.data.readers import ReadError
 from explorer.data.writers import write_file
 from explorer.spaces.sequence.fit import base_columns
 from explorer.spaces.sequence.readers import assembly
+from explorer.spaces.sequence.sample import sequence_sample
 
 
 def place(folder: Path, name: str, content: str | bytes) -> Path:
@@ -269,12 +270,15 @@ def test_sound_of_scipy(dtype: str, tmp_path: Path) -> None:
     assert_array_equal(again, sample.x.values)
 
 
+SUBFORMAT = bytes.fromhex("000000001000800000aa00389b71")  # of every format in WAVE_FORMAT_EXTENSIBLE
+
+
 def test_sound_of_24_bits(tmp_path: Path) -> None:
     whole = [-(2**23), -1, 0, 1, 2**22, 2**23 - 1]
     data = b"".join(v.to_bytes(3, "little", signed=True) for v in whole)
     sample = read_file(place(tmp_path, "a.wav", riff(1, 1, 24, data)))
     assert_array_equal(sample.x.values[:, 0], np.array(whole) / 2**23)
-    extended = struct.pack("<HHIIHHHHI", 0xFFFE, 1, 8000, 24000, 3, 24, 22, 24, 4) + b"\x01\0" + bytes(14)
+    extended = struct.pack("<HHIIHHHHI", 0xFFFE, 1, 8000, 24000, 3, 24, 22, 24, 4) + b"\x01\0" + SUBFORMAT
     body = b"WAVEfmt " + struct.pack("<I", len(extended)) + extended + b"data" + struct.pack("<I", len(data)) + data
     again = read_file(place(tmp_path, "b.wav", b"RIFF" + struct.pack("<I", len(body)) + body))
     assert_array_equal(again.x.values, sample.x.values)
@@ -294,6 +298,29 @@ def test_bad_sound_is_refused(tmp_path: Path) -> None:
         assert says in refused(place(tmp_path, "a.wav", content))
     stream = read_file(place(tmp_path, "b.wav", riff(1, 1, 16, ten, length=0xFFFFFFFF)))
     assert len(stream.x.values) == 10 and "not told" in stream.notes[1]
+
+
+@pytest.mark.parametrize("ending", [".aiff", ".flac", ".ogg"])
+def test_sound_of_other_formats_is_found_by_its_content_and_refused_cut(ending: str, tmp_path: Path) -> None:
+    t = np.arange(4000) / 8000
+    made = sequence_sample("s", np.sin(900 * t)[:, None].astype(np.float32), rate=8000.0)
+    write_file(made, tmp_path / f"a{ending}")
+    whole = (tmp_path / f"a{ending}").read_bytes()
+    lying = read_file(place(tmp_path, "lying.wav", whole))
+    assert lying.x.values.shape == (4000, 1) and lying.rate == 8000 and "8000 Hz" in lying.notes[0]
+    for cut in (3, 400, len(whole) // 2, len(whole) - 50):
+        text = refused(place(tmp_path, f"cut{ending}", whole[:-cut]))
+        assert "truncated" in text or "damaged" in text
+
+
+def test_claims_of_compressed_sound_are_not_believed(tmp_path: Path) -> None:
+    write_file(sequence_sample("s", np.zeros((999, 1), np.float32), rate=8000.0), tmp_path / "a.flac")
+    whole = bytearray((tmp_path / "a.flac").read_bytes())
+    for steps, says in ((2**23, "damaged"), (2**31, "74 h 33 min 55 s long"), (0, "does not say how long it is")):
+        whole[22:26] = steps.to_bytes(4, "big")
+        assert says in refused(place(tmp_path, "b.flac", bytes(whole)))
+    video = b"OggS\0\2" + bytes(20) + b"\1\x2a\x80theora" + bytes(60)
+    assert "no WAV, AIFF, FLAC or OGG" in refused(place(tmp_path, "a.ogg", video))
 
 
 def test_ten_hours_of_sound_are_refused_at_once(tmp_path: Path) -> None:
@@ -345,7 +372,7 @@ def test_json_lines_by_step_and_by_series(tmp_path: Path) -> None:
 # damage
 
 
-@pytest.mark.parametrize("ending", [".csv", ".npz", ".npy", ".wav", ".jsonl", ".text", ".fasta"])
+@pytest.mark.parametrize("ending", [".csv", ".npz", ".npy", ".wav", ".flac", ".jsonl", ".text", ".fasta"])
 def test_cut_and_damaged_files_are_refused_or_read(ending: str, tmp_path: Path) -> None:
     """Whatever is in a file: a sample or one sentence; never another error, never a warning."""
     path = tmp_path / f"a{ending}"

@@ -62,6 +62,14 @@ def test_series_come_back(ending: str, sample: Sample, tmp_path: Path) -> None:
     assert again.channels == sample.channels or told or not sample.channels
 
 
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+@pytest.mark.parametrize("channel", ["1 A", "1 1", '"', "two words"])
+def test_one_channel_with_an_odd_name_comes_back(channel: str, ending: str, tmp_path: Path) -> None:
+    sample = sequence_sample("s", np.array([[1.5], [2.5]], np.float32), channels=(channel,))
+    assert any("names of the channels" in note for note in write_file(sample, tmp_path / f"a{ending}"))
+    same(sample, read_file(tmp_path / f"a{ending}"))
+
+
 @THERE_AND_BACK
 @given(sample=series())
 def test_json_lines_come_back(sample: Sample, tmp_path: Path) -> None:
@@ -84,6 +92,31 @@ def test_sound_comes_back(sample: Sample, rate: int, tmp_path: Path) -> None:
     again = read_file(tmp_path / "a.wav")
     same(made, again, ("x",))
     assert again.rate == rate
+
+
+@pytest.mark.parametrize(("ending", "near"), [(".aiff", 2**-23), (".flac", 2**-23), (".ogg", 0.1)])
+def test_coded_sound_comes_back_as_near_as_it_says(ending: str, near: float, tmp_path: Path) -> None:
+    t = np.arange(70_000) / 8000  # longer than what is written at once
+    sample = sequence_sample("s", np.stack([np.sin(900 * t), 0.5 * np.cos(700 * t)], 1).astype(np.float32), rate=8000.0)
+    notes = write_file(sample, tmp_path / f"a{ending}")
+    again = read_file(tmp_path / f"a{ending}")
+    assert again.rate == 8000 and again.x.values.shape == sample.x.values.shape and again.channels == ("left", "right")
+    assert np.abs(again.x.values - sample.x.values).max() <= near
+    assert any("24 bits" in note or "compressed" in note for note in notes)
+    loud = sequence_sample("s", 2 * sample.x.values)
+    with pytest.raises(ValueError, match=r"values up to 2 and .* choose .wav"):
+        write_file(loud, tmp_path / f"a{ending}")
+    with pytest.raises(ValueError, match=r"channels and .* at most"):
+        write_file(sequence_sample("s", np.zeros((2, 300), np.float32)), tmp_path / f"a{ending}")
+
+
+def test_the_same_sound_gives_the_same_wav(tmp_path: Path) -> None:
+    for name in ("a.wav", "b.wav"):
+        write_file(find_sample("sine"), tmp_path / name)
+    assert (tmp_path / "a.wav").read_bytes() == (tmp_path / "b.wav").read_bytes()
+    fast = sequence_sample("s", np.zeros((9, 1), np.float32), rate=2e6)
+    with pytest.raises(ValueError, match=r"at 2000000 Hz, is not written as FLAC \(.*\); choose .wav"):
+        write_file(fast, tmp_path / "a.flac")
 
 
 @THERE_AND_BACK

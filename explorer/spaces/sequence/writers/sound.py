@@ -1,4 +1,8 @@
-"""Audio: WAV in 32-bit float, which keeps every value."""
+"""Sound: WAV in 32-bit float, which keeps every value; AIFF and FLAC in 24 bits, and OGG (Vorbis), by libsndfile.
+
+WAV is written here: libsndfile puts the time of writing into the file, so that the same sound would never give the same
+bytes, and scipy warns of it.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ RATE = 8000  # steps a second, where the sample does not say
 _FLOAT = 3
 _MOST_CHANNELS = 255
 _MOST_RATE = 2**31 - 1
+_BLOCK = 2**16  # steps: the encoder of Vorbis overflows its stack with a long sound at once
 
 
 def rate_of(sample: Sample) -> tuple[int, str]:
@@ -29,7 +34,7 @@ def rate_of(sample: Sample) -> tuple[int, str]:
     return RATE, f"written at {RATE} Hz: its rate is not known"
 
 
-def _write(sample: Sample, path: Path) -> tuple[str, ...]:
+def _write_wav(sample: Sample, path: Path) -> tuple[str, ...]:
     values = np.ascontiguousarray(sample.x.values, "<f4")
     steps, channels = values.shape
     if channels > _MOST_CHANNELS:
@@ -49,4 +54,29 @@ def _write(sample: Sample, path: Path) -> tuple[str, ...]:
     return (*notes, *left_out(sample, ("x",)))
 
 
-WRITER = Writer("wav", "Audio (WAV)", (".wav",), _write, ("time",))
+def _write_coded(sample: Sample, path: Path) -> tuple[str, ...]:
+    import soundfile
+
+    values = np.ascontiguousarray(sample.x.values, np.float32)
+    form = {".flac": "FLAC", ".ogg": "OGG"}.get(path.suffix.lower(), "AIFF")
+    kind, most = ("VORBIS", _MOST_CHANNELS) if form == "OGG" else ("PCM_24", 8 if form == "FLAC" else _MOST_CHANNELS)
+    if values.shape[1] > most:
+        raise ValueError(f"{sample.name!r} has {values.shape[1]} channels and {form} at most {most}; choose .npz")
+    if (top := float(np.abs(values).max(initial=0.0))) > 1:
+        raise ValueError(f"{sample.name!r} has values up to {top:.3g} and {form} holds none beyond 1; choose .wav")
+    rate, note = rate_of(sample)
+    try:
+        with soundfile.SoundFile(path, "w", rate, values.shape[1], kind, format=form) as file:
+            for start in range(0, len(values), _BLOCK):
+                file.write(values[start : start + _BLOCK])
+    except soundfile.LibsndfileError as error:
+        what = f"{sample.name!r}, {values.shape[1]} channel(s) at {rate} Hz, is not written as {form}"
+        raise ValueError(f"{what} ({error.error_string.strip(' .')}); choose .wav") from None
+    told = "compressed: close to its values, and not equal" if form == "OGG" else "values rounded to 24 bits"
+    return (*((note,) if note else ()), told, *left_out(sample, ("x",)))
+
+
+WRITER = (
+    Writer("wav", "Sound (WAV)", (".wav",), _write_wav, ("time",)),
+    Writer("sound", "Sound (AIFF, FLAC, OGG)", (".aiff", ".flac", ".ogg"), _write_coded, ("time",)),
+)

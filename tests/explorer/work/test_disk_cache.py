@@ -1,0 +1,27 @@
+"""The folder of the cache on disk."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from explorer.work.disk_cache import folder
+
+
+def test_the_variable_wins_over_the_systems_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EQUISCOPE_CACHE", str(tmp_path / "mine"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "system"))
+    assert folder() == tmp_path / "mine"
+    assert not folder().exists(), "asking for it makes nothing"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="folders of Linux")
+def test_the_systems_folder_is_taken_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EQUISCOPE_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "system"))
+    assert folder() == tmp_path / "system" / "equiscope"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert folder() == tmp_path / ".cache" / "equiscope"
