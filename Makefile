@@ -75,9 +75,9 @@ check-style: setup
 check-types: setup
 	$(BIN)/python -m mypy
 
-# These two conftests make Qt impossible to import, hence the process of their own.
+# These three conftests make Qt impossible to import, hence the process of their own.
 test-core: setup
-	$(BIN)/python -m pytest -n $(JOBS) tests/test_architecture.py tests/explorer tests/models $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) tests/test_architecture.py tests/explorer tests/models tests/foreign $(PYTEST_ARGS)
 
 # A timeout by signal waits for Python code to run, which a modal dialog or a hang in C++ never lets happen.
 test-gui: setup

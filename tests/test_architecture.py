@@ -59,6 +59,7 @@ RULES = {
     "resources": Rule(allowed=()),
     "tests/explorer": Rule(forbidden=("widgets", *TOOLKITS)),
     "tests/models": Rule(forbidden=("widgets", *TOOLKITS)),
+    "tests/foreign": Rule(forbidden=("widgets", "models", *TOOLKITS)),
 }
 
 
