@@ -51,8 +51,8 @@ def measure(way: str, steps: int, causal: bool) -> dict[str, Any]:
     """Run one attention and read out a row, with the matrix or without it."""
     import torch
 
-    from models.layers import attention_steps
-    from models.layers.attention_steps import Attention
+    from models.layers.attention import steps as attention_steps
+    from models.layers.attention.steps import Attention
 
     torch.manual_seed(0)
     attention = Attention(WIDTH, HEADS, causal).eval()

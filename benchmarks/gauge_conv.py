@@ -40,7 +40,7 @@ def run(repeats: int = 6, mesh: str = MESH, settings: tuple[tuple[int, int], ...
     from explorer.data.finding import find_sample
     from explorer.declare.card import MeshInput
     from explorer.spaces.mesh.fit import fit_mesh
-    from models.layers.gauge_conv import GaugeConv
+    from models.layers.gauge.conv import GaugeConv
 
     signals = fit_mesh(find_sample(mesh), MeshInput(channels=1, features="constant")).signals
     edge_index, *rest = (

@@ -40,7 +40,7 @@ def run(repeats: int = 10, nodes: int = NODES, edges: int = EDGES) -> list[dict[
 
     from models.graphs.message_passing.gat import GATLayer
     from models.graphs.message_passing.gcn import GCNLayer
-    from models.layers.propagation import operator
+    from models.layers.graph.propagation import operator
 
     chance = torch.Generator().manual_seed(0)
     edge_index = torch.randint(nodes, (2, edges), generator=chance)

@@ -40,8 +40,8 @@ def run(
     import torch
     from torch import nn
 
-    from models.sequences.recurrent import Recurrence
-    from models.sequences.stacked_recurrent import copied
+    from models.layers.recurrent.recurrence import Recurrence
+    from models.sequences.recurrent.stacked import copied
 
     rows: list[dict[str, Any]] = []
     for inputs in (1, units):

@@ -39,8 +39,8 @@ def run(
     from torch import nn
 
     from explorer.spaces.sequence.samples import tasks
-    from models.sequences.chrono import chrono_, standard_
-    from models.sequences.lstm import LSTM
+    from models.layers.recurrent.chrono import chrono_, standard_
+    from models.layers.recurrent.lstm import LSTM
     from models.training.digits import one_thread
     from models.training.sequences import judged_by
 

@@ -52,7 +52,7 @@ def _trained(name: str, most: int, even: bool, iterations: int, steps: int, unit
     import numpy as np
     import torch
 
-    from models.training import time_warp_task as task
+    from models.sequences.recurrent import time_warp_task as task
     from models.training.digits import one_thread
     from models.training.sequences import judged_by
 

@@ -1,14 +1,15 @@
-"""The direction of imports: widgets -> explorer <- models, main.py above all three; and no file too long."""
+"""The direction of imports: widgets -> explorer <- models, main.py above all three; no circle, no file too long."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 from tests.conftest import TOOLKITS, AbsentToolkits
@@ -20,10 +21,17 @@ LONGEST = 450  # lines; what one person can hold in the head
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One imported module, by its absolute dotted name."""
+    """One imported module, by its absolute dotted name.
+
+    Attributes:
+        name: of the module, or of what is taken from a package at the top.
+        line: of the statement.
+        member: the name taken from the module, which may be a module itself, or nothing.
+    """
 
     name: str
     line: int
+    member: str = ""
 
     def within(self, *modules: str) -> bool:
         """Say whether this is one of the modules or inside of one."""
@@ -44,16 +52,19 @@ class Rule:
         return self.allowed is not None and not found.within(*self.allowed)
 
 
+# Of the core, models know declarations, data and the work of a space; of libraries, what computes.
+FOR_MODELS = (
+    *("explorer.declare", "explorer.data.samples", "explorer.spaces", "explorer.work"),
+    *("networkx", "numpy", "scipy", "sklearn", "torch", "torch_geometric"),
+    *sys.stdlib_module_names,
+)
+
 # The longest matching path decides, so that main.py, the one that may import everything, needs no rule.
 RULES = {
     "explorer": Rule(forbidden=("widgets", "models", "main", "tests", *TOOLKITS)),
-    "models": Rule(
-        allowed=(
-            *("explorer.declare", "explorer.data.samples", "explorer.spaces", "explorer.work"),
-            *("models", "networkx", "numpy", "scipy", "sklearn", "torch", "torch_geometric"),
-            *sys.stdlib_module_names,
-        )
-    ),
+    "models": Rule(allowed=("models", *FOR_MODELS)),
+    "models/layers": Rule(allowed=("models.layers", *FOR_MODELS)),
+    "models/training": Rule(allowed=("models.layers", "models.training", *FOR_MODELS)),
     # torch lives in the worker thread; a widget sees numpy arrays.
     "widgets": Rule(forbidden=("models", "main", "tests", "torch", "torch_geometric", "sklearn", "safetensors")),
     "resources": Rule(allowed=()),
@@ -82,11 +93,74 @@ def imports(source: str, path: str) -> Iterator[Import]:
                 base = [*start, *(module.split(".") if module else [])]
                 # `from explorer import state` imports the module explorer.state.
                 whole = len(base) <= 1 or not module
-                yield from (Import(".".join([*base, alias.name] if whole else base), node.lineno) for alias in names)
+                for alias in names:
+                    if whole:
+                        yield Import(".".join([*base, alias.name]), node.lineno)
+                    else:
+                        yield Import(".".join(base), node.lineno, alias.name)
             case ast.Call(func=function, args=[ast.Constant(value=str(name)), *_]):
                 called = getattr(function, "attr", getattr(function, "id", ""))
                 if called in ("import_module", "__import__") and not name.startswith("."):
                     yield Import(name, node.lineno)
+
+
+def tree(*parts: str) -> dict[str, str]:
+    """Return the files below some folders of the project, each path with its source."""
+    wanted = tuple(f"{part}/" for part in parts)
+    return {path: (ROOT / path).read_text("utf-8") for path in sources() if path.startswith(wanted)}
+
+
+def module_of(path: str) -> str:
+    """Return the dotted name under which a file is imported."""
+    return path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+
+
+def import_graph(files: Mapping[str, str]) -> dict[str, set[str]]:
+    """Return which of the files, {path: source}, each of them imports, by their dotted names.
+
+    Imports in functions and under TYPE_CHECKING count. `from a.b import c` imports a.b.c where that is a file, and a.b
+    else. That Python runs the __init__ of a package before what lies in it does not count.
+    """
+    known = {module_of(path) for path in files}
+
+    def meant(found: Import) -> str | None:
+        names = [found.name, found.name.rpartition(".")[0]]
+        if found.member:
+            names.insert(0, f"{found.name}.{found.member}")
+        return next((name for name in names if name in known), None)
+
+    return {
+        module_of(path): {name for found in imports(source, path) if (name := meant(found)) is not None}
+        for path, source in files.items()
+    }
+
+
+def circles(graph: Mapping[str, set[str]]) -> list[str]:
+    """Return a shortest circle, "a -> b -> a", through the first module of each group that import one another."""
+    arrows = nx.DiGraph({module: sorted(imported) for module, imported in graph.items()})
+    found = []
+    for group in nx.strongly_connected_components(arrows):
+        first, inner = min(group), arrows.subgraph(group)
+        ways = [[first, *nx.shortest_path(inner, second, first)] for second in sorted(inner[first])]
+        found += [" -> ".join(way) for way in sorted(ways, key=len)[:1]]
+    return sorted(found)
+
+
+def exporters(files: Mapping[str, str], constant: str) -> set[str]:
+    """Return the modules, of files {path: source}, that assign a constant at their top level."""
+    return {
+        module_of(path)
+        for path, source in files.items()
+        for statement in ast.parse(source, path).body
+        if isinstance(statement, ast.Assign | ast.AnnAssign)
+        for target in (statement.targets if isinstance(statement, ast.Assign) else [statement.target])
+        if isinstance(target, ast.Name) and target.id == constant
+    }
+
+
+def between(graph: Mapping[str, set[str]], group: set[str]) -> list[str]:
+    """Return one line for each import by which one module of a group knows another."""
+    return sorted(f"{one} imports {other}" for one in group for other in graph[one] & group - {one})
 
 
 def rule_for(path: str) -> Rule:
@@ -114,6 +188,18 @@ def test_the_tree_keeps_to_the_architecture() -> None:
     assert not broken, "\n".join(broken)
 
 
+@pytest.mark.parametrize("part", ["models"])
+def test_imports_make_no_circle(part: str) -> None:
+    assert circles(import_graph(tree(part))) == []
+
+
+def test_no_card_imports_a_card() -> None:
+    files = tree("models")
+    cards = exporters(files, "CARD")
+    assert len(cards) > 50
+    assert between(import_graph(files), cards) == []
+
+
 def test_there_is_a_tree_to_check() -> None:
     paths = list(sources())
     for part in ("explorer/", "models/", "widgets/"):
@@ -133,6 +219,9 @@ def test_there_is_a_tree_to_check() -> None:
         ("models/a.py", "from explorer.fields_extra import x", "imports explorer.fields_extra"),
         ("models/a.py", "import explorer", "imports explorer"),
         ("models/a.py", "import pyvista", "imports pyvista"),
+        ("models/layers/a.py", "from models.training.digits import Recipe", "imports models.training.digits"),
+        ("models/layers/deep/a.py", "def f():\n    from models.sets import deep_sets", ":2 imports models.sets"),
+        ("models/training/a.py", "from models.images.plain_cnn import PlainCNN", "imports models.images.plain_cnn"),
         ("models/a.py", "from PySide6 import QtCore", "imports PySide6"),
         ("widgets/views/a.py", "from torch import nn", "imports torch"),
         (
@@ -157,12 +246,13 @@ def test_the_checker_sees_what_is_wrong(path: str, source: str, complaint: str) 
         ("explorer/a.py", "import os, torch, numpy as np\nfrom . import fields\nfrom .modelsets import x"),
         (
             "models/a.py",
-            "from __future__ import annotations\nfrom explorer.declare.card import Card\nfrom explorer import groups",
+            "from explorer.declare.card import Card\nfrom explorer.declare import groups",
         ),
         (
             "models/a.py",
             "from torch.nn import functional as F\nfrom models.layers import Lift\nfrom . import layers",
         ),
+        ("models/training/a.py", "from models.layers.taps import Tap\nfrom models.training.digits import Recipe"),
         (
             "widgets/a.py",
             "import pyqtgraph as pg\nfrom explorer.state.state import State\nfrom ..widgets import icons",
@@ -174,6 +264,48 @@ def test_the_checker_sees_what_is_wrong(path: str, source: str, complaint: str) 
 )
 def test_the_checker_lets_pass_what_is_right(path: str, source: str) -> None:
     assert violations(source, path) == []
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({"p/a.py": "from p.b import x", "p/b.py": "from p.a import y"}, ["p.a -> p.b -> p.a"]),
+        ({"p/a.py": "import p.b", "p/b.py": "def f():\n    from p.a import y"}, ["p.a -> p.b -> p.a"]),
+        (
+            {
+                "p/a.py": "from p import b",
+                "p/b.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from p.a import A",
+            },
+            ["p.a -> p.b -> p.a"],
+        ),
+        ({"p/a.py": "from p.deep import b", "p/deep/b.py": "from ..a import y"}, ["p.a -> p.deep.b -> p.a"]),
+        (
+            {"p/a.py": "from . import b", "p/b.py": "import importlib\nimportlib.import_module('p.a')"},
+            ["p.a -> p.b -> p.a"],
+        ),
+        ({"p/__init__.py": "from p.a import x", "p/a.py": "from p import y"}, ["p -> p.a -> p"]),
+        ({"p/a.py": "import p.b", "p/b.py": "import p.c", "p/c.py": "import p.a, p.b"}, ["p.a -> p.b -> p.c -> p.a"]),
+        ({"p/a.py": "import p.a"}, ["p.a -> p.a"]),
+        (
+            {"p/a.py": "import q.a", "q/a.py": "import p.a", "p/c.py": "import q.d, p.a", "q/d.py": "import p.c"},
+            ["p.a -> q.a -> p.a", "p.c -> q.d -> p.c"],
+        ),
+        ({"p/a.py": "import p.b, p.c", "p/b.py": "import p.d", "p/c.py": "import p.d", "p/d.py": "import torch"}, []),
+        ({"p/__init__.py": "from p.a import x", "p/a.py": "from p.b import y", "p/b.py": ""}, []),
+    ],
+)
+def test_the_finder_sees_circles_and_no_others(files: dict[str, str], found: list[str]) -> None:
+    assert circles(import_graph(files)) == found
+
+
+@pytest.mark.parametrize(
+    "how", ["from p.b import x", "def f():\n    import p.b", "from . import b", "from p.b import CARD as OTHER"]
+)
+def test_a_card_that_imports_a_card_is_found(how: str) -> None:
+    files = {"p/a.py": f"{how}\nCARD = 1", "p/b.py": "CARD: int = 2", "p/c.py": "import p.a\nNAME = 'CARD'"}
+    cards = exporters(files, "CARD")
+    assert cards == {"p.a", "p.b"}
+    assert between(import_graph(files), cards) == ["p.a imports p.b"]
 
 
 def test_the_toolkits_can_be_taken_away() -> None:

@@ -14,27 +14,21 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
 from explorer.declare.fields import PAIR, STEP
-from explorer.spaces.sequence.samples.persona_chat import PROFILE
-from models.dialogue.generation import (
-    AT,
-    BEAM,
-    INPUT,
-    VOCABULARY,
-    Given,
-    Writer,
-    seeded,
-    spoken,
-    trained,
-    word_weights,
-)
-from models.dialogue.ranking import OURS, REFERENCE, shares
+from explorer.spaces.sequence.samples import personas
+from explorer.spaces.sequence.samples.persona_chat import PROFILE, tokens_of, turns_of
+from models.layers.dialogue.citation import OURS, REFERENCE
+from models.layers.dialogue.ranking import shares
+from models.layers.dialogue.writing import AT, BEAM, INPUT, VOCABULARY, Given, Writer, numbers, spoken
+from models.layers.seeded import seeded
 from models.layers.taps import Tap
+from models.training.dialogue.writing import trained
 
 
 class GenerativeMemory(Writer):
@@ -77,6 +71,19 @@ class GenerativeMemory(Writer):
         # the share of a sentence goes to its words as they make it up
         whole = alpha.new_zeros(attention.shape[1]).index_add(0, sentence, alpha)
         self.attention((attention[:, sentence] * (alpha / whole[sentence].clamp_min(1e-12)))[None])
+
+
+def word_weights() -> Tensor:
+    """Return alpha of each word, 1 / (1 + ln(1 + tf)), tf from its rank among the words of training (section 4.5).
+
+    As in the paper tf is not counted but follows from the rank by Zipf's law, 10^6 / rank^1.07.
+    """
+    counts = np.zeros(len(VOCABULARY))
+    for turn in turns_of(personas.learned_from()):
+        np.add.at(counts, numbers(tokens_of(turn)), 1)
+    rank = np.empty(len(counts))
+    rank[np.argsort(-counts, kind="stable")] = np.arange(1, len(counts) + 1)
+    return torch.tensor(1 / (1 + np.log1p(1e6 / rank**1.07)), dtype=torch.float32)
 
 
 def build(beam: float = 1) -> Writer:

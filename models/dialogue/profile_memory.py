@@ -1,45 +1,23 @@
-"""Profile memory: the query looks at each sentence of the profile and takes with it what it needs.
+"""Replies ranked with a memory of the profile: the query takes with it what it finds there.
 
 Zhang et al., "Personalizing dialogue agents: I have a dog, do you have pets too?", 2018, section 4.2:
 
     s_i = softmax over i of sim(q, p_i),   q+ = q + sum_i s_i p_i,   candidates are ranked by sim(q+, c')
 
-Here sim in the softmax has a factor, which is learned and starts at 1: a cosine alone can hardly choose.
+The network is in `models.layers.dialogue.profile_memory`, for the key-value memory reads the profile as well.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-import torch
-from torch import Tensor, nn
-
 from explorer.declare.card import Card
-from explorer.declare.fields import NODE, PAIR
 from explorer.declare.params import Param
-from models.dialogue.ranking import INPUT, OURS, REFERENCE, Ranker, read, seeded, trained
-from models.layers.taps import Tap
-
-
-class ProfileMemory(Ranker):
-    """q+ = q + sum_i s_i p_i; x (N, 4 + V) -> (N, 1)."""
-
-    def __init__(self, profile: float = 1.0) -> None:
-        super().__init__()
-        self.profile = profile
-
-    def attend(self) -> None:
-        self.sharpness = nn.Parameter(torch.tensor(1.0))
-        self.shares = Tap(NODE)
-        self.attention = Tap(PAIR)
-
-    def ask(self, q: Tensor, memory: Tensor, among: Tensor) -> tuple[Tensor, Tensor | None]:
-        attention, found = read(q, memory, memory, among, self.sharpness)
-        return q + self.profile * found, attention
-
-    def show(self, attention: Tensor, query: Tensor) -> None:
-        self.shares(attention.t())
-        self.attention((query @ attention)[None])  # row: who looks, column: at what
+from models.layers.dialogue.citation import OURS, REFERENCE
+from models.layers.dialogue.profile_memory import ProfileMemory
+from models.layers.dialogue.ranking import INPUT, Ranker, read
+from models.layers.seeded import seeded
+from models.training.dialogue.ranking import trained
 
 
 def build(profile: float = 1.0) -> Ranker:

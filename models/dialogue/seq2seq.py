@@ -12,8 +12,10 @@ from __future__ import annotations
 from functools import partial
 
 from explorer.declare.card import Card
-from models.dialogue.generation import BEAM, INPUT, VOCABULARY, Writer, seeded, trained
-from models.dialogue.ranking import OURS, REFERENCE
+from models.layers.dialogue.citation import OURS, REFERENCE
+from models.layers.dialogue.writing import BEAM, INPUT, VOCABULARY, Writer
+from models.layers.seeded import seeded
+from models.training.dialogue.writing import trained
 
 
 class DialogueSeq2Seq(Writer):

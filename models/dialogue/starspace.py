@@ -15,7 +15,10 @@ from torch import Tensor
 
 from explorer.declare.card import Card
 from explorer.declare.params import Param
-from models.dialogue.ranking import INPUT, OURS, REFERENCE, Ranker, margin_loss, seeded, trained
+from models.layers.dialogue.citation import OURS, REFERENCE
+from models.layers.dialogue.ranking import INPUT, Ranker
+from models.layers.seeded import seeded
+from models.training.dialogue.ranking import margin_loss, trained
 
 
 class Starspace(Ranker):

@@ -16,7 +16,8 @@ from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import GRAPH, NODE
 from explorer.declare.params import Param
 from explorer.spaces.sequence.samples.persona_chat import ROLES
-from models.dialogue.ranking import MOST, OURS, REFERENCE, Ranking, Similarity, cosine, parts
+from models.layers.dialogue.citation import OURS, REFERENCE
+from models.layers.dialogue.ranking import MOST, Ranking, Similarity, cosine, parts
 from models.layers.taps import Tap
 
 

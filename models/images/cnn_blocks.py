@@ -20,16 +20,15 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from explorer.declare.card import Card, InputSpec
 from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
-from explorer.spaces.grid import digit_images as digits
+from models.layers.global_pooling import GlobalMean
 from models.training import digits as training
+from models.training.shifted_digits import SIZE, Resized, shifted_error
 
 POOLINGS = ("max", "average (anti-aliased)", "strided")
-SIZE = 32  # divisible by the total stride of 8, without which a circular shift cannot survive subsampling
 CHANNELS = (1, 12, 24, 32)
 RECIPE = training.Recipe(epochs=100)  # three coarsenings at once take longer to learn than one
 
@@ -56,13 +55,6 @@ class Subsample(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return x[..., :: self.stride, :: self.stride]
-
-
-class GlobalMean(nn.Module):
-    """Average over all places: what is left does not know where anything was; (N, C, h, w) -> (N, C)."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x.mean((-2, -1))
 
 
 def coarsening(pooling: str) -> nn.Module:
@@ -136,22 +128,6 @@ def build_flatten(pooling: float = 0) -> BlockCNN:
         return BlockCNN(nn.Sequential(mlp), POOLINGS[int(pooling)])
 
 
-def resized(images: Tensor) -> Tensor:
-    """Enlarge digits to 32 x 32, as they are when shown to the network; (N, 1, 29, 29) -> (N, 1, 32, 32)."""
-    return F.interpolate(images, size=(SIZE, SIZE), mode="bicubic", align_corners=False).clamp(0.0, 1.0)
-
-
-class Resized(nn.Module):
-    """A network of 32 x 32 images fed with digits of 29 x 29, for training; (N, 1, 29, 29) -> (N, 10)."""
-
-    def __init__(self, network: nn.Module) -> None:
-        super().__init__()
-        self.network = network
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.network(resized(x))
-
-
 class AnyPooling(Resized):
     """The same with P drawn anew for each training batch: one set of weights comes to serve all three."""
 
@@ -164,19 +140,6 @@ class AnyPooling(Resized):
         drawn = int(torch.randint(len(POOLINGS), (), generator=self.chance)) if self.training else 0
         self.network.coarsen(POOLINGS[drawn])
         return super().forward(x)
-
-
-def shifted_error(network: nn.Module, shifts: int = 8, seed: int = 0) -> float:
-    """Return the fraction of test digits misread after random circular shifts by whole pixels."""
-    images, labels = (torch.tensor(part) for part in digits.load("test"))
-    images = resized(images)
-    chance = torch.Generator().manual_seed(seed)
-    wrong = []
-    with torch.no_grad():
-        for _ in range(shifts):
-            shift = torch.randint(SIZE, (2,), generator=chance).tolist()
-            wrong.append(network(images.roll(shift, (-2, -1))).argmax(1) != labels)
-    return float(torch.cat(wrong).double().mean())
 
 
 def trainer(build: Callable[[], BlockCNN]) -> Callable[..., tuple[nn.Module, dict[str, float]]]:

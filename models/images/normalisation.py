@@ -24,8 +24,9 @@ from torch import Tensor, nn
 from explorer.declare.card import Card, InputSpec
 from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
-from models.images.cnn_blocks import SIZE, GlobalMean, Resized, shifted_error
+from models.layers.global_pooling import GlobalMean
 from models.training import digits as training
+from models.training.shifted_digits import SIZE, Resized, shifted_error
 
 NORMS = ("batch", "layer", "instance", "group", "none", "layer (per-pixel affine)")
 GROUPS = 4

@@ -12,14 +12,8 @@ from functools import partial
 from torch import Tensor, nn
 
 from explorer.declare.card import Card, InputSpec
+from models.layers.global_pooling import GlobalMax
 from models.training.digits import DIGITS, SIZE, Recipe, augmented, measured, train, turned
-
-
-class GlobalMax(nn.Module):
-    """Keep the largest value of each map, wherever it is; (N, C, Y, X) -> (N, C)."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x.amax(dim=(-2, -1))
 
 
 class PlainCNN(nn.Module):

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card, InputSpec
-from models.images.cnn_blocks import GlobalMean
+from models.layers.global_pooling import GlobalMean
 
 CHANNELS = 8
 ODD, EVEN = 29, 32

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from explorer.declare.card import Card, MeshInput
 from explorer.declare.fields import VERTEX
 from explorer.declare.params import Param
-from models.layers.gauge_conv import GaugeConv
-from models.layers.gauge_nonlinear import NormGate, RegularReLU
+from models.layers.gauge.conv import GaugeConv
+from models.layers.gauge.nonlinear import NormGate, RegularReLU
 from models.training.parts import PARTS, notes_of, train_parts
 
 CHANNELS, HIDDEN = 16, 12

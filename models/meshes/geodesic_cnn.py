@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card, MeshInput
 from explorer.declare.fields import VERTEX, FieldType, Regular, Vertices
 from explorer.declare.groups import group
-from models.layers.propagation import Kept
+from models.layers.graph.propagation import Kept
 from models.layers.taps import Tap
 from models.training.parts import PARTS, notes_of, train_parts
 

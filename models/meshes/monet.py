@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from explorer.declare.card import Card, MeshInput
 from explorer.declare.fields import EDGE, VERTEX
-from models.layers.propagation import pattern, product
+from models.layers.graph.propagation import pattern, product
 from models.layers.taps import Tap
 from models.training.parts import PARTS, notes_of, train_parts
 

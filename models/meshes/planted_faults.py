@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from explorer.declare.card import Card, MeshInput
 from explorer.declare.fields import FieldType, Tangent, Vertices
-from models.layers.gauge_conv import GaugeConv
-from models.layers.gauge_nonlinear import NormGate
+from models.layers.gauge.conv import GaugeConv
+from models.layers.gauge.nonlinear import NormGate
 
 CHANNELS, HIDDEN, CLASSES = 6, 8, 4
 ORDERS = (0, 1)

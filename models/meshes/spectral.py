@@ -20,8 +20,8 @@ from torch import Tensor, nn
 
 from explorer.declare.card import Card, MeshInput
 from explorer.declare.fields import VERTEX
-from models.layers.gauge_conv import GaugeConv
-from models.layers.propagation import Kept, Operator, pattern
+from models.layers.gauge.conv import GaugeConv
+from models.layers.graph.propagation import Kept, Operator, pattern
 from models.training.parts import PARTS, notes_of, train_parts
 
 CHANNELS, HIDDEN = 16, 12

@@ -1,7 +1,7 @@
 """The Transformer: an encoder that attends to itself, and a decoder that attends to itself and to the encoder.
 
 Vaswani et al., "Attention is all you need", 2017, section 3 and figure 1; every attention in six steps, which are
-layers of their own (`models.layers.attention_steps`):
+layers of their own (`models.layers.attention.steps`):
 
     q, k, v = W_q x, W_k m, W_v m,   logits = q k^T / sqrt(d_k),   mask,   a = softmax,   context = a v (1)
     x <- LayerNorm(x + Attention(x, m))
@@ -28,7 +28,7 @@ from explorer.declare.equations import Equation, Number, at_step, fixed, given, 
 from explorer.declare.fields import STEP
 from explorer.declare.params import Param
 from explorer.spaces.sequence.samples import tasks
-from models.layers.attention_steps import Attention, Residual
+from models.layers.attention.steps import Attention, Residual
 from models.layers.taps import Tap
 from models.training.digits import Progress
 from models.training.sequences import Recipe, judged_by, right, train

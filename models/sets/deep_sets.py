@@ -22,7 +22,7 @@ from torch.nn import functional as F
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import NODE
 from explorer.declare.params import Param
-from models.layers.graph_pooling import Readout
+from models.layers.graph.pooling import Readout
 from models.training.digits import Progress, one_thread
 from models.training.shapes import SHAPES, Recipe, measured
 from models.training.shapes import train as train_on_shapes

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import NODE, PAIR
 from explorer.declare.params import Param
-from models.layers.graph_pooling import Readout
+from models.layers.graph.pooling import Readout
 from models.layers.taps import Tap
 from models.training.shapes import SHAPES, Recipe, measured, train
 

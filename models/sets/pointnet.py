@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import NODE
-from models.layers.graph_pooling import Readout
+from models.layers.graph.pooling import Readout
 from models.layers.taps import Mark
 from models.training.shapes import SHAPES, Recipe, measured, train
 

@@ -21,7 +21,7 @@ from explorer.square.equation_values import BARRED, Working, in_numbers, written
 from explorer.square.frame import TimePart
 from explorer.square.prepare import Prepared
 from explorer.state.state import State
-from models.sequences.recurrent import Recurrence
+from models.layers.recurrent.recurrence import Recurrence
 from tests.models.sequences.test_cards import CARDS, defaults, engine
 
 TOLERANCE = 1e-5

@@ -59,7 +59,7 @@ def orbit(number: str, count: int = 16) -> list[OrbitCurve]:
 
 
 def test_every_lesson_has_a_test_of_its_claims() -> None:
-    source = "".join(path.read_text(encoding="utf-8") for path in sorted(TESTS.glob("test_*lessons.py")))
+    source = "".join(path.read_text(encoding="utf-8") for path in sorted(TESTS.rglob("test_*lessons.py")))
     assert set(re.findall(r"^def test_lesson_(\d\d)_", source, re.MULTILINE)) == set(LESSONS)
 
 

@@ -19,17 +19,11 @@ from torch.nn import functional as F
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import EDGE, NODE
 from explorer.declare.params import Param
-from models.graphs.message_passing.flavours import (
-    HIDDEN,
-    NORMALISATIONS,
-    Convolution,
-    Member,
-    ThreeMembers,
-    Weighted,
-    degrees,
-)
-from models.layers.aggregation import Aggregate, AtSource, AtTarget, SideBySide
+from models.layers.graph.aggregation import Aggregate, AtSource, AtTarget, SideBySide
+from models.layers.graph.convolution import NORMALISATIONS, Convolution, Weighted, degrees
+from models.layers.graph.members import Member, ThreeMembers
 
+HIDDEN = 16
 LOOKUP = {"symmetric": (-0.5, -0.5), "mean": (-1.0, 0.0)}  # exponents of (d_i, d_j) in c_ij
 
 

@@ -14,67 +14,18 @@ from __future__ import annotations
 
 from functools import partial
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import EDGE, NODE
-from models.layers.aggregation import Aggregate, AtSource, AtTarget, SideBySide, aggregate, count
+from models.layers.graph.aggregation import Aggregate, AtSource, AtTarget, SideBySide, aggregate
+from models.layers.graph.convolution import Convolution, Weighted
+from models.layers.graph.members import Member, ThreeMembers
 from models.training.graphs import RECIPES, measured, train
 
 HIDDEN = 16
 SLOPE = 0.2  # of the leaky ReLU in a(x_i, x_j), as in the graph attention network of 2018
-NORMALISATIONS = ("symmetric", "mean")
-
-
-def degrees(edge_index: Tensor, x: Tensor) -> Tensor:
-    """Return the number of edges that enter each node, at least 1, (N, 1)."""
-    return count(edge_index[1], len(x), x.dtype).clamp_min(1)
-
-
-class GraphCoefficients(nn.Module):
-    """c_ij = 1 / sqrt(d_i d_j), or 1 / d_i ("mean"): x (N, C), (2, E) -> (E, 1)."""
-
-    out_field = EDGE
-
-    def __init__(self, normalisation: str) -> None:
-        super().__init__()
-        self.normalisation = normalisation
-
-    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-        degree = degrees(edge_index, x)
-        at_source, at_target = degree[edge_index[0]], degree[edge_index[1]]
-        return 1 / at_target if self.normalisation == "mean" else (at_target * at_source).rsqrt()
-
-
-class Weighted(nn.Module):
-    """A number for each edge times its values: (E, 1), (E, C) -> (E, C)."""
-
-    out_field = EDGE
-
-    def forward(self, coefficients: Tensor, values: Tensor) -> Tensor:
-        return coefficients * values
-
-
-class Convolution(nn.Module):
-    """Eq. 33: W x_i + b + sum_j c_ij psi(x_j); (N, C), (2, E) -> (N, D)."""
-
-    out_field = NODE
-
-    def __init__(self, inputs: int, outputs: int, normalisation: str = NORMALISATIONS[0]) -> None:
-        super().__init__()
-        self.psi = nn.Linear(inputs, outputs)
-        self.coefficients = GraphCoefficients(normalisation)
-        self.sources = AtSource()
-        self.messages = Weighted()
-        self.aggregated = Aggregate("sum")
-        self.own = nn.Linear(inputs, outputs)
-
-    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-        coefficients = self.coefficients(x, edge_index)
-        messages = self.messages(coefficients, self.sources(self.psi(x), edge_index))
-        return self.own(x) + self.aggregated(messages, edge_index, x)
 
 
 class Logits(nn.Module):
@@ -139,39 +90,6 @@ class MessagePassing(nn.Module):
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         pairs = self.pairs(self.targets(x, edge_index), self.sources(x, edge_index))
         return self.own(x) + self.aggregated(self.messages(pairs), edge_index, x)
-
-
-class Member(nn.Module):
-    """Two layers of one flavour with a ReLU between them; (N, C), (2, E) -> (N, D)."""
-
-    def __init__(self, layer1: nn.Module, layer2: nn.Module) -> None:
-        super().__init__()
-        self.layer1, self.relu1, self.layer2 = layer1, nn.ReLU(), layer2
-
-    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-        return self.layer2(self.relu1(self.layer1(x, edge_index)), edge_index)
-
-
-class Mean(nn.Module):
-    """The mean of several fields of the same shape: (N, C), (N, C), ... -> (N, C)."""
-
-    out_field = NODE
-
-    def forward(self, *fields: Tensor) -> Tensor:
-        return torch.stack(fields).mean(dim=0)
-
-
-class ThreeMembers(nn.Module):
-    """Three networks on the same graph and the mean of their outputs; x (N, 6), edge_index (2, E) -> (N, 4)."""
-
-    def __init__(self, convolution: nn.Module, attention: nn.Module, message_passing: nn.Module) -> None:
-        super().__init__()
-        self.convolution, self.attention, self.message_passing = convolution, attention, message_passing
-        self.mean = Mean()
-
-    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-        members = (self.convolution, self.attention, self.message_passing)
-        return self.mean(*(member(x, edge_index) for member in members))
 
 
 def build(inputs: int = 6, outputs: int = 4) -> ThreeMembers:

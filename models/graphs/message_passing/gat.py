@@ -25,7 +25,7 @@ from torch.nn import functional as F
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import EDGE, NODE
 from explorer.declare.params import Param
-from models.layers.propagation import Pattern, pattern, product, segment_softmax
+from models.layers.graph.propagation import Pattern, pattern, product, segment_softmax
 from models.layers.taps import Tap
 from models.training.graphs import RECIPES, measured, train
 

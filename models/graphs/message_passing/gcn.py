@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import EDGE, NODE
 from explorer.declare.params import Param
-from models.layers.propagation import Operator, operator
+from models.layers.graph.propagation import Operator, operator
 from models.layers.taps import Tap
 from models.training.graphs import RECIPES, measured, train
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import INVARIANT, NODE
 from explorer.declare.params import Param
-from models.layers.aggregation import READOUTS, Aggregate, AtSource, Readout, SideBySide
+from models.layers.graph.aggregation import READOUTS, Aggregate, AtSource, Readout, SideBySide
 from models.training.molecules import Recipe, measured, train
 
 HIDDEN = 32

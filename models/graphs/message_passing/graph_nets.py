@@ -19,7 +19,16 @@ from torch import Tensor, nn
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import EDGE, INVARIANT, NODE, FieldType
 from explorer.declare.params import Param
-from models.layers.aggregation import READOUTS, Aggregate, AtSource, AtTarget, Readout, SideBySide, aggregate, graphs
+from models.layers.graph.aggregation import (
+    READOUTS,
+    Aggregate,
+    AtSource,
+    AtTarget,
+    Readout,
+    SideBySide,
+    aggregate,
+    graphs_in,
+)
 from models.training.molecules import Recipe, measured, train
 
 CONDITIONING = ("concatenation", "modulation")
@@ -71,7 +80,7 @@ class InitialGlobal(nn.Module):
         self.value = nn.Parameter(torch.zeros(channels))
 
     def forward(self, batch: Tensor) -> Tensor:
-        return self.value.expand(graphs(batch), -1).clone()
+        return self.value.expand(graphs_in(batch), -1).clone()
 
 
 class GlobalAtEdges(nn.Module):
@@ -102,7 +111,7 @@ class EdgeReadout(nn.Module):
         self.how = how
 
     def forward(self, e: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
-        return aggregate(e, batch[edge_index[0]], graphs(batch), self.how)
+        return aggregate(e, batch[edge_index[0]], graphs_in(batch), self.how)
 
 
 class GraphNetBlock(nn.Module):

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import NODE
-from models.layers.aggregation import AGGREGATORS, Aggregate, AtSource, SideBySide, aggregate
+from models.layers.graph.aggregation import AGGREGATORS, Aggregate, AtSource, SideBySide, aggregate
 
 
 class Aggregators(nn.Module):

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import EDGE, NODE
-from models.layers.aggregation import Aggregate, AtSource, AtTarget, SideBySide, count
+from models.layers.graph.aggregation import Aggregate, AtSource, AtTarget, SideBySide, count
 from models.training.graphs import RECIPES, measured, train
 
 KINDS = ("mean", "max", "min", "std")

@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import INVARIANT, NODE
 from explorer.declare.params import Param
-from models.layers.graph_pooling import GraphConv, graphs_in, ranked
+from models.layers.graph.aggregation import graphs_in
+from models.layers.graph.pooling import GraphConv, ranked
 from models.layers.taps import Mark, Tap
 from models.training.motifs import LABELS, Recipe, measured, train
 

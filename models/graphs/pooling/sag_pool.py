@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import INVARIANT, NODE
 from explorer.declare.params import Param
-from models.layers.graph_pooling import GraphConv, Highest, Readout
+from models.layers.graph.pooling import GraphConv, Highest, Readout
 from models.layers.taps import Tap
 from models.training.motifs import LABELS, Recipe, measured, train
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import EDGE
 from explorer.declare.params import Param
-from models.layers.aggregation import AtSource, AtTarget, SideBySide, aggregate
+from models.layers.graph.aggregation import AtSource, AtTarget, SideBySide, aggregate
 
 JOINED = ("touching (undirected)", "following (directed)")
 HIDDEN = 16

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import EDGE, NODE
 from explorer.declare.params import Param
-from models.layers.aggregation import SideBySide
+from models.layers.graph.aggregation import SideBySide
 from models.layers.taps import Mark
 
 Index = NDArray[np.int64]

@@ -24,7 +24,7 @@ from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import INVARIANT, NODE
 from explorer.declare.params import Param
 from explorer.work.eigenspaces import by_rule
-from models.layers.propagation import Kept, operator, pattern
+from models.layers.graph.propagation import Kept, operator, pattern
 from models.layers.taps import Tap
 from models.training.graphs import RECIPES, measured, train
 

@@ -1,4 +1,4 @@
-"""What tells two graphs apart: 1-WL colours, distances, random walks, the spectrum, and networks.
+"""Tell two graphs apart: by 1-WL colours, distances, random walks, the spectrum, and networks.
 
 Weisfeiler and Leman, 1968; Xu et al., "How powerful are graph neural networks?", 2019, section 3: no message-passing
 network tells apart what colour refinement does not,
@@ -22,8 +22,8 @@ from torch import Tensor, nn
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import INVARIANT, NODE
 from explorer.declare.params import Param
-from models.graphs.transformers.graphormer import graphs_in, shortest_paths
-from models.graphs.transformers.positions import Array, as_array, normalised_laplacian, random_walk
+from models.layers.graph.aggregation import graphs_in
+from models.layers.graph.structure import Array, as_array, normalised_laplacian, random_walk, shortest_paths
 from models.layers.taps import Mark
 
 GRID = 1e8 / math.pi  # numbers are compared on a grid of an irrational step, on whose borders no fraction lies

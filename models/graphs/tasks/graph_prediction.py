@@ -16,8 +16,8 @@ from torch import Tensor, nn
 
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.params import Param
-from models.graphs.message_passing.graphsage import SAGELayer
-from models.layers.aggregation import READOUTS, Readout
+from models.layers.graph.aggregation import READOUTS, Readout
+from models.layers.graph.sage import SAGELayer
 from models.training.molecules import Recipe, measured, train
 
 HIDDEN = 32

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import EDGE, PAIR
-from models.graphs.message_passing.graphsage import SAGELayer
-from models.layers.aggregation import AtSource, AtTarget
+from models.layers.graph.aggregation import AtSource, AtTarget
+from models.layers.graph.sage import SAGELayer
 
 HIDDEN = 32
 EMBEDDING = 16

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import INVARIANT, NODE
-from models.layers.propagation import operator, pattern, product
+from models.layers.graph.propagation import operator, pattern, product
 
 CHANNELS, HIDDEN, CLASSES = 6, 16, 4
 CAP = 2

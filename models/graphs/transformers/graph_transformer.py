@@ -16,16 +16,15 @@ what the network knows of the structure it knows from the encoding that is added
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card, GraphInput
-from explorer.declare.fields import NODE, PAIR
+from explorer.declare.fields import NODE
 from explorer.declare.params import Param
-from models.graphs.transformers.positions import ENCODINGS, WIDTH
-from models.layers.attention_steps import Logits, split_heads
+from models.layers.attention.steps import Logits, Residual
+from models.layers.attention.within_graphs import SoftmaxWithinGraphs, WeightedSum
+from models.layers.graph.positions import ENCODINGS, WIDTH
 from models.training import graphs as graph_training
 from models.training.digits import Progress
 
@@ -35,36 +34,6 @@ DEPTH = 2
 OUTPUTS = 4
 MOST = 2000
 TRAINED = ("Laplacian", "Laplacian", "Laplacian", "random walk", "none")  # drawn from
-
-
-def same_graph(to: Tensor, of: Tensor) -> Tensor:
-    """Return which pairs belong to one graph of the batch; (M,), (N,) -> (M, N) bool."""
-    return to[:, None] == of
-
-
-class SoftmaxWithinGraphs(nn.Module):
-    """Attention: the exponential of the logits divided by its sum over a row, zero between different graphs."""
-
-    out_field = PAIR
-
-    def forward(self, logits: Tensor, batch: Tensor) -> Tensor:
-        return logits.masked_fill(~same_graph(batch, batch), -math.inf).softmax(-1)
-
-
-class WeightedSum(nn.Module):
-    """sum_v a_uv v_v, head by head; (heads, N, N), (N, C) -> (N, C)."""
-
-    out_field = NODE
-
-    def forward(self, attention: Tensor, value: Tensor) -> Tensor:
-        return (attention @ split_heads(value, len(attention))).transpose(0, 1).flatten(1)
-
-
-class Residual(nn.Module):
-    """x + change."""
-
-    def forward(self, x: Tensor, change: Tensor) -> Tensor:
-        return x + change
 
 
 class SelfAttention(nn.Module):

@@ -28,33 +28,21 @@ from torch import Tensor, nn
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import INVARIANT, NODE, PAIR
 from explorer.declare.params import Param
-from models.graphs.transformers.graph_transformer import DEPTH, HEADS, HIDDEN, OUTPUTS, Residual, same_graph
-from models.graphs.transformers.positions import Array, adjacency, as_array, remembered
-from models.layers.attention_steps import Logits, split_heads
+from models.layers.attention.steps import Logits, Residual, split_heads
+from models.layers.attention.within_graphs import same_graph
+from models.layers.graph.aggregation import graphs_in
+from models.layers.graph.structure import as_array, shortest_paths
 from models.layers.taps import Tap
 from models.training.graphs import RECIPES, measured, train
 
+HIDDEN = 32
+HEADS = 4
+DEPTH = 2
+OUTPUTS = 4
 MOST_DEGREE = 31  # larger degrees share the last embedding
 FARTHEST = 12  # distances beyond it share one bias; one more stands for pairs without a path
 MOST = 1000  # nodes; edge biases of 2000 take seconds
 PATH = 5  # edges of a path that have weights of their own, "multi_hop_max_dist" in the official code
-
-
-@remembered
-def shortest_paths(edges: Array, nodes: int) -> Array:
-    """Return how many edges lead from one node to another, (N to, N from) int16; -1 where there is no path."""
-    import numpy as np
-    from scipy.sparse.csgraph import shortest_path
-
-    if not nodes:
-        return np.zeros((0, 0), np.int16)
-    found = shortest_path(adjacency(edges, nodes), method="D", unweighted=True)
-    return np.where(np.isinf(found), -1, found).T.astype(np.int16)
-
-
-def graphs_in(batch: Tensor) -> int:
-    """Return the number of graphs in a batch, at least one."""
-    return int(batch.max()) + 1 if len(batch) else 1
 
 
 class Centrality(nn.Module):

@@ -22,20 +22,16 @@ from torch import Tensor, nn
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import NODE
 from explorer.declare.params import Param
-from models.graphs.transformers.graph_transformer import (
-    DEPTH,
-    HEADS,
-    HIDDEN,
-    MOST,
-    OUTPUTS,
-    Residual,
-    SoftmaxWithinGraphs,
-    WeightedSum,
-)
-from models.graphs.transformers.positions import Array, adjacency, as_array, remembered
-from models.layers.attention_steps import Logits
+from models.layers.attention.steps import Logits, Residual
+from models.layers.attention.within_graphs import SoftmaxWithinGraphs, WeightedSum
+from models.layers.graph.structure import Array, adjacency, as_array, remembered
 from models.training.graphs import RECIPES, measured, train
 
+HIDDEN = 32
+HEADS = 4
+DEPTH = 2
+OUTPUTS = 4
+MOST = 2000
 EXTRACTORS = ("k-subtree", "k-subgraph")
 HOPS = 2
 

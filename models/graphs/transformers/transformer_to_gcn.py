@@ -26,8 +26,8 @@ from torch import Tensor, nn
 from explorer.declare.card import Card, GraphInput
 from explorer.declare.fields import INVARIANT, NODE, PAIR
 from explorer.declare.params import Param
-from models.graphs.transformers.graph_transformer import MOST, Residual, SoftmaxWithinGraphs, WeightedSum, same_graph
-from models.layers.attention_steps import Logits
+from models.layers.attention.steps import Logits, Residual
+from models.layers.attention.within_graphs import SoftmaxWithinGraphs, WeightedSum, same_graph
 from models.layers.taps import Tap
 
 STEPS = (
@@ -40,6 +40,7 @@ STEPS = (
 )
 IDENTITY_WEIGHTS, NO_RESIDUAL, ONE_LINEAR_LAYER, POINTWISE_ACTIVATION, GIVEN_ADJACENCY = range(1, len(STEPS))
 WIDTH = 24
+MOST = 2000
 DEPTH = 2
 NEAR_ZERO = 0.01  # an entry smaller than this share of the largest one counts as zero
 

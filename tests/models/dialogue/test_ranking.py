@@ -18,8 +18,10 @@ from explorer.spaces.sequence.samples import personas
 from explorer.spaces.sequence.samples.persona_chat import ROLES, Turn, turn_set, turns_of, words_in
 from explorer.state.state import State
 from models.dialogue import key_value, starspace, tfidf
-from models.dialogue.profile_memory import ProfileMemory
-from models.dialogue.ranking import SPREAD, WORDS, bags_of, judge, judged_bags, margin_loss, shares
+from models.layers.dialogue.bags import WORDS, bags_of
+from models.layers.dialogue.profile_memory import ProfileMemory
+from models.layers.dialogue.ranking import SPREAD, shares
+from models.training.dialogue.ranking import judge, judged_bags, margin_loss
 from tests.models.sequence_layers import layers, trained
 
 CARDS = {card.name: card for card in (starspace.CARD, profile_memory.CARD, key_value.CARD)}

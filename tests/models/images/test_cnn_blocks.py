@@ -17,19 +17,16 @@ from explorer.spaces.grid import digit_images as digits
 from models.images.cnn_blocks import (
     CARD,
     POOLINGS,
-    SIZE,
     Block,
     BlockCNN,
     Blur,
-    Resized,
     Subsample,
     build_flatten,
     build_global,
     coarsening,
-    resized,
-    shifted_error,
 )
 from models.training import digits as training
+from models.training.shifted_digits import SIZE, Resized, resized, shifted_error
 
 WEIGHTS = Path(__file__).resolve().parents[3] / "resources" / "weights"
 CARDS = {card.name: card for card in CARD}

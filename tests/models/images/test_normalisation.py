@@ -11,7 +11,6 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from explorer.spaces.grid import digit_images as digits
-from models.images.cnn_blocks import SIZE, Resized
 from models.images.normalisation import (
     CARD,
     GROUPS,
@@ -21,6 +20,7 @@ from models.images.normalisation import (
     build,
 )
 from models.training import digits as training
+from models.training.shifted_digits import SIZE, Resized
 
 WEIGHTS = Path(__file__).resolve().parents[3] / "resources" / "weights" / "normalisation.safetensors"
 LAWFUL = [k for k, norm in enumerate(NORMS) if norm != "layer (per-pixel affine)"]

@@ -19,7 +19,7 @@ from explorer.declare.registry import scan
 from explorer.equivariance.check import check_equivariance
 from explorer.network.inputs import Inputs
 from explorer.square.prepare import inputs_from
-from models.layers.gauge_kernel import rotation, sizes
+from models.layers.gauge.kernel import rotation, sizes
 
 CARDS: dict[str, Card] = {n: c for n, c in scan(models, "CARD").items() if c.domain == "mesh"}
 MESH = sorted(CARDS)

@@ -18,7 +18,7 @@ from explorer.declare.card import Card, MeshInput
 from explorer.declare.fields import FieldType, Tangent
 from explorer.spaces.mesh.fit import fit_mesh, surface_of
 from explorer.spaces.mesh.motion.reshaping import shaken
-from models.layers.gauge_kernel import places
+from models.layers.gauge.kernel import places
 from models.meshes.gem_cnn import CARD as GAUGE_EQUIVARIANT
 from models.meshes.monet import CARD, KERNELS, MixtureConv, PseudoCoordinates
 from tests.explorer.surfaces import bumpy

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from explorer.declare.fields import FieldType, Tangent
 from explorer.equivariance.check import check_equivariance
 from models.meshes.planted_faults import CARD, FAULTS
-from tests.models.layers.test_gauge_conv import connection, feature, turned
+from tests.models.layers.gauge.test_conv import connection, feature, turned
 
 CARDS = {card.name: card for card in CARD}
 

@@ -17,7 +17,7 @@ from torch_geometric.nn import ChebConv
 from explorer.data.finding import find_sample
 from explorer.declare.card import MeshInput
 from explorer.spaces.mesh.fit import fit_mesh
-from models.layers.gauge_conv import GaugeConv
+from models.layers.gauge.conv import GaugeConv
 from models.meshes.spectral import CARD, ChebyshevFilter, HeatFilter, IsotropicCNN, heat_coefficients, laplacian
 
 CARDS = {card.name: card for card in CARD}

@@ -16,7 +16,7 @@ from explorer.network.loading import load_model
 from explorer.network.truncation import truncated
 from explorer.square.frame import TimePart
 from explorer.state.state import State
-from models.sequences.stacked_recurrent import copied
+from models.sequences.recurrent.stacked import copied
 
 STEPS, EVERY = 13, 4
 

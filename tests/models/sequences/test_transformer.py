@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from explorer.spaces.sequence.samples import tasks
-from models.layers.attention_steps import Attention
+from models.layers.attention.steps import Attention
 from models.sequences.transformer import (
     CARD,
     JUDGED,

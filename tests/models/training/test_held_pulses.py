@@ -8,13 +8,13 @@ import torch
 
 from explorer.declare.card import Card
 from explorer.spaces.sequence.samples import tasks
-from models.layers.fixed_point import fixed_point
-from models.sequences import gru, lstm, recurrent
-from models.sequences.recurrent import gradient_norms, recurrence_of
+from models.layers.recurrent.fixed_point import fixed_point
+from models.layers.recurrent.recurrence import gradient_norms, recurrence_of
+from models.sequences.recurrent import gru, lstm, simple_rnn
 from models.training import held_pulses
 from tests.models.sequence_layers import layers, trained
 
-CARDS = {"simple-rnn": recurrent.CARD, "lstm": lstm.CARD, "gru": gru.CARD}
+CARDS = {"simple-rnn": simple_rnn.CARD, "lstm": lstm.CARD, "gru": gru.CARD}
 
 each_card = pytest.mark.parametrize("card", CARDS.values(), ids=lambda card: card.name)
 
@@ -73,16 +73,16 @@ def held_after(card: Card, steps: int) -> float:
 
 
 def test_gates_hold_longer_and_the_contraction_says_so() -> None:
-    cards = (recurrent.CARD, lstm.CARD, gru.CARD)
+    cards = (simple_rnn.CARD, lstm.CARD, gru.CARD)
     found = [fixed_point(recurrence_of(trained(card))) for card in cards]
     assert all(point.converged for point in found)
     slow = [point.contraction for point in found]
     assert slow[0] < slow[1] < slow[2] < 1.0
     assert all(f"{c:.3f}" in card.notes[0] for c, card in zip(slow, cards, strict=True))
     assert all(held_after(card, 3) > 0.3 for card in cards)
-    assert held_after(gru.CARD, 40) > 0.3 > 0.1 > abs(held_after(recurrent.CARD, 40))
+    assert held_after(gru.CARD, 40) > 0.3 > 0.1 > abs(held_after(simple_rnn.CARD, 40))
 
 
 def test_the_gain_of_a_simple_rnn_is_kept_when_weights_are_read() -> None:
-    weak, usual = (trained(recurrent.CARD, gain=g) for g in (0.3, 0.9))
+    weak, usual = (trained(simple_rnn.CARD, gain=g) for g in (0.3, 0.9))
     assert fixed_point(recurrence_of(weak)).contraction < 0.7 <= fixed_point(recurrence_of(usual)).contraction

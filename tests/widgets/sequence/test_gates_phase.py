@@ -12,8 +12,8 @@ from explorer.app.engine import LocalEngine
 from explorer.declare.elements import Step
 from explorer.square.frame import Settling
 from explorer.state.state import State
-from models.sequences.chrono import CARD as CHRONO
-from models.sequences.chrono import LONGEST as LONGEST_DEPENDENCY
+from models.sequences.recurrent.chrono import CARD as CHRONO
+from models.sequences.recurrent.chrono import LONGEST as LONGEST_DEPENDENCY
 from tests.widgets.parts.time_parts import hover, shift_part, time_frame
 from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened
 from widgets.base import theme

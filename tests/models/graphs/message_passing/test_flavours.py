@@ -7,7 +7,8 @@ from torch import Tensor
 from torch_geometric.nn import GATConv, GCNConv, MessagePassing
 
 from models.graphs.message_passing import flavours
-from models.graphs.message_passing.flavours import CARD, Attention, Convolution
+from models.graphs.message_passing.flavours import CARD, Attention
+from models.layers.graph.convolution import Convolution
 from tests.models.relabelling import declared, double, random_graph
 
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import GINConv, global_add_pool
 
 from models.graphs.message_passing.gin import CARD, GIN, GINLayer
-from models.layers.aggregation import READOUTS
+from models.layers.graph.aggregation import READOUTS
 from tests.models.relabelling import double, random_graph
 
 

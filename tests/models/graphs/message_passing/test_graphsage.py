@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 from torch_geometric.nn import SAGEConv
 
-from models.graphs.message_passing.graphsage import AGGREGATES, CARD, SAGELayer, SampledNeighbours
+from models.graphs.message_passing.graphsage import AGGREGATES, CARD
+from models.layers.graph.sage import SAGELayer, SampledNeighbours
 from tests.models.relabelling import double, random_graph
 
 

@@ -28,7 +28,7 @@ from models.graphs.structure.gnn_explainer import (
     regularisation,
     train,
 )
-from models.layers.graph_pooling import GraphConv
+from models.layers.graph.pooling import GraphConv
 from tests.models.relabelling import Shuffle, declared, law_errors, simple_graph
 
 WEIGHTS = Path(__file__).resolve().parents[4] / "resources" / "weights" / "gnn-explainer.safetensors"

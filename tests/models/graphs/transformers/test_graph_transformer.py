@@ -8,7 +8,7 @@ from torch import nn
 
 from explorer.declare.fields import NODE
 from models.graphs.transformers.graph_transformer import CARD, EncoderLayer, SelfAttention, build
-from models.graphs.transformers.positions import ENCODINGS, determined
+from models.layers.graph.positions import ENCODINGS, determined
 from tests.models.relabelling import declared, double, errors, random_graph
 
 NAMES = tuple(ENCODINGS)

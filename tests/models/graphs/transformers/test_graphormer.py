@@ -24,8 +24,8 @@ from models.graphs.transformers.graphormer import (
     GraphormerLayer,
     SpatialBias,
     build,
-    shortest_paths,
 )
+from models.layers.graph.structure import shortest_paths
 from tests.models.relabelling import Signals, declared, double, errors, random_graph
 
 ORACLE = Path(__file__).resolve().parents[2] / "data" / "graphormer.npz"

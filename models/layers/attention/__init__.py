@@ -1,0 +1,1 @@
+"""Attention, step by step."""

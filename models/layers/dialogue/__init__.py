@@ -1,0 +1,1 @@
+"""Networks on dialogues, but for what each paper adds."""

@@ -1,0 +1,1 @@
+"""Recurrent networks: one update, shared by all steps."""

@@ -1,0 +1,1 @@
+"""Turns of dialogues for training, and how networks on them are judged."""
