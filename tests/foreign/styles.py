@@ -174,6 +174,7 @@ def traced(fault=False):
 
 
 def compiled(make, fault=False):
+    torch._dynamo.reset()  # what other tests left decides otherwise how much is compiled
     return torch.compile(make(fault), backend="eager")
 
 
