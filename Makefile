@@ -19,11 +19,7 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 
 ARGS ?=
-# Processes that run the tests; each GUI test process has a virtual display of its own.
-JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PIP_ARGS ?=
-# Processes that run the tests; each GUI test process has a virtual display of its own.
-JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PYTEST_ARGS ?=
 # Processes that run the tests; each GUI test process has a virtual display of its own.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -75,9 +71,9 @@ check-style: setup
 check-types: setup
 	$(BIN)/python -m mypy
 
-# These two conftests make Qt impossible to import, hence the process of their own.
+# These conftests make Qt impossible to import, hence the process of their own.
 test-core: setup
-	$(BIN)/python -m pytest -n $(JOBS) tests/test_architecture.py tests/equiscope tests/explorer tests/models $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) tests/test_architecture.py tests/equiscope tests/explorer tests/models tests/foreign $(PYTEST_ARGS)
 
 # A timeout by signal waits for Python code to run, which a modal dialog or a hang in C++ never lets happen.
 test-gui: setup

@@ -74,6 +74,7 @@ RULES = {
     "tests/equiscope": Rule(forbidden=("widgets", *TOOLKITS)),
     "tests/explorer": Rule(forbidden=("widgets", *TOOLKITS)),
     "tests/models": Rule(forbidden=("widgets", *TOOLKITS)),
+    "tests/foreign": Rule(forbidden=("widgets", "models", *TOOLKITS)),
 }
 
 

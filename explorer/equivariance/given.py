@@ -41,7 +41,8 @@ def given_inputs(data: object, symmetry: Symmetry, group: str, x_field: FieldTyp
         return [space_of(x).stimulus(x, seed) for x in found]
     for space in spaces().values():
         if taken := space.reads(data):
-            _require(symmetry, group, space, taken)
+            x = next((v for v in data if isinstance(v, Tensor)), None) if not isinstance(data, Tensor) else None
+            _require(symmetry, group, space, taken, "" if x is None else f" with x of shape {tuple(x.shape)}")
             made = space.given(data, seed)
             fields = made.fields if x_field is None else (x_field, *made.fields[1:])
             return [space.stimulus(replace(made, fields=fields), seed)]

@@ -34,7 +34,7 @@ class Steepness(nn.Module):
 @pytest.mark.parametrize("shape", [(9, 8), (1, 9, 8), (1, 1, 9, 8)])
 def test_an_image_gets_the_axes_that_it_lacks(shape: tuple[int, ...]) -> None:
     made = equiscope.image(torch.rand(shape))
-    assert made.x.shape == (1, 1, 9, 8) and made.domain == "grid"
+    assert made.x.shape == (1, 1, 9, 8) and made.field.domain.space == "grid"
     assert check_equivariance(nn.ReLU(), made, "translation").holds
 
 
@@ -46,7 +46,7 @@ def test_an_image_may_have_a_field() -> None:
 @pytest.mark.parametrize(("layout", "shape"), [("TC", (7, 2)), ("CT", (2, 7)), ("NTC", (1, 7, 2)), ("NCT", (1, 2, 7))])
 def test_a_sequence_gets_the_axes_of_the_network(layout: str, shape: tuple[int, ...]) -> None:
     made = equiscope.sequence(torch.rand(7, 2), layout)
-    assert made.x.shape == shape and made.places == 7 and made.domain == "time"
+    assert made.x.shape == shape and made.places == 7 and made.field.domain.space == "sequence"
     assert equiscope.sequence(np.zeros(7), layout).x.shape == tuple(1 if n == 2 else n for n in shape)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib
 import threading
 from contextlib import suppress
 
@@ -40,8 +39,7 @@ def _work() -> None:
     gc.disable()
     # who draws imports it again, and says what is missing
     with suppress(ImportError):
-        importlib.import_module("widgets.mesh.drawing.scene")
-        importlib.import_module("widgets.mesh.drawing.picking")
+        from widgets.mesh.drawing import picking, scene  # noqa: F401
     if collects:
         gc.enable()
     else:  # the window collects by itself, and would go through all that came with pyvista
