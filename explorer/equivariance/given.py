@@ -27,6 +27,8 @@ def given_inputs(data: object, symmetry: Symmetry, group: str, x_field: FieldTyp
     Raises:
         ValueError: a form that is none of `Data`, or data that the group does not act on.
     """
+    if isinstance(data, Tensor) and x_field is not None:
+        data = Inputs((data,), (x_field,))
     if isinstance(data, Inputs):
         data = [data]
     if isinstance(data, np.ndarray):
@@ -41,8 +43,8 @@ def given_inputs(data: object, symmetry: Symmetry, group: str, x_field: FieldTyp
         return [space_of(x).stimulus(x, seed) for x in found]
     for space in spaces().values():
         if taken := space.reads(data):
-            x = next((v for v in data if isinstance(v, Tensor)), None) if not isinstance(data, Tensor) else None
-            _require(symmetry, group, space, taken, "" if x is None else f" with x of shape {tuple(x.shape)}")
+            tensor = None if isinstance(data, Tensor) else next((v for v in data if isinstance(v, Tensor)), None)
+            _require(symmetry, group, space, taken, "" if tensor is None else f" with x of shape {tuple(tensor.shape)}")
             made = space.given(data, seed)
             fields = made.fields if x_field is None else (x_field, *made.fields[1:])
             return [space.stimulus(replace(made, fields=fields), seed)]

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from explorer import check_equivariance
 from explorer.app.engine import LocalEngine
-from explorer.app.report import audit
+from explorer.app.audit import audit
 from explorer.equivariance import Report
 from explorer.network.trace import LayerError
 from explorer.spaces.sequence.inputs import sequence_inputs
