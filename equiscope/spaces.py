@@ -1,8 +1,8 @@
 """Spaces: what a package of one's own must say of a new kind of data."""
 
 from explorer.declare.card import Form
-from explorer.declare.field_text import Written, bare
 from explorer.declare.space import Domains, Inference, Kind, Known, Representations, Space, space_of
+from explorer.declare.written import Written, bare
 from explorer.network.inputs import Inputs, from_signals
 from explorer.network.recognise import Recognised
 

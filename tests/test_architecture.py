@@ -52,6 +52,14 @@ class Rule:
         return self.allowed is not None and not found.within(*self.allowed)
 
 
+ROOMS = ("declare", "work", "state", "data", "network", "equivariance", "square", "spaces", "app")  # from the lowest
+ASKING = ("explorer.declare.space", "explorer.declare.elements")  # name types of upper rooms, and import none of them
+SPACES = ("graph", "grid", "mesh", "sequence")
+# what still knows of single spaces, to be emptied: hands and answers on the stage, windows of the gallery of pictures
+NAMED = (
+    *("widgets/stage/answers.py", "widgets/views/inspector.py", "widgets/views/stage.py", "widgets/maps/linking.py"),
+    "widgets/window/pictures/gallery.py",
+)
 # Of the core, models know declarations, data and the work of a space; of libraries, what computes.
 FOR_MODELS = (
     *("explorer.declare", "explorer.data.samples", "explorer.spaces", "explorer.work"),
@@ -193,9 +201,67 @@ def test_the_tree_keeps_to_the_architecture() -> None:
     assert not broken, "\n".join(broken)
 
 
-@pytest.mark.parametrize("part", ["models"])
+@pytest.mark.parametrize("part", ["explorer", "models", "widgets"])
 def test_imports_make_no_circle(part: str) -> None:
-    assert circles(import_graph(tree(part))) == []
+    graph = import_graph(tree(part))
+    for module in ASKING:  # the types that their questions name are imported for the type checker alone
+        graph[module] = {name for name in graph.get(module, ()) if name.split(".")[1:2] == ["declare"]}
+    assert circles(graph) == []
+
+
+def test_no_room_imports_a_higher_one() -> None:
+    """Only a space's questions name types of upper rooms; the scans begin at the package of the spaces."""
+    broken = []
+    for module, imported in import_graph(tree("explorer")).items():
+        room = module.split(".")[1:2]
+        for name in imported - {"explorer.spaces"}:
+            there = name.split(".")[1:2]
+            if room and there and ROOMS.index(there[0]) > ROOMS.index(room[0]) and module not in ASKING:
+                broken.append(f"{module} imports {name}")
+    assert not broken, "\n".join(broken)
+
+
+def test_nothing_outside_a_space_asks_which_one_it_is() -> None:
+    broken = [line for path in sources() if general(path) for line in asked(path, (ROOT / path).read_text("utf-8"))]
+    assert not broken, "\n".join(broken)
+
+
+@pytest.mark.parametrize(
+    ("source", "complaint"),
+    [
+        ("if p.domain == 'mesh':\n    pass", "'mesh'"),
+        ("ok = isinstance(field.domain, Nodes | Edges)", "isinstance"),
+        ("from explorer.spaces.graph.part import raw", "explorer.spaces.graph.part"),
+        ("def f():\n    return {'time': 1}", "'time'"),
+    ],
+)
+def test_the_search_for_questions_finds_them(source: str, complaint: str) -> None:
+    (line,) = asked("explorer/square/a.py", source)
+    assert complaint in line
+    assert not list(asked("explorer/square/a.py", '"""Say mesh, graph and grid."""\nx = field.domain.batched'))
+
+
+def general(path: str) -> bool:
+    """Say whether a file belongs to no single kind of data."""
+    parts = path.split("/")
+    if path in NAMED or parts[0] not in ("explorer", "widgets", "main.py"):
+        return False
+    return parts[1:2] != ["spaces"] and not (parts[0] == "widgets" and parts[1] in (*SPACES, "pairs"))
+
+
+def asked(path: str, source: str) -> Iterator[str]:
+    """Yield where a file names a space or a kind of data, or asks of which class a domain is."""
+    found = ast.parse(source, path)
+    texts = {id(n.value) for n in ast.walk(found) if isinstance(n, ast.Expr)}
+    for node in ast.walk(found):
+        match node:
+            case ast.Constant(value=str(text)) if id(node) not in texts and text in (*SPACES, "set", "time"):
+                yield f"{path}:{node.lineno} names {text!r}"
+            case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Attribute(attr="domain"), _]):
+                yield f"{path}:{node.lineno} asks isinstance of a domain"
+    for one in imports(source, path):
+        if any(one.within(f"explorer.spaces.{space}") for space in SPACES):
+            yield f"{path}:{one.line} imports {one.name}"
 
 
 def test_no_card_imports_a_card() -> None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 import torch
 
 from explorer.app.engine import LocalEngine
+from explorer.data.choosing import several
 from explorer.data.finding import find_sample
 from explorer.declare.card import Card
 from explorer.declare.space import kinds, space_of_kind
@@ -35,7 +36,7 @@ def audit(
     groups = [group] if group else list(card.groups) or [kinds()[card.domain].group]
     for g in groups:
         find_symmetry(g)
-    texts = _parts(state, card, count) if state.sample else space_of_kind(card.domain).several(card, count)
+    texts = _parts(state, card, count) if state.sample else several(card, count)
     # says what is wrong with the network, the data or the overrides, before anything is measured
     first = replace(state, sample=texts[0], dtype=dtype, overrides=tuple(overrides.items()))
     p = engine.prepared(first, state.model)
@@ -63,5 +64,5 @@ def audit(
 def _parts(state: State, card: Card, count: int) -> list[str]:
     """Return the sample that was asked for, or where it holds several things the names of the first ones."""
     space = space_of_kind(card.domain)
-    several = space.parts(find_sample(state.sample, state.seed)) if space.parted else 1
-    return [f"{state.sample}#{k + 1}" for k in range(min(several, count))] if several > 1 else [state.sample]
+    parts = space.parts(find_sample(state.sample, state.seed)) if space.parted else 1
+    return [f"{state.sample}#{k + 1}" for k in range(min(parts, count))] if parts > 1 else [state.sample]

@@ -152,7 +152,7 @@ def main(argv: Sequence[str], doors: Doors) -> int:
 
 def _told(error: BaseException, model: str) -> str:
     """Return one line that says what is wrong and where: the layer, and the line of a person's own file."""
-    from explorer.work.errors import sentence
+    from explorer.app.failures import sentence
 
     text = sentence(error).rstrip(".")
     where = str(getattr(error, "where", "") or "")

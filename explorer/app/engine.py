@@ -215,7 +215,7 @@ class LocalEngine:
             ValueError: there is nothing that could be written in this format.
         """
         ending = Path(path).suffix.lower()
-        if any(ending in space.capture_endings for space in spaces().values()):
+        if any(ending in space.capture_endings.values() for space in spaces().values()):
             from explorer.data.writers import write_file
 
             p = self.prepared(state, state.model)

@@ -18,12 +18,12 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from explorer.app.failures import failure_of as failure_of
+from explorer.app.failures import sentence as sentence
 from explorer.declare.elements import transforms
 from explorer.square.frame import Failure, Frame, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
-from explorer.work.errors import failure_of as failure_of
-from explorer.work.errors import sentence as sentence
 from explorer.work.progress import Cancelled, listening
 
 BUSY_AFTER = 0.15  # seconds; what is quicker than this needs no word

@@ -14,8 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.readers import ReadError
-from explorer.data.samples import Sample
-from explorer.spaces.grid.sample import image_sample
 from explorer.work.limits import MAX_SIDE, excess
 
 Floats = NDArray[np.float32]
@@ -190,10 +188,3 @@ def oriented(values: Floats, orientation: int) -> tuple[Floats, tuple[str, ...]]
     if orientation in (2, 3, 6, 7):
         values = values[:, :, ::-1]
     return values, (f"turned upright by its EXIF orientation {orientation}",) if orientation in range(2, 9) else ()
-
-
-def picture(path: Path, values: Floats, notes: tuple[str, ...]) -> Sample:
-    """Wrap finished (channels, height, width) values as the sample of a file; Broken when not finite."""
-    require_size(*values.shape)
-    require_finite(values)
-    return image_sample(values, path.stem, title=path.name, source=str(path), notes=notes)

@@ -5,8 +5,15 @@ from __future__ import annotations
 from explorer.data.finding import fitted, samples
 from explorer.data.samples import Sample
 from explorer.declare.card import Card
+from explorer.declare.space import space_of_kind
 
 SMALL = 256  # places of a sample that a check takes besides the one that was asked for
+
+
+def several(card: Card, count: int) -> list[str]:
+    """Return the card's sample and others on which the network is checked as well, by name."""
+    found = space_of_kind(card.domain).several(card, count)
+    return found if found is not None else [card.sample, *others_that_fit(card, count - 1)]
 
 
 def others_that_fit(card: Card, count: int) -> list[str]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from functools import cache
 from pathlib import Path
 
+from explorer.data.parts import one_part
 from explorer.data.samples import Sample, SampleSpec
 from explorer.declare.card import Form
-from explorer.declare.space import domain_word, space_of_kind, spaces
+from explorer.declare.registry import scan, scanned
+from explorer.declare.space import spaces
 
 
-@cache
+@scanned
 def samples() -> dict[str, SampleSpec]:
     """Return every shipped sample by name."""
     import explorer.spaces as package
-    from explorer.declare.registry import scan
 
     return scan(package, "SAMPLES", "samples")
 
@@ -50,18 +50,6 @@ def find_sample(text: str, seed: int = 0) -> Sample:
     near = get_close_matches(text, known, 1, 0.5)
     hint = f"did you mean {near[0]!r}?" if near else "'list data' names them all"
     raise ValueError(f"there is no sample or file {text!r}; {hint}")
-
-
-def one_part(sample: Sample, part: str) -> Sample:
-    """Return one of several things in a sample.
-
-    Raises:
-        ValueError: it holds one thing, or no such part; in one sentence.
-    """
-    found = space_of_kind(sample.domain).part_of(sample, part)
-    if found is None:
-        raise ValueError(f"a {domain_word(sample.domain)} has no part {part[:40]!r}; leave out what follows #")
-    return found
 
 
 def split_part(text: str) -> tuple[str, str]:

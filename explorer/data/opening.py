@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 from explorer.data.checks import file_bytes, reason, refusal
-from explorer.data.finding import one_part
+from explorer.data.parts import one_part
 from explorer.data.readers import Reader, ReadError
 from explorer.data.samples import Sample
+from explorer.declare.registry import scan, scanned
 from explorer.declare.space import space_of_kind
 
 _SNIFFED = 64  # bytes, as `Reader.sniff` is declared
@@ -36,11 +36,10 @@ def wide_text(head: bytes) -> str:
     return ""
 
 
-@cache
+@scanned
 def readers() -> dict[str, Reader]:
     """Return every reader by name."""
     import explorer.spaces as package
-    from explorer.declare.registry import scan
 
     return scan(package, "READER", "readers")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from explorer.data.samples import Sample
+from explorer.declare.registry import scan, scanned
 from explorer.declare.space import domain_word
 
 
@@ -24,19 +24,18 @@ class Writer:
     title: str
     extensions: tuple[str, ...]
     write: Callable[[Sample, Path], tuple[str, ...]]
-    domains: tuple[str, ...] = ("graph", "set")
+    domains: tuple[str, ...]
 
 
-@cache
-def writers(domain: str = "graph") -> dict[str, Writer]:
+@scanned
+def writers(domain: str) -> dict[str, Writer]:
     """Return every writer of samples of this domain by name."""
     import explorer.spaces as package
-    from explorer.declare.registry import scan
 
     return {name: writer for name, writer in scan(package, "WRITER", "writers").items() if domain in writer.domains}
 
 
-def writable(domain: str = "graph") -> tuple[str, ...]:
+def writable(domain: str) -> tuple[str, ...]:
     """Return the extensions that a sample of this domain can be written to."""
     return tuple(sorted({e for writer in writers(domain).values() for e in writer.extensions}))
 

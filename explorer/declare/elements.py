@@ -13,11 +13,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
 from typing import TYPE_CHECKING
 
 from explorer.declare.fields import FieldType
 from explorer.declare.params import Param
+from explorer.declare.registry import scan, scanned
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -252,11 +252,10 @@ def _shortest(value: float) -> str:
     return text if float(text := f"{value:.6g}") == value else repr(float(value))
 
 
-@cache
+@scanned
 def transforms() -> dict[str, Transform]:
     """Return every transform by name."""
     import explorer.spaces as package
-    from explorer.declare.registry import scan
 
     return scan(package, "TRANSFORM", "transforms")
 

@@ -8,44 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cache
 
-from explorer.declare.fields import INVARIANT, Domain, FieldType, Pairs, Point, Regular, Representation, Scalar
+from explorer.declare.fields import INVARIANT, Domain, FieldType, Pairs, Point, Regular, Scalar
 from explorer.declare.groups import group
+from explorer.declare.registry import scanned
+from explorer.declare.written import Written, bare
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """How a representation is written: a word, and perhaps arguments in brackets after it.
-
-    Attributes:
-        make: the arguments' text -> the representation; raises ValueError.
-        homes: first words of the domains that it is for; () for all without a batch axis.
-        arguments: regular expression of what stands in the brackets; "" for no brackets.
-        anywhere: whether it is for domains with a batch axis too.
-        refusal: said where it is not for a domain, instead of the general sentence.
-    """
-
-    make: Callable[[str], Representation]
-    homes: tuple[str, ...] = ()
-    arguments: str = ""
-    refusal: str = ""
-    anywhere: bool = False
-
-
-def bare(domain: Domain) -> Callable[[str], Domain]:
-    """Return the reader of a domain that has nothing more to say; it raises LookupError where there is more."""
-
-    def read(rest: str) -> Domain:
-        if rest:
-            raise LookupError(rest)
-        return domain
-
-    return read
-
-
-@cache
+@scanned
 def _domains() -> Mapping[str, Callable[[str], Domain]]:
     from explorer.declare.space import spaces
 
@@ -55,14 +25,16 @@ def _domains() -> Mapping[str, Callable[[str], Domain]]:
     return found
 
 
-@cache
+@scanned
 def _representations() -> Mapping[str, Written]:
     from explorer.declare.space import spaces
 
     found: dict[str, Written] = {
         "scalar": Written(lambda _: Scalar(), anywhere=True),
         "intensity": Written(lambda _: Scalar(intensity=True), anywhere=True),
-        "regular": Written(lambda name: Regular(group(name)), ("grid", "point", "vertex"), "[A-Za-z0-9]+"),
+        "regular": Written(
+            lambda name: Regular(group(name)), arguments="[A-Za-z0-9]+", fits=lambda domain: domain.fibred
+        ),
     }
     for space in spaces().values():
         found |= space.representations
@@ -92,7 +64,8 @@ def parse_field(text: str) -> FieldType:
         if not _at_home(written, domain):
             if domain.batched:
                 break
-            where = " or ".join(home for home in written.homes if not _domains()[home]("").batched)
+            there = (read("") for read in _domains().values())
+            where = " or ".join(d.name for d in there if not d.batched and _at_home(written, d))
             told = f"{word!r} is for values at each {where}, not at each {on}"
             raise ValueError(f"field type {text!r}: {written.refusal or told}")
         return FieldType(domain, written.make(found["arguments"] if brackets else ""))
@@ -100,6 +73,8 @@ def parse_field(text: str) -> FieldType:
 
 
 def _at_home(written: Written, domain: Domain) -> bool:
+    if written.fits is not None:
+        return written.fits(domain)
     return domain.name in written.homes if written.homes else written.anywhere or not domain.batched
 
 

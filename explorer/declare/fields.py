@@ -33,6 +33,7 @@ class Domain:
         batched: whether axis 0 counts samples; else a tensor holds one sample.
         placed: whether there are places for an element to move; else there is one value for the whole input.
         counted: whether a person selects a place by its number, as a node or a step.
+        fibred: whether a finite group can mix the channels at a place (regular fields).
         remembers: whether what comes in from outside, as padding, counts like any other input. On other domains a
             layer that sees everything has no verdict where something was cut off.
     """
@@ -43,6 +44,7 @@ class Domain:
     batched: ClassVar[bool] = True
     placed: ClassVar[bool] = True
     remembers: ClassVar[bool] = False
+    fibred: ClassVar[bool] = False
     counted: ClassVar[bool] = False
 
     @property
@@ -149,6 +151,7 @@ class Point(Domain):
 
     name = "point"
     placed = False
+    fibred = True
 
     def text(self, rep: Representation) -> str:
         return "invariant" if rep == Scalar() else f"point {rep}"

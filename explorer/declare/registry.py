@@ -11,11 +11,31 @@ import importlib
 import os
 import pkgutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, cast
 
+P = ParamSpec("P")
+T = TypeVar("T")
 PLUGINS = "EQUISCOPE_PLUGINS"  # folders that hold packages, separated as in PATH
+
+
+_caches: list[Any] = []
+
+
+def scanned(function: Callable[P, T]) -> Callable[P, T]:
+    """Call a function once for each arguments, until `forget`: for what follows from what was scanned."""
+    kept = cache(function)
+    _caches.append(kept)
+    return cast("Callable[P, T]", kept)
+
+
+def forget() -> None:
+    """Scan again from here on, when a package of one's own has come or gone."""
+    importlib.invalidate_caches()
+    for kept in _caches:
+        kept.cache_clear()
 
 
 def scan(package: ModuleType, constant: str, room: str = "") -> dict[str, Any]:

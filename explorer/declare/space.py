@@ -10,11 +10,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from explorer.declare.field_text import Written
 from explorer.declare.fields import Domain, FieldType
+from explorer.declare.registry import scan, scanned
+from explorer.declare.written import Written
 
 if TYPE_CHECKING:
     # the one place where types of upper rooms are named below: a space answers their questions
@@ -50,6 +50,11 @@ class Kind:
         sample: what somebody's own network is shown on first.
         beside: how many models there is room for beside the first one.
         maker: what of the public library makes inputs of plain tensors, for messages.
+        title, one: what many and one of them are called in the window: "Graphs", "a graph".
+        lessons: heading of the lessons about it; the title if empty.
+        place: kinds of a low place are listed first.
+        pictured: whether values by place and channel are a picture of it.
+        showcase: a chain that shows something, for pictures; "" leaves everything as it is.
     """
 
     name: str
@@ -58,6 +63,12 @@ class Kind:
     sample: str = ""
     beside: int = 2
     maker: str = ""
+    title: str = ""
+    one: str = ""
+    lessons: str = ""
+    place: int = 90
+    showcase: str = ""
+    pictured: bool = True
 
 
 class Inference(ABC):
@@ -123,7 +134,7 @@ class Space(ABC):
         domains, representations: how fields of this space are written.
         examples: texts of fields, for messages.
         orbits: names of transforms along which an error curve is drawn first.
-        capture_endings: file endings that a layer's values are written to, beside captures of tensors.
+        capture_endings: {title of a format: ending} that a layer's values are written to, beside captures of tensors.
         parted: whether a sample may hold several things, of which "name#k" is one.
     """
 
@@ -134,7 +145,7 @@ class Space(ABC):
     representations: ClassVar[Representations] = {}
     examples: ClassVar[tuple[str, ...]] = ()
     orbits: ClassVar[tuple[str, ...]] = ()
-    capture_endings: ClassVar[tuple[str, ...]] = ()
+    capture_endings: ClassVar[Mapping[str, str]] = {}
     parted: ClassVar[bool] = False
 
     # samples --------------------------------------------------------------------------------------------------
@@ -173,11 +184,12 @@ class Space(ABC):
         """Return a small picture, (side, side, 3), or None."""
         return None
 
-    def several(self, card: Card, count: int) -> list[str]:
-        """Return the card's sample and others on which the network is checked as well, by name."""
-        from explorer.data.choosing import others_that_fit
+    def several(self, card: Card, count: int) -> list[str] | None:
+        """Return the card's sample and others on which the network is checked as well, by name.
 
-        return [card.sample, *others_that_fit(card, count - 1)]
+        None leaves the choice to `data.choosing`: small ones that fit.
+        """
+        return None
 
     # networks -------------------------------------------------------------------------------------------------
     def recognise(self, network: Recognised) -> Form | None:
@@ -244,10 +256,11 @@ class Space(ABC):
     def random_steps(
         self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, state: State | None
     ) -> tuple[Step, ...]:
-        """Return a random element other than the identity as steps that the controls can show."""
-        from explorer.state.random_element import any_step
+        """Return a random element other than the identity as steps that the controls can show.
 
-        return any_step(rng, kind)
+        () leaves the choice to `state.random_element`: the first transform that has an inverse.
+        """
+        return ()
 
     def sweepers(self) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
         """Return functions with the signature of `square.sweep.sweep`: one that estimates errors, one that is quicker.
@@ -284,23 +297,22 @@ class Space(ABC):
         raise ValueError(f"{p.card.name} does not live on anything that is written in this format")
 
 
-@cache
+@scanned
 def spaces() -> dict[str, Space]:
     """Return every space by name, those of the lowest rank first."""
     import explorer.spaces as package
-    from explorer.declare.registry import scan
 
     found: dict[str, Space] = scan(package, "SPACE", "space")
     return dict(sorted(found.items(), key=lambda item: (item[1].rank, item[0])))
 
 
-@cache
+@scanned
 def kinds() -> dict[str, Kind]:
     """Return every kind of data by name."""
     return {kind.name: kind for space in spaces().values() for kind in space.kinds}
 
 
-@cache
+@scanned
 def space_of_kind(kind: str) -> Space:
     """Return the space of a kind of data; raise KeyError where there is none."""
     return next(s for s in spaces().values() if any(k.name == kind for k in s.kinds))

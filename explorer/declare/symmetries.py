@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
 
 import numpy as np
 
 from explorer.declare.elements import Element
+from explorer.declare.registry import scan, scanned
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,10 @@ class Symmetry:
     elements: Callable[[str, Situation], list[tuple[str, Element]]]
 
 
-@cache
+@scanned
 def symmetries() -> dict[str, Symmetry]:
     """Return every symmetry by its name."""
     import explorer.spaces as package
-    from explorer.declare.registry import scan
 
     return scan(package, "SYMMETRY", "symmetries")
 

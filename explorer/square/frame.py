@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -12,13 +11,14 @@ from numpy.typing import NDArray
 
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import Domain, Point
+from explorer.declare.registry import scanned
 from explorer.state.state import State
 
 Array = NDArray[np.floating]
 Part = TypeVar("Part")
 
 
-@lru_cache(maxsize=1024)
+@scanned
 def _domain(field: str) -> Domain | None:
     """Return the domain of a field's text, None where the field is not known."""
     try:
@@ -138,7 +138,7 @@ class Square:
     @property
     def domain(self) -> str:
         """Return the kind of data that it lives on; of a graph and a set the first."""
-        return self.kind or getattr(self.part, "data", "grid")
+        return getattr(self.part, "data", "") or self.kind
 
     def of(self, kind: type[Part]) -> Part | None:
         """Return its part if it is one of that kind, else None."""

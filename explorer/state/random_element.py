@@ -12,7 +12,7 @@ from explorer.state.state import State
 def random_steps(
     rng: np.random.Generator,
     size: tuple[int, int],
-    domain: str = "grid",
+    domain: str,
     exact: bool = True,
     state: State | None = None,
 ) -> tuple[Step, ...]:
@@ -21,7 +21,9 @@ def random_steps(
     With `exact` it permutes places where there is such a one, so that a verdict can be given. What is no part of the
     group (a boundary) is kept from `state`.
     """
-    return space_of_kind(domain).random_steps(rng, size, domain, exact, state) if domain in kinds() else ()
+    if domain not in kinds():
+        return ()
+    return space_of_kind(domain).random_steps(rng, size, domain, exact, state) or any_step(rng, domain)
 
 
 def any_step(rng: np.random.Generator, domain: str) -> tuple[Step, ...]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import Step, transforms
 from explorer.declare.field_text import parse_field
 from explorer.declare.params import Param
 from explorer.declare.space import kinds, same_space, space_of_kind
-from explorer.square.frame import LayerInfo
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 
@@ -19,7 +19,20 @@ MOST_BESIDE = 2  # models beside the first, where there is room for them: three 
 DTYPES = ("float32", "float64")
 
 
-def resolve(state: State, catalogue: Catalogue, layers: Sequence[LayerInfo] = ()) -> State:
+class LayerSeen(Protocol):
+    """What is asked of a layer of the model that is shown."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def channels(self) -> int: ...
+
+
+def resolve(state: State, catalogue: Catalogue, layers: Sequence[LayerSeen] = ()) -> State:
     """Return the nearest state that can be shown; the same state when nothing is wrong with it.
 
     An unknown model or sample is kept: it may be a file, and if not, the engine says so better than a silent
@@ -99,7 +112,7 @@ def _is_field(text: str) -> bool:
     return True
 
 
-def _place(state: State, layers: Sequence[LayerInfo]) -> State:
+def _place(state: State, layers: Sequence[LayerSeen]) -> State:
     """Drop a layer that is not there, and a channel or pixel outside of the layer."""
     found = next((layer for layer in layers if layer.name == state.layer), None)
     if layers and found is None:

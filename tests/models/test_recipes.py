@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import json
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -27,11 +25,12 @@ from explorer.app.engine import LocalEngine
 from explorer.data.readers import ReadError
 from explorer.declare.elements import chain_element, inverse_steps, parse_chain, transforms
 from explorer.declare.fields import Scalar
-from explorer.declare.registry import PLUGINS, scan
+from explorer.declare.registry import forget, scan
 from explorer.equivariance import check_equivariance
 from explorer.spaces.grid.fields import grid
 from explorer.spaces.mesh.form import MeshInput
 from explorer.state.state import State
+from tests.plugins import plugged
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "recipes.md"
@@ -53,18 +52,11 @@ RECIPES = recipes()
 each_recipe = pytest.mark.parametrize("path", RECIPES)
 
 Install = Callable[[str], None]
-CACHES: tuple[Any, ...] = (
-    explorer.declare.elements.transforms,
-    explorer.declare.symmetries.symmetries,
-    explorer.data.finding.samples,
-    explorer.data.opening.readers,
-)
 
 
 @pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+def install(tmp_path: Path) -> Iterator[Install]:
     """Put a recipe into a package of one's own, which the scans find; take it out again after the test."""
-    forgotten = set(sys.modules)
 
     def put(path: str) -> None:
         file = tmp_path / path
@@ -74,18 +66,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         file.write_text(RECIPES[path], encoding="utf-8")
         forget()
 
-    def forget() -> None:
-        for name in {name for name in sys.modules if name.partition(".")[0] == "mine"} - forgotten:
-            del sys.modules[name]
-        importlib.invalidate_caches()
-        for cached in CACHES:
-            cached.cache_clear()
-
-    monkeypatch.setenv(PLUGINS, str(tmp_path))
-    monkeypatch.setattr(sys, "path", [*sys.path])  # the scan adds the folder
-    yield put
-    monkeypatch.undo()
-    forget()
+    with plugged(tmp_path, "mine"):
+        yield put
 
 
 def test_there_is_a_recipe_for_everything_that_is_scanned() -> None:

@@ -1,4 +1,4 @@
-"""What domains of data and families of models are called where one chooses among them."""
+"""Name kinds of data and families of models where one chooses among them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,9 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from explorer.declare.card import ModelInfo
-from explorer.declare.space import same_space
+from explorer.declare.space import kinds
 
 Thing = TypeVar("Thing")
-TITLES = {
-    "grid": "Images", "graph": "Graphs", "set": "Sets", "mesh": "Meshes", "time": "Sequences", "sphere": "Sphere",
-    "volume": "Volumes",
-}  # fmt: skip
-ONE = {"grid": "an image", "graph": "a graph", "set": "a set", "mesh": "a mesh", "time": "a sequence"}
 MOST = 24  # entries of a menu: as many fit on a screen of 800 pixels with room to spare
 # the rows of docs/systems.md that more models have than fit into one menu
 FAMILIES = {
@@ -26,20 +21,28 @@ FAMILIES = {
 }  # fmt: skip
 
 
-def title_of(domain: str) -> str:
-    """Return the heading of a domain."""
-    return TITLES.get(domain, domain.capitalize())
+def title_of(kind: str) -> str:
+    """Return the heading of a kind of data."""
+    found = kinds().get(kind)
+    return (found.title if found else "") or kind.capitalize()
 
 
-def place_of(domain: str) -> tuple[int, str]:
-    """Return the key that puts domains in order: those that are known first."""
-    order = list(TITLES)
-    return (order.index(domain) if domain in order else len(order), domain)
+def one_of(kind: str) -> str:
+    """Return what one thing of a kind is called in a sentence."""
+    found = kinds().get(kind)
+    return (found.one if found else "") or f"a {kind}"
 
 
-def lessons_of(domain: str) -> str:
-    """Return the heading of the lessons about a domain; sets and graphs are taught together."""
-    return "Graphs, sets and attention" if same_space(domain, "graph") else title_of(domain)
+def place_of(kind: str) -> tuple[int, str]:
+    """Return the key that puts kinds of data in order: those that are known first."""
+    found = kinds().get(kind)
+    return (found.place if found else 99, kind)
+
+
+def lessons_of(kind: str) -> str:
+    """Return the heading of the lessons about a kind of data; sets and graphs are taught together."""
+    found = kinds().get(kind)
+    return (found.lessons if found else "") or title_of(kind)
 
 
 def families(models: Sequence[ModelInfo]) -> list[tuple[str, list[ModelInfo]]]:

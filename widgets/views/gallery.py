@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.declare.card import ModelInfo
+from explorer.declare.space import kinds
 from explorer.state.catalogue import Catalogue, SampleInfo
 from widgets.base import theme
 from widgets.base.frame_view import StateView
@@ -183,7 +184,7 @@ class GalleryView(StateView):
         beside = [n for n in (self.state.compared if self.known else ()) if n != name]
         added = not self.known or name not in self.state.compared
         shown = self.models.named(self.state.model) if self.known else None
-        alone = shown is None or shown.domain == "grid"
+        alone = shown is None or shown.domain not in kinds() or kinds()[shown.domain].beside < 2
         names = ([] if alone else beside[-1:]) + [name] if added else beside
         self.wished.emit(Wish(changes={"compare": ",".join(names)}))
 

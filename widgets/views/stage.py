@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QGraphicsScene, QVBoxLayout, QWidget
 
+from explorer.declare.space import kinds
 from explorer.spaces.graph.values import GraphPart
 from explorer.square.frame import Frame, Square
 from explorer.state.state import State
@@ -429,7 +430,7 @@ def row_alike(squares: tuple[Square, ...]) -> bool:
 
 VIEW = ViewSpec(
     "stage", "Stage", Stage, "center", 0, "The commuting square: pictures, maps, and whether they agree.",
-    domains=("grid", "graph", "set", "time"),  # vertices in rows are no picture of a surface
+    domains=tuple(k.name for k in sorted(kinds().values(), key=lambda k: k.place) if k.pictured),
 )  # fmt: skip
 
 

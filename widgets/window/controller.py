@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
+from explorer.app.failures import failure_of
 from explorer.app.runner import Engine, NoEngine, Runner, Task, TaskDone, orbit_key
 from explorer.data.finding import split_part
 from explorer.data.opening import domain_of
@@ -22,8 +23,7 @@ from explorer.state.random_element import random_steps
 from explorer.state.resolve import resolve
 from explorer.state.session import SessionError, is_session, load_session
 from explorer.state.state import History, State
-from explorer.work.errors import failure_of
-from widgets.base.kinds_of_data import ONE
+from widgets.base.kinds_of_data import one_of
 from widgets.base.view import Wish
 from widgets.window.playing import Player
 
@@ -92,7 +92,7 @@ class Controller(QObject):
         if self.info is not None:
             return self.info.domain
         # a model from a file: its frame says what it lives on
-        return self.frame.squares[0].domain if self.frame is not None and self.frame.squares else "grid"
+        return self.frame.squares[0].domain if self.frame is not None and self.frame.squares else ""
 
     @property
     def curves(self) -> tuple[OrbitCurve, ...]:
@@ -285,7 +285,7 @@ class Controller(QObject):
             return
         samples = {s.name: s for s in self.catalogue.samples} if self.catalogue else {}
         title = samples[sample].title if sample in samples else Path(sample).name
-        what = ONE.get(samples[sample].domain if sample in samples else known[model].domain, "of another kind")
+        what = one_of(samples[sample].domain if sample in samples else known[model].domain)
         before, now = self.info.title, known[model].title
         self.told.emit(f"{title} is {what}, which “{before}” cannot take: now “{now}” is shown.")
 

@@ -10,8 +10,9 @@ from PySide6.QtCore import QByteArray, QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu
 
+from explorer.app.failures import failure_of
+from explorer.declare.space import kinds, space_of_kind
 from explorer.state.session import Session, SessionError, load_session, save_session
-from explorer.work.errors import failure_of
 from explorer.work.places import RESOURCES
 from widgets.base import theme
 from widgets.base.kinds_of_data import lessons_of
@@ -182,9 +183,11 @@ class Files(QObject):
     def export_captures(self) -> None:
         """Save what every layer answered, on the worker thread: the tensors never come here."""
         state = self._controller.state
-        mesh = ";;Mesh with the layer's values (*.ply)" if self._controller.domain == "mesh" else ""
+        kind = self._controller.domain
+        own = space_of_kind(kind).capture_endings if kind in kinds() else {}
+        more = "".join(f";;{title} (*{ending})" for title, ending in own.items())
         name = f"{state.model}-captures.safetensors"
-        path = self.ask_save("Export captures", name, f"Safetensors (*.safetensors){mesh}")
+        path = self.ask_save("Export captures", name, f"Safetensors (*.safetensors){more}")
         if not path:
             return
 

@@ -82,6 +82,11 @@ class Panes(QTabWidget):
         for spec, view in self.centred:
             self.setTabVisible(self.indexOf(view), not spec.domains or domain in spec.domains)
 
+    def at_home(self, domain: str) -> bool:
+        """Say whether the view in front was made for a kind of data, or for all of them."""
+        spec = next((spec for spec, view in self.centred if view is self.currentWidget()), None)
+        return spec is not None and (not spec.domains or domain in spec.domains[:1])
+
     def show_home(self, domain: str) -> None:
         """Bring the view of the centre to the front that was made for a kind of data."""
         first = next((view for spec, view in self.centred if domain in spec.domains[:1]), None)

@@ -131,13 +131,13 @@ class Shell(QMainWindow):
     def _follow_domain(self, frame: Frame) -> None:
         """Offer the views of this kind of data, and begin with the one that was made for it."""
         first_square = frame.squares[0] if frame.squares else None
-        domain = "grid" if first_square is None else first_square.domain
+        domain = "" if first_square is None else first_square.domain
         if domain == self._domain:
             return
         fresh, self._domain = self._domain != "", domain
         self.panes.offer(domain)
         self.docks.follow(domain)
-        if fresh or domain != "grid":
+        if fresh or not self.panes.at_home(domain):
             self.panes.show_home(domain)
 
     def show_catalogue(self, catalogue: Catalogue) -> None:

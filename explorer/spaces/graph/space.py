@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from explorer.declare.field_text import Written, bare
 from explorer.declare.space import Domains, Inference, Kind, Representations, Space
+from explorer.declare.written import Written, bare
 from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes
 
 if TYPE_CHECKING:
@@ -32,9 +32,15 @@ class GraphSpace(Space):
 
     name = "graph"
     kinds = (
-        Kind("graph", group="permutation", sample="karate", maker="equiscope.graph(x, edge_index)"),
-        Kind("set", group="permutation", sample="karate", maker="equiscope.graph(x)"),
-    )
+        Kind(
+            "graph", group="permutation", sample="karate", maker="equiscope.graph(x, edge_index)", title="Graphs",
+            one="a graph", lessons="Graphs, sets and attention", place=10, showcase="permute:3",
+        ),
+        Kind(
+            "set", group="permutation", sample="karate", maker="equiscope.graph(x)", title="Sets", one="a set",
+            lessons="Graphs, sets and attention", place=11, showcase="permute:3",
+        ),
+    )  # fmt: skip
     rank = 20
     domains: ClassVar[Domains] = {"node": bare(Nodes()), "edge": bare(Edges()), "graph": bare(Graphs())}
     representations: ClassVar[Representations] = {

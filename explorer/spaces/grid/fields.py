@@ -26,6 +26,7 @@ class Grid(Domain):
     flat: tuple[int, int] | None = None
     name = "grid"
     space = "grid"
+    fibred = True
 
     @property
     def axes(self) -> tuple[str, ...]:

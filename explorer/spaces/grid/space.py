@@ -28,7 +28,19 @@ class GridSpace(Space):
     """Images, (batch, channel, height, width), under motions of the plane."""
 
     name = "grid"
-    kinds = (Kind("grid", group="D4", sample="digit-3", beside=1, maker="equiscope.image(x)"),)
+    kinds = (
+        Kind(
+            "grid",
+            group="D4",
+            sample="digit-3",
+            beside=1,
+            maker="equiscope.image(x)",
+            title="Images",
+            one="an image",
+            place=0,
+            showcase="rotate:90",
+        ),
+    )
     rank = 90  # whatever is none of the others takes images
     domains: ClassVar[Domains] = {"grid": parse_grid}
     examples = ("grid scalar", "grid regular(D4)", "grid scalar /2")

@@ -14,6 +14,7 @@ class Vertices(Nodes):
 
     name = "vertex"
     space = "mesh"
+    fibred = True
 
     @property
     def axes(self) -> tuple[str, ...]:

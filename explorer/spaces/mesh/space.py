@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from explorer.declare.field_text import Written, bare
 from explorer.declare.space import Domains, Inference, Kind, Representations, Space
+from explorer.declare.written import Written, bare
 from explorer.spaces.mesh.fields import (
     Ambient,
     Direction,
@@ -45,7 +45,13 @@ class MeshSpace(Space):
     """Triangle meshes: what a network is called with is intrinsic; positions, faces and frames move along beside it."""
 
     name = "mesh"
-    kinds = (Kind("mesh", group="gauge", sample="body", maker="equiscope.mesh(vertices, faces)"),)
+    kinds = (
+        Kind(
+            "mesh", group="gauge", sample="body", maker="equiscope.mesh(vertices, faces)", title="Meshes", one="a mesh",
+            place=20, showcase="random-gauge:3", pictured=False,  # vertices in rows are no picture of a surface
+
+        ),
+    )  # fmt: skip
     rank = 10
     domains: ClassVar[Domains] = {"vertex": bare(Vertices()), "face": bare(Faces())}
     representations: ClassVar[Representations] = {
@@ -61,7 +67,7 @@ class MeshSpace(Space):
     }
     examples = ("vertex scalar", "vertex tangent(0,1,2)", "vertex regular(C8)")
     orbits = ("gauge",)
-    capture_endings = (".ply",)
+    capture_endings: ClassVar[Mapping[str, str]] = {"Mesh with the layer's values": ".ply"}
 
     def fit(self, sample: Sample, form: Form) -> Sample:
         from explorer.spaces.mesh.fit import fit_mesh

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from explorer.declare.field_text import Written
 from explorer.declare.space import Domains, Inference, Kind, Representations, Space
+from explorer.declare.written import Written
 from explorer.spaces.sequence.fields import Strands, parse_steps
 
 if TYPE_CHECKING:
@@ -34,7 +34,19 @@ class SequenceSpace(Space):
     """Sequences, (steps, channels)."""
 
     name = "sequence"
-    kinds = (Kind("time", word="sequence", group="shift", sample="sine", maker="equiscope.sequence(x)"),)
+    kinds = (
+        Kind(
+            "time",
+            word="sequence",
+            group="shift",
+            sample="sine",
+            maker="equiscope.sequence(x)",
+            title="Sequences",
+            one="a sequence",
+            place=30,
+            showcase="shift:5",
+        ),
+    )
     rank = 30
     domains: ClassVar[Domains] = {"step": parse_steps}
     representations: ClassVar[Representations] = {"strands": Written(lambda _: Strands())}

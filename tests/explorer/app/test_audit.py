@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from explorer.app.audit import audit
 from explorer.app.engine import LocalEngine
+from explorer.data.choosing import several
 from explorer.data.finding import fitted, samples
 from explorer.declare.elements import parse_chain
-from explorer.declare.space import space_of_kind
 from explorer.network.trace import LayerError
 from explorer.spaces.graph.form import GraphInput
 from explorer.spaces.grid.form import InputSpec
@@ -76,7 +76,7 @@ def test_an_audit_uses_real_data_of_the_same_kind(engine: LocalEngine) -> None:
 )
 def test_a_check_draws_what_the_network_takes(domain: str, given: Any, sample: str) -> None:
     """An image network is never given a set because their names begin alike."""
-    found = space_of_kind(domain).several(card("any", symmetric_net, domain=domain, input=given, sample=sample), 4)
+    found = several(card("any", symmetric_net, domain=domain, input=given, sample=sample), 4)
     assert found[0] == sample and len(set(found)) == len(found) > 1
     for name in found:
         assert samples()[name].domain == domain

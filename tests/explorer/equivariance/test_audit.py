@@ -12,9 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer import check_equivariance
 from explorer.declare.elements import chain_element, parse_chain
-from explorer.equivariance import measure
+from explorer.equivariance import check_equivariance, measure
 from explorer.equivariance.check import Report
 from explorer.network.trace import LayerError
 from explorer.spaces.graph.fields import NODE

@@ -9,10 +9,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from explorer import check_equivariance
 from explorer.declare.elements import Chain, Element, transforms
 from explorer.declare.fields import INVARIANT, FieldType
-from explorer.equivariance import measure
+from explorer.equivariance import check_equivariance, measure
 from explorer.equivariance.attribution import attributed
 from explorer.equivariance.presets import PRESETS, preset_figures
 from explorer.network.trace import trace

@@ -151,7 +151,7 @@ def test_random_exact_elements_are_exact_and_never_nothing(size: tuple[int, int]
     rng = np.random.default_rng(0)
     seen = set()
     for _ in range(200):
-        steps = random_steps(rng, size)
+        steps = random_steps(rng, size, "grid")
         element = chain_element(steps)
         assert steps and not element.identity
         assert element.exact(grid(), (1, 1, *size))
@@ -161,14 +161,16 @@ def test_random_exact_elements_are_exact_and_never_nothing(size: tuple[int, int]
 
 def test_random_elements_of_any_angle() -> None:
     rng = np.random.default_rng(0)
-    angles = {s.values[0] for _ in range(50) for s in random_steps(rng, (29, 29), exact=False) if s.name == "rotate"}
+    angles = {
+        s.values[0] for _ in range(50) for s in random_steps(rng, (29, 29), "grid", exact=False) if s.name == "rotate"
+    }
     assert len(angles) > 40 and any(angle % 90 for angle in angles)
 
 
 def test_random_elements_keep_the_boundary() -> None:
     state = State(steps=parse_chain("translate:1,1,zero"))
     rng = np.random.default_rng(0)
-    steps = [s for _ in range(50) for s in random_steps(rng, (29, 29), state=state) if s.name == "translate"]
+    steps = [s for _ in range(50) for s in random_steps(rng, (29, 29), "grid", state=state) if s.name == "translate"]
     assert steps and all(s.values[2] == 1.0 for s in steps)
 
 

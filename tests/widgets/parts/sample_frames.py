@@ -44,7 +44,7 @@ def make_square(
         output=rng.dirichlet(np.ones(10)).astype(np.float32), output_g=rng.dirichlet(np.ones(10)).astype(np.float32),
         labels=tuple("0123456789"), probabilities=True, filters=maps(64, 3, 3),
         filter_labels=tuple(f"filter {i // 8} · {i % 8}" for i in range(64)), filter_columns=8,
-        matrices={"W": maps(1, 121, 121)[0]}, shown=channels, hints=(),
+        matrices={"W": maps(1, 121, 121)[0]}, shown=channels, hints=(), kind="grid",
     )  # fmt: skip
 
 

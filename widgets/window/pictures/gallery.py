@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from explorer.app.runner import Engine
-from explorer.declare.elements import parse_chain
+from explorer.declare.elements import Step, parse_chain
+from explorer.declare.space import kinds
 from explorer.state.session import write_beside
 from explorer.state.state import State
 from widgets.base.view import View
@@ -19,13 +20,11 @@ from widgets.window.pictures.offscreen import NoPicture, visit_window
 
 # views that list what there is rather than show what a network does
 _LISTS = ("gallery", "log", "inspector")
-_SHOWCASE = {
-    "grid": "rotate:90",
-    "graph": "permute:3",
-    "set": "permute:3",
-    "time": "shift:5",
-    "mesh": "random-gauge:3",
-}  # an element that shows something
+
+
+def _showcase(kind: str) -> tuple[Step, ...]:
+    """Return an element that shows something on this kind of data."""
+    return parse_chain(kinds()[kind].showcase) if kind in kinds() else ()
 
 
 def view_pictures(start: Callable[[], Engine], state: State, folder: Path) -> list[Path]:
@@ -43,11 +42,11 @@ def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
     """Save every card x view, the window light and dark at two sizes, and an index; return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     made: list[Path] = []
-    first = State(steps=parse_chain(_SHOWCASE["grid"]))
+    first = State(steps=parse_chain("rotate:90"))
     pair = replace(first, model="plain-cnn", compare="d4-cnn", sample="digit-3")
-    graph = State(model="gat", sample="karate", node=0, steps=parse_chain(_SHOWCASE["graph"]))
-    time = State(model="lstm", sample="", node=60, steps=parse_chain(_SHOWCASE["time"]))
-    mesh = State(model="gem-cnn", sample="body", layer="act1", node=700, steps=parse_chain(_SHOWCASE["mesh"]))
+    graph = State(model="gat", sample="karate", node=0, steps=parse_chain("permute:3"))
+    time = State(model="lstm", sample="", node=60, steps=parse_chain("shift:5"))
+    mesh = State(model="gem-cnn", sample="body", layer="act1", node=700, steps=parse_chain("random-gauge:3"))
     for theme in ("light", "dark"):
         for size, state, name in (
             ((1280, 800), replace(first, sample="digit-3"), "window"),
@@ -64,7 +63,7 @@ def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
             _compact(path)
             made.append(path)
             print(path, file=sys.stderr, flush=True)
-    states = [State(model=name, steps=parse_chain(_SHOWCASE[domain])) for name, domain in _models(start)]
+    states = [State(model=name, steps=_showcase(domain)) for name, domain in _models(start)]
 
     def visit(window: MainWindow) -> None:
         model = window.controller.state.model
@@ -94,7 +93,7 @@ def _models(start: Callable[[], Engine]) -> list[tuple[str, str]]:
 def _save_views(window: MainWindow, folder: Path, worth: Callable[[View], bool] = lambda view: True) -> list[Path]:
     made = []
     squares = window.controller.frame.squares if window.controller.frame is not None else ()
-    domain = squares[0].domain if squares else "grid"
+    domain = squares[0].domain if squares else ""
     for spec, view in window.panes.views:
         if spec.name in _LISTS or (spec.domains and domain not in spec.domains):
             continue

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from explorer.data.samples import Sample
 from explorer.data.writers import Writer
+from explorer.spaces.graph.kinds import GRAPHS
 from explorer.spaces.graph.samples.edges import is_symmetric
 from explorer.spaces.graph.writers.records import left_out
 
@@ -100,8 +101,8 @@ def _write_torch(sample: Sample, path: Path) -> tuple[str, ...]:
 
 
 WRITER = (
-    Writer("adjacency", "Adjacency matrix (NPZ)", (".npz",), _write_npz),
-    Writer("matrix-market", "Adjacency matrix (MTX)", (".mtx",), _write_mtx),
-    Writer("safetensors", "Graph as tensors (safetensors)", (".safetensors",), _write_safetensors),
-    Writer("torch", "Graph as tensors (pt)", (".pt",), _write_torch),
+    Writer("adjacency", "Adjacency matrix (NPZ)", (".npz",), _write_npz, GRAPHS),
+    Writer("matrix-market", "Adjacency matrix (MTX)", (".mtx",), _write_mtx, GRAPHS),
+    Writer("safetensors", "Graph as tensors (safetensors)", (".safetensors",), _write_safetensors, GRAPHS),
+    Writer("torch", "Graph as tensors (pt)", (".pt",), _write_torch, GRAPHS),
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from explorer.data.samples import Sample
 from explorer.data.writers import Writer
+from explorer.spaces.graph.kinds import GRAPHS
 from explorer.spaces.graph.writers.records import edge_records, left_out, listed
 
 _HELD = ("edge_index", "edge_weight", "edge_attr", "names")
@@ -38,4 +39,4 @@ def _write(sample: Sample, path: Path) -> tuple[str, ...]:
     return edges.notes + left_out(sample, _HELD if named else _HELD[:-1])
 
 
-WRITER = Writer("edges", "List of edges (CSV, TSV)", (".csv", ".tsv", ".edges", ".edgelist", ".txt"), _write)
+WRITER = Writer("edges", "List of edges (CSV, TSV)", (".csv", ".tsv", ".edges", ".edgelist", ".txt"), _write, GRAPHS)

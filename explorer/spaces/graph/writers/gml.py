@@ -6,6 +6,7 @@ from pathlib import Path
 
 from explorer.data.samples import Sample
 from explorer.data.writers import Writer
+from explorer.spaces.graph.kinds import GRAPHS
 from explorer.spaces.graph.writers.records import Value, edge_records, listed, node_records
 
 
@@ -43,4 +44,4 @@ def _write(sample: Sample, path: Path) -> tuple[str, ...]:
     return edges.notes
 
 
-WRITER = Writer("gml", "Graph (GML)", (".gml",), _write)
+WRITER = Writer("gml", "Graph (GML)", (".gml",), _write, GRAPHS)

@@ -7,6 +7,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from explorer.data.samples import Sample
 from explorer.data.writers import Writer
+from explorer.spaces.graph.kinds import GRAPHS
 from explorer.spaces.graph.writers.records import Value, edge_records, listed, node_records
 
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
@@ -56,4 +57,4 @@ def _write(sample: Sample, path: Path) -> tuple[str, ...]:
     return edges.notes
 
 
-WRITER = Writer("graphml", "Graph (GraphML)", (".graphml",), _write)
+WRITER = Writer("graphml", "Graph (GraphML)", (".graphml",), _write, GRAPHS)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from explorer.data.samples import Sample
 from explorer.data.writers import Writer
 from explorer.spaces.graph.chemistry import BONDS, element_of
+from explorer.spaces.graph.kinds import GRAPHS
 from explorer.spaces.graph.writers.records import left_out, listed
 
 _HELD = ("x", "edge_index", "edge_attr", "position", "names", "batch")
@@ -116,7 +117,7 @@ def _write_smiles(sample: Sample, path: Path) -> tuple[str, ...]:
 
 
 WRITER = (
-    Writer("molfile", "Molecule (SDF, MOL)", (".sdf", ".mol"), _write_molfile),
-    Writer("xyz", "Molecule or points (XYZ)", (".xyz",), _write_xyz),
-    Writer("smiles", "Molecules (SMILES)", (".smi",), _write_smiles),
+    Writer("molfile", "Molecule (SDF, MOL)", (".sdf", ".mol"), _write_molfile, GRAPHS),
+    Writer("xyz", "Molecule or points (XYZ)", (".xyz",), _write_xyz, GRAPHS),
+    Writer("smiles", "Molecules (SMILES)", (".smi",), _write_smiles, GRAPHS),
 )

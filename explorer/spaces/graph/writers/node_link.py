@@ -7,6 +7,7 @@ from pathlib import Path
 
 from explorer.data.samples import Sample
 from explorer.data.writers import Writer
+from explorer.spaces.graph.kinds import GRAPHS
 from explorer.spaces.graph.writers.records import edge_records, listed, node_records
 
 
@@ -24,4 +25,4 @@ def _write(sample: Sample, path: Path) -> tuple[str, ...]:
     return edges.notes
 
 
-WRITER = Writer("node-link", "Graph (node-link JSON)", (".json",), _write)
+WRITER = Writer("node-link", "Graph (node-link JSON)", (".json",), _write, GRAPHS)

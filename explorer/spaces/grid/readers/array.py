@@ -18,10 +18,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import AGAIN, Broken, file_bytes, picture, refusal, refusing, scaled
+from explorer.data.checks import AGAIN, Broken, file_bytes, refusal, refusing, scaled
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.declare.space import domain_word
+from explorer.spaces.grid.readers.picture import picture
 from explorer.work.limits import excess
 
 _NPY, _ZIP, _EMPTY_ZIP = b"\x93NUMPY", b"PK\x03\x04", b"PK\x05\x06"

@@ -23,7 +23,6 @@ from explorer.data.checks import (
     file_bytes,
     oriented,
     over_white,
-    picture,
     reason,
     refusal,
     refusing,
@@ -32,6 +31,7 @@ from explorer.data.checks import (
 )
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
+from explorer.spaces.grid.readers.picture import picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image

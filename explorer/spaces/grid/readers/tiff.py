@@ -29,7 +29,6 @@ from explorer.data.checks import (
     file_bytes,
     oriented,
     over_white,
-    picture,
     refusal,
     refusing,
     require_size,
@@ -38,6 +37,7 @@ from explorer.data.checks import (
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.grid.readers.image import deep, pixels
+from explorer.spaces.grid.readers.picture import picture
 from explorer.work.limits import MAX_ELEMENTS, MAX_SIDE
 
 if TYPE_CHECKING:

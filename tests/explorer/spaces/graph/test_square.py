@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from explorer import check_equivariance
 from explorer.declare.fields import INVARIANT, PAIR
+from explorer.equivariance import check_equivariance
 from explorer.network.trace import trace
 from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.inputs import graph_inputs
