@@ -255,7 +255,7 @@ def asked(path: str, source: str) -> Iterator[str]:
     texts = {id(n.value) for n in ast.walk(found) if isinstance(n, ast.Expr)}
     for node in ast.walk(found):
         match node:
-            case ast.Constant(value=str(text)) if id(node) not in texts and text in (*SPACES, "set", "time"):
+            case ast.Constant(value=str(text)) if id(node) not in texts and text in (*SPACES, "set", "sequence"):
                 yield f"{path}:{node.lineno} names {text!r}"
             case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Attribute(attr="domain"), _]):
                 yield f"{path}:{node.lineno} asks isinstance of a domain"

@@ -103,7 +103,7 @@ CARD = Card(
     name="persona-generative-memory",
     title="Replies written with a memory of the profile",
     rows=("R7",),
-    domain="time",
+    domain="sequence",
     reference=REFERENCE + "4.5",
     equation=(
         "p_i = Σ_w α_w E_w,   α_w = 1 / (1 + ln(1 + tf_w)),   F = [p₁; …; p_n]\n"

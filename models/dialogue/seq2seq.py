@@ -37,7 +37,7 @@ CARD = Card(
     name="persona-seq2seq",
     title="Replies written from profile and dialogue",
     rows=("R7",),
-    domain="time",
+    domain="sequence",
     reference=REFERENCE + '4.4; Sutskever, Vinyals, Le, "Sequence to sequence learning with neural networks", 2014',
     equation=(
         "x = p₁ … p_n ‖ dialogue,   h_t = LSTM(x_t, h_{t−1})\nd₀ = h_T,   d_t = LSTM(y_{t−1}, d_{t−1})\n"

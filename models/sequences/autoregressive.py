@@ -269,7 +269,7 @@ CARD = (
         title="AR(τ), of which τ = 1 is a Markov chain",
         rows=("R1",),
         groups=("shift",),
-        domain="time",
+        domain="sequence",
         reference=_REFERENCE,
         equation="x̂_t = b + Σ_{k=1..τ} w_k x_{t−k}\nτ = 1:  p(x_t | x_{t−1}, …, x_1) = p(x_t | x_{t−1})",
         summary=(
@@ -293,7 +293,7 @@ CARD = (
         title="Latent autoregressive model",
         rows=("R1", "R2"),
         groups=("shift",),
-        domain="time",
+        domain="sequence",
         reference=_REFERENCE,
         equation="h_t = tanh(W x_{t−1} + U h_{t−1} + c),   x̂_t = V h_t + b\nh_1 = R(0, h_1),   ‖U‖₂ ≤ 0.95",
         summary=(

@@ -326,7 +326,7 @@ CARD = (
         name="pointer-network",
         title="Pointer network that sorts numbers",
         rows=("R5",),
-        domain="time",
+        domain="sequence",
         reference=_ORDER,
         equation=_POINT + "\ny_i = Σ_j p(C_i = j) x_j",
         summary=(
@@ -345,7 +345,7 @@ CARD = (
         name="pointer-glimpse",
         title="Pointer network that looks and glimpses",
         rows=("R5",),
-        domain="time",
+        domain="sequence",
         reference=_ORDER,
         equation=(
             "q_t = LSTM(q*_{t−1}) (3),   e_jt = f(m_j, q_t) (4),   a_jt = softmax_j(e_jt) (5)\n"
@@ -368,7 +368,7 @@ CARD = (
         name="pointer-hull",
         title="Pointer network that finds convex hulls",
         rows=("R5",),
-        domain="time",
+        domain="sequence",
         reference='Vinyals, Fortunato, Jaitly, "Pointer networks", 2015, section 2.3, eq. (3), and section 4.2',
         equation=_POINT,
         summary=(

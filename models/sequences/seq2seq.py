@@ -403,7 +403,7 @@ def _card(name: str) -> Card:
         name=name,
         title=_TITLES[name],
         rows=("R5",),
-        domain="time",
+        domain="sequence",
         reference=_REFERENCES[kind],
         equation=_EQUATIONS[kind],
         summary=_WORDS[name],

@@ -189,7 +189,7 @@ CARD = (
         title="Reverse-complement convolution on DNA",
         rows=("G9",),
         groups=("reverse-complement",),
-        domain="time",
+        domain="sequence",
         reference=_REFERENCE,
         equation=_EQUATION + "\nw[o, i, s] = w[O−1−o, I−1−i, K−1−s],   b_o = b_{O−1−o}",
         summary=(
@@ -212,7 +212,7 @@ CARD = (
         name="plain-dna-cnn",
         title="Plain convolution on DNA",
         rows=("G9",),
-        domain="time",
+        domain="sequence",
         reference=_REFERENCE,
         equation=_EQUATION,
         summary=(

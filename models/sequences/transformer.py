@@ -341,7 +341,7 @@ CARD = Card(
     name="transformer",
     title="Transformer: encoder and decoder",
     rows=("R6",),
-    domain="time",
+    domain="sequence",
     reference=(
         'Vaswani et al., "Attention is all you need", 2017, section 3, eq. (1) and (2), figure 1; Bronstein et al., '
         '"Geometric Deep Learning", 2021, section 5.4'

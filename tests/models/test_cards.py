@@ -38,7 +38,7 @@ LAWS = {
     "grid": r"translation|[CD][1-9][0-9]?",
     "graph": r"permutation",
     "set": r"permutation",
-    "time": r"shift|reversal|reverse-complement",
+    "sequence": r"shift|reversal|reverse-complement",
     "mesh": r"gauge(-C[1-9][0-9]?)?|permutation|S?E3",
 }
 ANY_SIZE = 29
@@ -110,7 +110,7 @@ def test_a_card_is_complete_and_legible(name: str) -> None:
         case MeshInput(signals=signals, gauge=gauge):
             assert card.domain == "mesh" and signals[0] == "x" and gauge in ("edge", "principal", "gradient")
         case SequenceInput(channels=channels, kind=kind, most=most):
-            assert card.domain == "time" and kind in ("values", "tokens", "dna")
+            assert card.domain == "sequence" and kind in ("values", "tokens", "dna")
             assert channels is None or channels > 0
             assert kind != "dna" or channels == 4, "A, C, G, T"
             assert most is None or most > 1

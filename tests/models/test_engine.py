@@ -33,7 +33,7 @@ EACH = {
     "grid": ("rotate:90", "D4"),
     "graph": ("permute:3", "permutation"),
     "set": ("permute:3", "permutation"),
-    "time": ("shift:5", "shift"),
+    "sequence": ("shift:5", "shift"),
     "mesh": ("random-gauge:3", "gauge"),
 }
 DIGITS = ("plain-cnn", "c4-cnn", "d4-cnn")

@@ -71,7 +71,7 @@ def fit_sequence(sample: Sample, wanted: SequenceInput) -> Sample:
     Raises:
         ValueError: no sequence, no steps, no columns, no DNA where a network takes DNA; in one sentence.
     """
-    if sample.domain != "time":
+    if sample.domain != "sequence":
         raise ValueError(f"{sample.name!r} lies on a {domain_word(sample.domain)}, and this network takes a sequence")
     own: Floats = np.asarray(sample.x.values, np.float32)
     if own.ndim != 2 or not own.shape[1]:
@@ -115,7 +115,7 @@ def sequences_in(sample: Sample) -> int:
 
 def one_sequence(sample: Sample, part: str) -> Sample:
     """Return the k-th of several sequences, `part` = "k" from 1; raise ValueError where there is none."""
-    count = sequences_in(sample) if sample.domain == "time" else 0
+    count = sequences_in(sample) if sample.domain == "sequence" else 0
     if not count:
         raise ValueError(f"{sample.name!r} lies on a {domain_word(sample.domain)}, which has no part {part[:40]!r}")
     if not (part.isascii() and part.isdigit() and 1 <= int(part[:12]) <= count):

@@ -21,7 +21,7 @@ class SequenceInput(Form):
     """
 
     space = "sequence"
-    data = "time"
+    data = "sequence"
 
     channels: int | None = None
     kind: str = "values"

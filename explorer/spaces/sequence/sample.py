@@ -70,6 +70,6 @@ def sequence_sample(
         if texts and len(texts) != places:
             raise ValueError(f"{name}: {len(texts)} {what}, and there are {places} places for them")
     return Sample(
-        name, "time", MappingProxyType(signals), title or name, None, source, notes, tuple(names),
+        name, "sequence", MappingProxyType(signals), title or name, None, source, notes, tuple(names),
         channels=tuple(channels), rate=rate, parts=int(numbers[-1]) + 1 if steps else 1,
     )  # fmt: skip

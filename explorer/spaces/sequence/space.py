@@ -36,7 +36,7 @@ class SequenceSpace(Space):
     name = "sequence"
     kinds = (
         Kind(
-            "time",
+            "sequence",
             word="sequence",
             group="shift",
             sample="sine",

@@ -21,7 +21,7 @@ from explorer.spaces.sequence.fields import STEP, Steps, Strands
 if TYPE_CHECKING:
     from torch import Tensor
 
-DOMAINS = ("time",)
+DOMAINS = ("sequence",)
 _TINY = 1e-9
 
 

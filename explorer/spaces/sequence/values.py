@@ -75,7 +75,7 @@ class TimePart:
         writer: the layer that `written` is read off.
     """
 
-    data: ClassVar[str] = "time"
+    data: ClassVar[str] = "sequence"
 
     steps: int
     times: Array | None

@@ -77,5 +77,11 @@ def weight_matrices(model: nn.Module) -> Mapping[str, Any]:
 
 
 sequence_card = partial(
-    Card, domain="time", input=INPUT, groups=("shift",), sample="sine", matrix=weight_matrices, params=(UNITS, START)
+    Card,
+    domain="sequence",
+    input=INPUT,
+    groups=("shift",),
+    sample="sine",
+    matrix=weight_matrices,
+    params=(UNITS, START),
 )

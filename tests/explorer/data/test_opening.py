@@ -28,18 +28,18 @@ def archive(**values: Any) -> bytes:
 
 
 FILES: dict[str, tuple[str, bytes, str]] = {
-    "series": ("a.csv", b"t,a\n0,1.5\n1,2.5\n", "time"),
+    "series": ("a.csv", b"t,a\n0,1.5\n1,2.5\n", "sequence"),
     "edges": ("a.csv", b"source,target\n0,1\n1,2\n", "graph"),
-    "prose": ("a.txt", b"It was the best of times, it was the worst of times.\n", "time"),
-    "table": ("a.txt", b"0.5\n1.5\n", "time"),
+    "prose": ("a.txt", b"It was the best of times, it was the worst of times.\n", "sequence"),
+    "table": ("a.txt", b"0.5\n1.5\n", "sequence"),
     "pairs": ("a.txt", b"0 1\n1 2\n", "graph"),
-    "one axis": ("a.npy", array(np.arange(5.0)), "time"),
+    "one axis": ("a.npy", array(np.arange(5.0)), "sequence"),
     "two axes": ("a.npy", array(np.ones((5, 5))), "grid"),
-    "archive of a series": ("a.npz", archive(series=np.ones((4, 2))), "time"),
+    "archive of a series": ("a.npz", archive(series=np.ones((4, 2))), "sequence"),
     "archive of a graph": ("a.npz", archive(edge_index=np.array([[0, 1], [1, 0]])), "graph"),
-    "lines": ("a.jsonl", b'{"x": [1, 2]}\n', "time"),
+    "lines": ("a.jsonl", b'{"x": [1, 2]}\n', "sequence"),
     "nodes": ("a.json", b'{"nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1}]}', "graph"),
-    "letters": ("a.fa", b">a\nACGT\n", "time"),
+    "letters": ("a.fa", b">a\nACGT\n", "sequence"),
 }
 
 
@@ -67,7 +67,7 @@ def test_the_domain_of_a_large_file_is_told_without_reading_it(tmp_path: Path) -
         file.truncate(2**30)
     tracemalloc.start()
     try:
-        assert domain_of(path) == "time"
+        assert domain_of(path) == "sequence"
         assert tracemalloc.get_traced_memory()[1] < 2**24
     finally:
         tracemalloc.stop()

@@ -213,12 +213,12 @@ def wav_file() -> bytes:
 
 # {reader: (extension, content, domain, how much of it is cut off at the end)}; more in test_sequence_readers.py
 SEQUENCES: dict[str, tuple[str, bytes, str, int]] = {
-    "series": (".csv", b"time,a,b\n0,1.5,2\n1,2.5,3\n", "time", 3),
-    "series-array": (".npy", npy(np.arange(7.0)), "time", 3),
-    "sound": (".wav", wav_file(), "time", 3),
-    "text": (".text", "Sie gehen über die Brücke.".encode()[:-1] + "é".encode(), "time", 1),
-    "fasta": (".fasta", b">one\nACGT\n", "time", 5),
-    "jsonl": (".jsonl", b'{"a": 1}\n{"a": 2}\n', "time", 3),
+    "series": (".csv", b"time,a,b\n0,1.5,2\n1,2.5,3\n", "sequence", 3),
+    "series-array": (".npy", npy(np.arange(7.0)), "sequence", 3),
+    "sound": (".wav", wav_file(), "sequence", 3),
+    "text": (".text", "Sie gehen über die Brücke.".encode()[:-1] + "é".encode(), "sequence", 1),
+    "fasta": (".fasta", b">one\nACGT\n", "sequence", 5),
+    "jsonl": (".jsonl", b'{"a": 1}\n{"a": 2}\n', "sequence", 3),
 }
 
 
@@ -326,14 +326,14 @@ def opened(path: Path, name: str) -> Sample:
 @pytest.mark.parametrize("name", sorted(readers()))
 def test_every_reader_is_declared_whole_and_has_an_example(name: str) -> None:
     reader = readers()[name]
-    assert reader.title and reader.domain in ("grid", "graph", "set", "time", "mesh")
+    assert reader.title and reader.domain in ("grid", "graph", "set", "sequence", "mesh")
     assert reader.extensions and all(e.startswith(".") and e == e.lower() for e in reader.extensions)
     # where several readers share an ending, all but one of them look into the file
     others = [e for r in readers().values() if r is not reader and r.fits is None for e in r.extensions]
     assert reader.fits is not None or not set(reader.extensions) & set(others)
     assert any(example[0] == name for example in examples().values()) == (reader.domain == "grid")
     assert (name in GRAPHS) == (reader.domain in ("graph", "set"))
-    assert (name in SEQUENCES) == (reader.domain == "time")
+    assert (name in SEQUENCES) == (reader.domain == "sequence")
     assert (name in MESHES) == (reader.domain == "mesh")
     for garbage in (b"", b"\0" * 64, b"hello world", b"PK", b"II", b"BM and more text follows here"):
         assert not reader.sniff(garbage)

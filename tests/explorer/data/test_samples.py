@@ -34,9 +34,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = sorted(samples())
-DOMAINS = {"grid", "graph", "set", "time", "mesh"}
+DOMAINS = {"grid", "graph", "set", "sequence", "mesh"}
 IMAGES = [name for name in NAMES if samples()[name].domain == "grid"]
-SEQUENCES = [name for name in NAMES if samples()[name].domain == "time"]
+SEQUENCES = [name for name in NAMES if samples()[name].domain == "sequence"]
 HEAVY = ("torch", "torch_geometric", "networkx", "igraph", "rdkit", "sklearn", "scipy", "PySide6")
 
 
@@ -91,7 +91,7 @@ def test_every_sequence_has_steps_and_channels_and_a_picture(name: str) -> None:
     """What each is said to hold is held against it in test_sequence_samples.py."""
     sample = samples()[name].make()
     values = sample.x.values
-    assert sample.name == name and sample.domain == "time" and sample.x.field == STEP_INPUT
+    assert sample.name == name and sample.domain == "sequence" and sample.x.field == STEP_INPUT
     assert values.dtype == np.float32 and values.ndim == 2 and len(values) > 1 and values.shape[1] >= 1
     assert not values.flags.writeable and np.isfinite(values).all()
     for key, signal in sample.signals.items():

@@ -105,7 +105,7 @@ def test_names() -> None:
     of_time = {"shift", "reversal", "reverse-complement"}
     on_meshes = {"gauge", "SE3", "E3", "isometry"}
     assert set(symmetries()) == {"C4", "D4", "translation", "SO2", "O2", "permutation"} | of_time | on_meshes
-    assert {name for name, symmetry in symmetries().items() if symmetry.domains == ("time",)} == of_time
+    assert {name for name, symmetry in symmetries().items() if symmetry.domains == ("sequence",)} == of_time
     assert all(find_symmetry(name) is symmetries()[name] for name in of_time)
     assert find_symmetry("C16") is find_symmetry("C4") and find_symmetry("D7") is find_symmetry("D4")
     with pytest.raises(ValueError, match=r"unknown group 'translations'; known are .*; did you mean 'translation'\?"):

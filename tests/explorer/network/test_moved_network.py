@@ -53,7 +53,7 @@ def network(alpha: float = 1.0) -> nn.Module:
 
 
 CARD = Card(
-    name="decay", title="Decay", rows=(), reference="", equation="", summary="", domain="time", sample="sine",
+    name="decay", title="Decay", rows=(), reference="", equation="", summary="", domain="sequence", sample="sine",
     build=network, input=SequenceInput(),
 )  # fmt: skip
 

@@ -26,7 +26,7 @@ from explorer.spaces.sequence.form import SequenceInput
 from explorer.state.state import State
 
 ALL: dict[str, Card] = scan(models, "CARD")
-CARDS = {name: card for name, card in ALL.items() if card.domain == "time"}
+CARDS = {name: card for name, card in ALL.items() if card.domain == "sequence"}
 CLAIMS = [(name, claim) for name, card in CARDS.items() for claim in card.groups]
 EXACT = 1e-9  # relative, float64
 DELAYS = (1, 3, 8)
@@ -67,7 +67,9 @@ def test_the_sample_shown_first_is_of_the_kind_that_the_network_takes(name: str)
     assert isinstance(card.input, SequenceInput)
     own = find_sample(card.sample)
     x = given(card)
-    assert own.domain == "time" and torch.equal(x, torch.from_numpy(own.x.values.copy()).double()), "nothing is fitted"
+    assert own.domain == "sequence" and torch.equal(x, torch.from_numpy(own.x.values.copy()).double()), (
+        "nothing is fitted"
+    )
     if card.input.kind != "values":
         assert bool((x >= 0).all()) and torch.equal(x.sum(1), torch.ones(len(x), dtype=x.dtype))
 

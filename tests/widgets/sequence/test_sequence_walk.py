@@ -234,7 +234,7 @@ def test_what_was_under_the_cursor_goes_with_its_network(qtbot: QtBot, open_wind
 def test_a_transform_that_comes_into_use_is_opened_and_closed_again(qtbot: QtBot) -> None:
     view = InspectorView()
     opened(qtbot, view, 300, 700)
-    view.show_catalogue(replace(make_catalogue(), models=(make_info("rnn", domain="time"),)))
+    view.show_catalogue(replace(make_catalogue(), models=(make_info("rnn", domain="sequence"),)))
     warp, rescale = view.sections["warp"], view.sections["rescale"]
     view.set_state(State(model="rnn"))
     rescale.head.setChecked(True)  # by hand

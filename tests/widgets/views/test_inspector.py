@@ -225,7 +225,7 @@ def test_a_model_from_a_file_shows_the_transforms_of_what_its_frame_lives_on(vie
     frame = time_frame(shift_part(), steps=own.steps)
     view.show_frame(replace(frame, state=own))
     for name, section in view.sections.items():
-        assert section.isHidden() == ("time" not in transforms()[name].domains), name
+        assert section.isHidden() == ("sequence" not in transforms()[name].domains), name
     view.set_state(State(model="other.py:Net"))
     assert not any(section.isHidden() for section in view.sections.values()), "another model may live elsewhere"
 

@@ -944,7 +944,7 @@ def test_nothing_is_left_of_a_closed_window(bench: Bench) -> None:
 
 
 def test_a_mesh_is_met_on_its_surface_and_the_stage_is_there_when_asked_for(bench: Bench) -> None:
-    domains = ("grid", "graph", "set", "time")
+    domains = ("grid", "graph", "set", "sequence")
     surface = ViewSpec("surface", "Surface", Probe, "center", 1, domains=("mesh",))
     window = bench.window((replace(SPECS[0], domains=domains), surface, *SPECS[2:]))
     stage, mesh = view(window, "stage"), view(window, "surface")

@@ -427,7 +427,7 @@ VIEW = ViewSpec(
     "bottom",
     5,
     "Attention, adjacency and every field on pairs, as matrices.",
-    domains=("graph", "set", "time"),
+    domains=("graph", "set", "sequence"),
 )
 
 

@@ -187,7 +187,7 @@ class GatesView(FrameView[tuple[Square, TimePart]]):
 
 VIEW = ViewSpec(
     "gates", "Gates", GatesView, "bottom", 6, "Histograms of gates, and how long each unit remembers.",
-    domains=("time",),
+    domains=("sequence",),
 )  # fmt: skip
 
 if __name__ == "__main__":

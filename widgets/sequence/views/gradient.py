@@ -148,7 +148,7 @@ class GradientView(FrameView[tuple[Square, TimePart]]):
 VIEW = ViewSpec(
     "gradient", "Gradient", GradientView, "bottom", 8,
     "How far back in time the gradient reaches, and where it is cut.",
-    domains=("time",),
+    domains=("sequence",),
 )  # fmt: skip
 
 

@@ -212,7 +212,7 @@ def _fill(box: QComboBox, items: list[tuple[Any, str]], wanted: Any) -> None:
 
 VIEW = ViewSpec(
     "phase", "Phase", PhaseView, "bottom", 7, "The path of a state through two units or principal axes.",
-    domains=("time",),
+    domains=("sequence",),
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -183,7 +183,7 @@ class StepsView(FrameView[tuple[Square, TimePart]]):
 
 VIEW = ViewSpec(
     "steps", "Equations at a step", StepsView, "bottom", 5, "Every equation with the numbers of one step in place.",
-    domains=("time",),
+    domains=("sequence",),
 )  # fmt: skip
 
 if __name__ == "__main__":

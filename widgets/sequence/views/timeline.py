@@ -393,7 +393,7 @@ def _button(text: str) -> QToolButton:
 
 VIEW = ViewSpec(
     "timeline", "Timeline", TimelineView, "center", -1, "A sequence, its gates and its states over time.",
-    domains=("time",),
+    domains=("sequence",),
 )  # fmt: skip
 
 

@@ -183,7 +183,7 @@ def follows(gate: NDArray[Any], slope: NDArray[Any], known: NDArray[np.bool_] | 
 
 VIEW = ViewSpec(
     "warp", "Warp", WarpView, "center", 4, "The curve that bends time, and the gates that are to follow it.",
-    domains=("time",),
+    domains=("sequence",),
 )  # fmt: skip
 
 

@@ -154,4 +154,4 @@ def _read(path: Path) -> Sample:
         return series_sample(path, _read_npz(path))
 
 
-READER = Reader("series-array", "Series (NPY, NPZ)", (".npy", ".npz"), "time", _sniff, _read, fits=_fits)
+READER = Reader("series-array", "Series (NPY, NPZ)", (".npy", ".npz"), "sequence", _sniff, _read, fits=_fits)

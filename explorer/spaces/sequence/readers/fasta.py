@@ -134,4 +134,4 @@ def _read(path: Path) -> Sample:
 
 
 _EXTENSIONS = (".fasta", ".fa", ".fna", ".ffn", ".fastq", ".fq")
-READER = Reader("fasta", "DNA (FASTA, FASTQ)", _EXTENSIONS, "time", _sniff, _read, fits=_fits)
+READER = Reader("fasta", "DNA (FASTA, FASTQ)", _EXTENSIONS, "sequence", _sniff, _read, fits=_fits)

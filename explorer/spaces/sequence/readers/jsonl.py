@@ -167,4 +167,4 @@ def _read(path: Path) -> Sample:
         return series_sample(path, series)
 
 
-READER = Reader("jsonl", "Series (JSON Lines)", (".jsonl", ".ndjson"), "time", _sniff, _read)
+READER = Reader("jsonl", "Series (JSON Lines)", (".jsonl", ".ndjson"), "sequence", _sniff, _read)

@@ -166,4 +166,4 @@ def _read(path: Path) -> Sample:
 
 
 _ENDINGS = (".wav", ".wave", ".aiff", ".aif", ".flac", ".ogg", ".opus")  # others by their content
-READER = Reader("sound", "Sound (WAV, AIFF, FLAC, OGG)", _ENDINGS, "time", _sniff, _read)
+READER = Reader("sound", "Sound (WAV, AIFF, FLAC, OGG)", _ENDINGS, "sequence", _sniff, _read)

@@ -184,4 +184,4 @@ def _read(path: Path) -> Sample:
         return series_sample(path, series)
 
 
-READER = Reader("series", "Series (CSV, TSV, text)", _EXTENSIONS, "time", _sniff, _read, fits=_fits)
+READER = Reader("series", "Series (CSV, TSV, text)", _EXTENSIONS, "sequence", _sniff, _read, fits=_fits)

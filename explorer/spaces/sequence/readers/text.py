@@ -55,4 +55,4 @@ def _read(path: Path) -> Sample:
         return series_sample(path, text_series(text))
 
 
-READER = Reader("text", "Text (TXT, UTF-8)", (".text", ".md", ".txt"), "time", _sniff, _read, fits=_fits)
+READER = Reader("text", "Text (TXT, UTF-8)", (".text", ".md", ".txt"), "sequence", _sniff, _read, fits=_fits)

@@ -94,13 +94,14 @@ def _records() -> Sample:
 
 
 SAMPLES = (
-    SampleSpec("dna-motif", "DNA with a motif", "time", partial(_motif, False),
+    SampleSpec("dna-motif", "DNA with a motif", "sequence", partial(_motif, False),
                "One motif on both strands of made-up DNA.", ("dna",)),
-    SampleSpec("dna-motif-reversed", "DNA, the other strand", "time", partial(_motif, True),
+    SampleSpec("dna-motif-reversed", "DNA, the other strand", "sequence", partial(_motif, True),
                "The same piece, read on the other strand.", ("dna",)),
-    SampleSpec("phix174", "phiX174", "time", _genome, "The first 500 bases of the genome of a phage.", ("dna",)),
-    SampleSpec("dna-unknown", "DNA with unknown letters", "time", _unknown, "N and other letters that leave it open.",
+    SampleSpec("phix174", "phiX174", "sequence", _genome, "The first 500 bases of the genome of a phage.", ("dna",)),
+    SampleSpec("dna-unknown", "DNA with unknown letters", "sequence", _unknown,
+    "N and other letters that leave it open.",
                ("dna",)),
-    SampleSpec("dna-records", "Three pieces of DNA", "time", _records, "Of unequal length, in one batch.",
+    SampleSpec("dna-records", "Three pieces of DNA", "sequence", _records, "Of unequal length, in one batch.",
                ("dna", "batch")),
 )  # fmt: skip

@@ -224,7 +224,7 @@ SAMPLES = (
     ),
     *(
         SampleSpec(
-            f"persona-{key}-words", f"{title}, in words", "time",
+            f"persona-{key}-words", f"{title}, in words", "sequence",
             partial(_words, f"persona-{key}-words", title, number), words, ("tokens", "dialogue"),
         )
         for key, title, number, words in SHOWN

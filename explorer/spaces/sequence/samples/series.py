@@ -177,7 +177,9 @@ def _unequal() -> Sample:
 
 
 def _spec(name: str, title: str, summary: str, make: Callable[[], Floats], source: str, *notes: str) -> SampleSpec:
-    return SampleSpec(name, title, "time", partial(_series, name, title, make, source, *notes), summary, ("series",))
+    return SampleSpec(
+        name, title, "sequence", partial(_series, name, title, make, source, *notes), summary, ("series",)
+    )
 
 
 SAMPLES = (
@@ -193,11 +195,12 @@ SAMPLES = (
     _spec("ecg", "Like a heartbeat", "Sharp waves between slow ones.",
           partial(heart_beats, 360, 72, 3), "seed 3, after McSharry et al. 2003",
           "made up; a beat takes about 72 steps"),
-    SampleSpec("adding-task", "Adding task", "time", _adding, "Two marked values of 200 are to be added.", ("task",)),
-    SampleSpec("irregular-series", "Sampled irregularly", "time", _irregular, "A time for each step.", ("series",)),
-    SampleSpec("spoken-tones", "Tones like vowels", "time", _tones, "Half a second of sound at 8 kHz.", ("audio",)),
-    SampleSpec("sorting-set", "Five numbers to sort", "time", _sorting, "Whose order is the answer.", ("task",)),
-    SampleSpec("unequal-lengths", "Unequal lengths", "time", _unequal, "Four sequences in one batch.", ("batch",)),
+    SampleSpec("adding-task", "Adding task", "sequence", _adding, "Two marked values of 200 are to be added.",
+        ("task",)),
+    SampleSpec("irregular-series", "Sampled irregularly", "sequence", _irregular, "A time for each step.", ("series",)),
+    SampleSpec("spoken-tones", "Tones like vowels", "sequence", _tones, "Half a second of sound at 8 kHz.", ("audio",)),
+    SampleSpec("sorting-set", "Five numbers to sort", "sequence", _sorting, "Whose order is the answer.", ("task",)),
+    SampleSpec("unequal-lengths", "Unequal lengths", "sequence", _unequal, "Four sequences in one batch.", ("batch",)),
 )  # fmt: skip
 
 

@@ -300,28 +300,34 @@ def bag_sample(size: int) -> Sample:
 
 SAMPLES = (
     *(
-        SampleSpec(f"letters-{n}", f"{n} letters", "time", partial(backwards_sample, n), "To be written backwards.")
+        SampleSpec(f"letters-{n}", f"{n} letters", "sequence", partial(backwards_sample, n), "To be written backwards.")
         for n in (8, 12, 24)
     ),
-    SampleSpec("date", "A date", "time", date_sample, "To be written as year-month-day."),
-    SampleSpec("numbers-5", "5 numbers", "time", partial(numbers_sample, 5), "To be sorted by pointing at them."),
-    SampleSpec("points-8", "8 points", "time", partial(points_sample, 8), "Whose convex hull is to be pointed at."),
-    SampleSpec("planted-dna", "DNA with sites on both strands", "time", dna_sample, "One motif lies on either strand."),
+    SampleSpec("date", "A date", "sequence", date_sample, "To be written as year-month-day."),
+    SampleSpec("numbers-5", "5 numbers", "sequence", partial(numbers_sample, 5), "To be sorted by pointing at them."),
+    SampleSpec("points-8", "8 points", "sequence", partial(points_sample, 8), "Whose convex hull is to be pointed at."),
+    SampleSpec(
+        "planted-dna", "DNA with sites on both strands", "sequence", dna_sample, "One motif lies on either strand."
+    ),
     *(
-        SampleSpec(f"adding-{n}", f"Two of {n} values to add", "time", partial(adding_sample, n), "Two are marked.")
+        SampleSpec(f"adding-{n}", f"Two of {n} values to add", "sequence", partial(adding_sample, n), "Two are marked.")
         for n in (60, 100, 200)
     ),
     SampleSpec(
-        "even-warp", "Letters at an even pace", "time", partial(warped_sample, 16, True), "Each stands for 16 steps."
+        "even-warp",
+        "Letters at an even pace",
+        "sequence",
+        partial(warped_sample, 16, True),
+        "Each stands for 16 steps.",
     ),
     SampleSpec(
         "changing-warp",
         "Letters at a changing pace",
-        "time",
+        "sequence",
         partial(warped_sample, 32, False),
         "Each stands for 1 to 32 steps.",
     ),
-    SampleSpec("held-pulses", "Pulses to hold", "time", held_sample, "The last pulse is to be remembered."),
-    SampleSpec("two-waves", "Two waves and noise", "time", waves_sample, "To be predicted one step ahead."),
+    SampleSpec("held-pulses", "Pulses to hold", "sequence", held_sample, "The last pulse is to be remembered."),
+    SampleSpec("two-waves", "Two waves and noise", "sequence", waves_sample, "To be predicted one step ahead."),
     *(SampleSpec(f"bag-{n}", f"{n} numbers", "set", partial(bag_sample, n), "A set without order.") for n in (5, 12)),
 )

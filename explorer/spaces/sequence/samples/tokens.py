@@ -106,16 +106,17 @@ def _alice(words: bool) -> Sample:
 
 
 SAMPLES = (
-    SampleSpec("warp-base", "Symbols, not warped", "time", partial(_warped, "base"), "A random text of ten symbols.",
+    SampleSpec("warp-base", "Symbols, not warped", "sequence", partial(_warped, "base"),
+    "A random text of ten symbols.",
                ("tokens", "warp")),
-    SampleSpec("warp-uniform", "Uniform warp", "time", partial(_warped, "uniform"),
+    SampleSpec("warp-uniform", "Uniform warp", "sequence", partial(_warped, "uniform"),
                "The same text, each symbol four times.", ("tokens", "warp")),
-    SampleSpec("warp-variable", "Variable warp", "time", partial(_warped, "variable"),
+    SampleSpec("warp-variable", "Variable warp", "sequence", partial(_warped, "variable"),
                "The same text, each symbol from once to eight times.", ("tokens", "warp")),
-    SampleSpec("copy-task", "Copy task", "time", _copy, "Ten symbols are to be remembered over a delay.",
+    SampleSpec("copy-task", "Copy task", "sequence", _copy, "Ten symbols are to be remembered over a delay.",
                ("tokens", "task")),
-    SampleSpec("alice-characters", "A sentence in characters", "time", partial(_alice, False),
+    SampleSpec("alice-characters", "A sentence in characters", "sequence", partial(_alice, False),
                "The first sentence of Alice in Wonderland.", ("tokens", "text")),
-    SampleSpec("alice-words", "A sentence in words", "time", partial(_alice, True),
+    SampleSpec("alice-words", "A sentence in words", "sequence", partial(_alice, True),
                "The first sentence of Alice in Wonderland.", ("tokens", "text")),
 )  # fmt: skip

@@ -19,7 +19,7 @@ def _backwards(name: str, situation: Situation) -> list[tuple[str, Element]]:
 
 
 SYMMETRY = (
-    Symmetry("shift", "whole delays with zero padding", ("time",), r"shift", _shifts),
-    Symmetry("reversal", "reading backwards", ("time",), r"reversal", _backwards),
-    Symmetry("reverse-complement", "the other strand of DNA", ("time",), r"reverse-complement", _backwards),
+    Symmetry("shift", "whole delays with zero padding", ("sequence",), r"shift", _shifts),
+    Symmetry("reversal", "reading backwards", ("sequence",), r"reversal", _backwards),
+    Symmetry("reverse-complement", "the other strand of DNA", ("sequence",), r"reverse-complement", _backwards),
 )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from explorer.network.inputs import Inputs
 
-DOMAINS = ("time",)
+DOMAINS = ("sequence",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,6 @@ def _write_coded(sample: Sample, path: Path) -> tuple[str, ...]:
 
 
 WRITER = (
-    Writer("wav", "Sound (WAV)", (".wav",), _write_wav, ("time",)),
-    Writer("sound", "Sound (AIFF, FLAC, OGG)", (".aiff", ".flac", ".ogg"), _write_coded, ("time",)),
+    Writer("wav", "Sound (WAV)", (".wav",), _write_wav, ("sequence",)),
+    Writer("sound", "Sound (AIFF, FLAC, OGG)", (".aiff", ".flac", ".ogg"), _write_coded, ("sequence",)),
 )

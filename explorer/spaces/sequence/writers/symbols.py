@@ -78,6 +78,6 @@ def _write_fasta(sample: Sample, path: Path) -> tuple[str, ...]:
 
 
 WRITER = (
-    Writer("text", "Text (TXT)", (".txt", ".text"), _write_text, ("time",)),
-    Writer("fasta", "DNA (FASTA)", (".fasta", ".fa", ".fna"), _write_fasta, ("time",)),
+    Writer("text", "Text (TXT)", (".txt", ".text"), _write_text, ("sequence",)),
+    Writer("fasta", "DNA (FASTA)", (".fasta", ".fa", ".fna"), _write_fasta, ("sequence",)),
 )

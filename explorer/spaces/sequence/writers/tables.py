@@ -15,7 +15,7 @@ from explorer.spaces.graph.writers.records import left_out, number
 from explorer.spaces.sequence.readers.layout import BATCHES, GAPS, LABELS, REMARKS, TIMES, moment_of, number_of
 
 _TAKEN = frozenset((*TIMES, *LABELS, *BATCHES, *GAPS))
-TIME = ("time",)
+TIME = ("sequence",)
 _CHUNK = 100_000  # lines at a time
 _MARKS = frozenset("\t;,")  # one of them decides what stands between the columns
 

@@ -38,7 +38,7 @@ def sequence_card(name: str, clock: float, *groups: str, **more: Any) -> Any:
         torch.manual_seed(0)
         return nn.Sequential(Differences(clock), nn.Linear(1, 2), nn.Tanh())
 
-    given = {"input": SequenceInput(channels=1), "domain": "time", "sample": "sine"} | more
+    given = {"input": SequenceInput(channels=1), "domain": "sequence", "sample": "sine"} | more
     return card(name, build, *groups, **given)
 
 
@@ -93,13 +93,13 @@ def test_an_export_is_read_back(said: Any, tmp_path: Path) -> None:
         path = tmp_path / f"kept{ending}"
         assert said("export", sample, "--out", path).code == 0
         back = read_file(path)
-        assert back.domain == "time"
+        assert back.domain == "sequence"
         np.testing.assert_allclose(back.x.values, find_sample(sample).x.values, rtol=1e-6, atol=1e-7)
 
 
 def test_sequences_are_listed(said: Any) -> None:
     rows = said("list", "data", "--json").json
-    assert {"sine", "dna-motif", "alice-words"} <= {row["name"] for row in rows if row["domain"] == "time"}
+    assert {"sine", "dna-motif", "alice-words"} <= {row["name"] for row in rows if row["domain"] == "sequence"}
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )  # fmt: skip
 def test_the_order_of_the_axes_is_found_out(file: Path, name: str, channels: int, layout: str) -> None:
     found = file_card(file, name, trust=True)
-    assert found.domain == "time" and found.sample == "sine"
+    assert found.domain == "sequence" and found.sample == "sine"
     assert found.input == SequenceInput(channels=channels, layout=layout)
 
 

@@ -65,7 +65,7 @@ def test_every_turn_of_a_file_is_a_sample(tmp_path: Path, dialogues: list[Dialog
     (right,) = np.flatnonzero(sample.signals["label"].values == RIGHT)
     assert sample.names[right] == turn.reply
     words = read_file(path, f"{number}:words")
-    assert words.domain == "time" and (words.x.values.sum(1) == 1).all()
+    assert words.domain == "sequence" and (words.x.values.sum(1) == 1).all()
     assert words.names.count(BLANK) >= 16
 
 
@@ -79,7 +79,7 @@ def test_a_text_file_is_known_by_what_is_in_it(tmp_path: Path) -> None:
     assert opened(tmp_path, f"{TOLD}\n{TURN}\n").domain == "set"
     assert opened(tmp_path, TURN.replace("2 ", "1 ", 1) + "\n").domain == "set", "no profile is told"
     assert opened(tmp_path, "1 partner's persona: i cook.\r\n" + TURN + "\r\n").names[0] == "partner's persona: i cook."
-    assert opened(tmp_path, "One day a dog came by. It was late.\n").domain == "time"
+    assert opened(tmp_path, "One day a dog came by. It was late.\n").domain == "sequence"
     assert opened(tmp_path, "1 2\n2 3\n").domain == "graph"
 
 

@@ -49,19 +49,22 @@ def npz(path: Path, **arrays: Any) -> Path:
 @pytest.mark.parametrize(
     ("name", "text", "domain"),
     [
-        ("a.csv", "0.5\n1.5\n", "time"), ("a.csv", "5\n7\n", "time"), ("a.csv", "a\n5\n7\n", "time"),
-        ("a.txt", "0.5 1\n1 2\n", "time"), ("a.csv", "a,b\n0.5,1\n", "time"), ("a.csv", "-1.5,2\n3,4\n", "time"),
-        ("a.csv", "t,a\n0,1\n1,2\n", "time"), ("a.csv", "year,spots\n1700,5\n1701,11\n", "time"),
-        ("a.csv", "# series\na,b\n0,1\n1,2\n", "time"), ("a.tsv", "time\ta\n0\t1\n1\t2\n", "time"),
-        ("a.csv", "date,a\n2024-01-01,1\n2024-01-02,2\n", "time"), ("a.csv", "2024-01-01,1\n2024-01-02,2\n", "time"),
-        ("a.csv", "1,2\n,3\n4,5\n", "time"), ("a.csv", "1.0,nan\n2.0,1\n", "time"), ("a.dat", "1 2.5\n2 3.5\n", "time"),
+        ("a.csv", "0.5\n1.5\n", "sequence"), ("a.csv", "5\n7\n", "sequence"), ("a.csv", "a\n5\n7\n", "sequence"),
+        ("a.txt", "0.5 1\n1 2\n", "sequence"), ("a.csv", "a,b\n0.5,1\n", "sequence"), ("a.csv", "-1.5,2\n3,4\n",
+        "sequence"),
+        ("a.csv", "t,a\n0,1\n1,2\n", "sequence"), ("a.csv", "year,spots\n1700,5\n1701,11\n", "sequence"),
+        ("a.csv", "# series\na,b\n0,1\n1,2\n", "sequence"), ("a.tsv", "time\ta\n0\t1\n1\t2\n", "sequence"),
+        ("a.csv", "date,a\n2024-01-01,1\n2024-01-02,2\n", "sequence"), ("a.csv", "2024-01-01,1\n2024-01-02,2\n",
+        "sequence"),
+        ("a.csv", "1,2\n,3\n4,5\n", "sequence"), ("a.csv", "1.0,nan\n2.0,1\n", "sequence"), ("a.dat",
+        "1 2.5\n2 3.5\n", "sequence"),
         ("a.csv", "0,1\n1,2\n", "graph"), ("a.csv", "a,b\nb,c\n", "graph"), ("a.csv", "who,whom\n1,2\n2,3\n", "graph"),
         ("a.csv", "source,target,weight\n0,1,0.5\n1,2,0.5\n", "graph"), ("a.txt", "0 1\n1 2\n", "graph"),
         ("a.csv", "from,to,time\n0,1,0.5\n1,2,0.5\n", "graph"), ("a.csv", "0,1,0.5\n1,2,0.25\n", "graph"),
         ("a.csv", "# nodes: 9\n0,1\n", "graph"), ("a.csv", "Ann,1.5\nBob,2.5\n", "graph"),
-        ("a.txt", "It is a text of one line\n", "time"), ("a.txt", "Word", "time"),
-        ("a.txt", "Hello, world.\nBye!\n", "time"),
-        ("a.txt", ">one\nACGT\n", "time"), ("a.csv", "Type,Source,Target\nDirected,a,b\n", "graph"),
+        ("a.txt", "It is a text of one line\n", "sequence"), ("a.txt", "Word", "sequence"),
+        ("a.txt", "Hello, world.\nBye!\n", "sequence"),
+        ("a.txt", ">one\nACGT\n", "sequence"), ("a.csv", "Type,Source,Target\nDirected,a,b\n", "graph"),
     ],
 )  # fmt: skip
 def test_the_content_says_what_a_table_is(name: str, text: str, domain: str, tmp_path: Path) -> None:
@@ -385,7 +388,7 @@ def test_cut_and_damaged_files_are_refused_or_read(ending: str, tmp_path: Path) 
             damaged[at] = int(generator.integers(0, 256))
         versions.append(bytes(damaged))
     versions += [generator.bytes(300), b"\0" * 300]
-    own = next(r.read for r in readers().values() if r.domain == "time" and ending in r.extensions)
+    own = next(r.read for r in readers().values() if r.domain == "sequence" and ending in r.extensions)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for version in versions:

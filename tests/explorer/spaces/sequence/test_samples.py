@@ -28,7 +28,7 @@ from explorer.spaces.sequence.thumbnail import sequence_thumbnail
 
 ROOT = Path(__file__).resolve().parents[4]
 MINE = [spec.name for module in (series_module, tokens_module, dna_module) for spec in module.SAMPLES]
-TIMED = sorted(name for name, spec in samples().items() if spec.domain == "time")
+TIMED = sorted(name for name, spec in samples().items() if spec.domain == "sequence")
 FLOATS = st.floats(-1e3, 1e3, width=32)
 
 
@@ -42,7 +42,7 @@ def test_every_sequence_keeps_its_word(name: str) -> None:
     assert spec.title and spec.summary and name == name.lower() and not set(" :/") & set(name)
     sample = spec.make()
     x = sample.x.values
-    assert (sample.name, sample.domain) == (name, "time") and sample.title and sample.source
+    assert (sample.name, sample.domain) == (name, "sequence") and sample.title and sample.source
     assert x.dtype == np.float32 and x.ndim == 2 and x.flags.c_contiguous and not x.flags.writeable
     assert np.isfinite(x).all() and np.abs(x).max() <= 3 and np.ptp(x) > 0.3 and sample.x.field == STEP_INPUT
     assert_array_equal(spec.make().x.values, x)

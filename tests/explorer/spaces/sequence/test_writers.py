@@ -56,7 +56,7 @@ def same(sample: Sample, again: Sample, signals: tuple[str, ...] = ("x", "time",
 def test_series_come_back(ending: str, sample: Sample, tmp_path: Path) -> None:
     notes = write_file(sample, tmp_path / f"a{ending}")
     again = read_file(tmp_path / f"a{ending}")
-    assert again.domain == "time"
+    assert again.domain == "sequence"
     same(sample, again)
     told = any("names of the channels" in note for note in notes)
     assert again.channels == sample.channels or told or not sample.channels
@@ -160,7 +160,7 @@ def test_dna_comes_back(records: list[str], tmp_path: Path) -> None:
     assert max(map(len, (tmp_path / "a.fa").read_text().splitlines())) <= 60
 
 
-@pytest.mark.parametrize("name", sorted(name for name, spec in samples().items() if spec.domain == "time"))
+@pytest.mark.parametrize("name", sorted(name for name, spec in samples().items() if spec.domain == "sequence"))
 def test_every_shipped_sequence_is_kept_whole_by_an_npz(name: str, tmp_path: Path) -> None:
     sample = find_sample(name)
     assert write_file(sample, tmp_path / "a.npz") == ()
@@ -182,6 +182,6 @@ def test_what_cannot_be_written_is_refused_and_nothing_is_left_behind(tmp_path: 
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.fa", "a.npy", "a.png", "a.txt"]
     assert "8000 Hz: its rate is not known" in write_file(find_sample("sine"), tmp_path / "a.wav")[0]
     assert "not equally" in write_file(find_sample("irregular-series"), tmp_path / "a.wav")[0]
-    endings = [e for writer in writers("time").values() for e in writer.extensions]
-    assert len(endings) == len(set(endings)) and set(writable("time")) == set(endings)
+    endings = [e for writer in writers("sequence").values() for e in writer.extensions]
+    assert len(endings) == len(set(endings)) and set(writable("sequence")) == set(endings)
     assert {".csv", ".npy", ".npz", ".fasta", ".txt", ".wav", ".jsonl"} <= set(endings)
