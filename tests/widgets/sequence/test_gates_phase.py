@@ -14,6 +14,7 @@ from explorer.spaces.sequence.values import Settling
 from explorer.state.state import State
 from models.sequences.recurrent.chrono import CARD as CHRONO
 from models.sequences.recurrent.chrono import LONGEST as LONGEST_DEPENDENCY
+from tests.widgets.parts.plot_mouse import PlotMouse
 from tests.widgets.parts.time_parts import hover, shift_part, time_frame
 from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened
 from widgets.base import theme
@@ -61,6 +62,10 @@ def test_a_histogram_is_numpys(gates):
     np.testing.assert_allclose(one.share, np.histogram(values, 60, (0, 1))[0] / values.size)
     assert one.open == pytest.approx((values > 0.9).mean()) and one.share.sum() == pytest.approx(1)
     np.testing.assert_allclose(one.moved.sum(), 1)
+    plot = gates.histograms.plots[1]
+    np.testing.assert_allclose(plot.bars.rectangles()[:, 3], one.share, err_msg="the bars are what was counted")
+    np.testing.assert_allclose(plot.outline.getData()[1], one.moved)
+    assert plot.mean.value() == one.mean and "forget gate" in plot.header.parts[0][0]
 
 
 def test_states_are_counted_about_zero_and_gaps_left_out():
@@ -111,20 +116,20 @@ def test_a_unit_is_read_out_and_picked(gates):
     give(gates, shift_part())
     chart, said, wishes = gates.times, [], gather(gates)
     gates.hovered.connect(said.append)
-    found = chart.found[0][0]
-    at = QPointF(chart.x_of(4.5), chart.plot().center().y())
-    hover(chart, at)
+    found, mouse = chart.found[0][0], PlotMouse(chart)
+    mouse.click(mouse.middle(4))
     assert f"unit {found.order[4]}" in said[-1]
-    click(chart, at.x(), at.y())
     assert wishes[-1].changes == {"channel": int(found.order[4])}
-    assert chart.height_of(float(found.times[0])) > chart.height_of(float(found.times[-1]))
+    x, y = chart.models[0].line.getData()
+    np.testing.assert_allclose(10**y, found.times, err_msg="in decades")
+    assert chart.at(x[0], y[0]).y() > chart.at(x[-1], y[-1]).y()
 
 
 def test_a_click_on_a_histogram_selects_its_layer(gates):
     give(gates, shift_part())
     wishes = gather(gates)
-    at = gates.histograms.boxes()[2].center()
-    click(gates.histograms, at.x(), at.y())
+    mouse = PlotMouse(gates.histograms.plots[2])
+    mouse.click(mouse.middle(0.5))
     assert wishes[-1].changes["layer"] == "lstm.output_gate"
 
 
