@@ -15,8 +15,8 @@ from explorer.state.state import State
 from models.sequences.recurrent.chrono import CARD as CHRONO
 from models.sequences.recurrent.chrono import LONGEST as LONGEST_DEPENDENCY
 from tests.widgets.parts.plot_mouse import PlotMouse
-from tests.widgets.parts.time_parts import hover, shift_part, time_frame
-from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened
+from tests.widgets.parts.time_parts import shift_part, time_frame
+from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened
 from widgets.base import theme
 from widgets.base.param_control import ParamControl
 from widgets.figures.export import export_numbers, export_view
@@ -179,13 +179,31 @@ def test_a_click_on_a_point_selects_its_step_and_hovering_tells_the_others(phase
     chart, wishes, heard, said = phase.chart, gather(phase), [], []
     phase.pointer.moved.connect(heard.append)
     phase.hovered.connect(said.append)
-    x, y = chart.place(chart.paths[0].points)[120]
-    path, i = chart.nearest(QPointF(x, y))
+    mouse, point = PlotMouse(chart), QPointF(*chart.paths[0].points[120])
+    path, i = chart.nearest(point)
     step = chart.step_of(path, i)
-    hover(chart, QPointF(x, y))
+    mouse.move(chart.at(point.x(), point.y()))
     assert abs(step - 120) <= 1 and "principal axis 1" in said[-1] and abs(heard[-1] - 120) <= 2
-    click(chart, x, y)
+    trail = chart.trails[0]
+    assert trail.hot.isVisible() and not trail.chosen.isVisible()
+    np.testing.assert_allclose([trail.hot.pos().x(), trail.hot.pos().y()], chart.paths[0].points[heard[-1]])
+    mouse.click(chart.at(point.x(), point.y()))
     assert abs(wishes[-1].changes["node"] - 120) <= 2
+
+
+def test_a_zoom_stays_while_g_is_dragged_and_a_unit_is_never_stretched_much(phase):
+    give(phase, shift_part(by=5), steps=MOVED)
+    chart = phase.chart
+    unit, mouse = chart.pixels(), PlotMouse(chart)
+    assert 1 / 3.001 <= unit.x() / unit.y() <= 3.001
+    mouse.wheel(chart.plotted.center(), 3)
+    seen = chart.box.viewRect()
+    assert chart.box.zoomed and seen.height() < chart.box.whole[1][1] - chart.box.whole[1][0]
+    give(phase, shift_part(by=9), steps=MOVED)
+    after = chart.box.viewRect()
+    assert [after.left(), after.top()] == pytest.approx([seen.left(), seen.top()], abs=0.05 * seen.width())
+    mouse.double_click(chart.plotted.center())
+    assert not chart.box.zoomed
 
 
 def settling(units: int, converged: bool = True, contraction: float = 0.5) -> Settling:
@@ -202,8 +220,8 @@ def test_the_way_to_the_fixed_point_is_drawn_with_its_contraction_and_has_no_ste
     mean, axes, _ = principal(part.values)
     np.testing.assert_allclose(path.points, (part.settlings[0].orbit - mean) @ axes.T, atol=1e-5)
     assert chart.step_of(path, 3) is None and path not in chart.in_time()
-    far = chart.place(path.points)[-1]
-    click(chart, *far)
+    far, mouse = path.points[-1], PlotMouse(chart)
+    mouse.click(chart.at(*far))
     if chart.nearest(QPointF(*far))[0] is path:
         assert not wishes
     assert "R(0, ·) from 0" in phase.numbers()
