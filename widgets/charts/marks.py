@@ -92,13 +92,14 @@ class Target(pg.TargetItem):
         self._look: tuple[Any, ...] = ()
         super().__init__(symbol=symbol, movable=movable)
 
-    def look(self, pen: QPen, brush: QBrush | None, size: float) -> None:
-        """Take a pen, a brush and a size in pixels."""
-        if (pen, brush, size) != self._look:
-            self._look = (pen, brush, size)
-            for set_pen, set_brush in ((self.setPen, self.setBrush), (self.setHoverPen, self.setHoverBrush)):
-                set_pen(pen)
-                set_brush(brush)
+    def look(self, pen: QPen, brush: QBrush, size: float, hover: QBrush | None = None) -> None:
+        """Take a pen, a brush and a size in pixels, and the brush that it has under the mouse."""
+        if (pen, brush, size, hover) != self._look:
+            self._look = (pen, brush, size, hover)
+            self.setPen(pen)
+            self.setHoverPen(pen)
+            self.setBrush(brush)
+            self.setHoverBrush(hover or brush)
             self.scale = size
             self.viewTransformChanged()  # its shape is another one
 
