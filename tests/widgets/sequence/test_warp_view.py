@@ -322,3 +322,7 @@ def test_both_plots_have_one_axis_of_time_and_mark_the_step_under_the_mouse(benc
     assert chart.bend.at(50.5, 0).x() == pytest.approx(chart.slopes.at(50.5, 0).x(), abs=1)
     bench.start("warp:0,0.1,0")
     assert chart.bend.box.viewRange()[0] == pytest.approx(upper), "a zoom stays while the curve is bent"
+    bench.view.resize(500, 300)
+    bench.show()
+    assert chart.bend.box.whole[0] == pytest.approx(chart.slopes.box.whole[0])
+    assert chart.bend.box.viewRange()[0] == pytest.approx(chart.slopes.box.viewRange()[0])

@@ -34,6 +34,7 @@ class WarpChart(QWidget):
         self.bend = BendChart(self, self.text_at)
         self.slopes = SlopeChart(self, self.bend.side, self.text_at)
         self.slopes.box.setXLink(self.bend.box)
+        self.bend.box.sigXRangeChanged.connect(lambda *_: self.slopes.set_ranges(x=self.bend.box.whole[0]))
         self.note = ""  # said in the lower plot instead of gates
         self.follows = ""
         self._message = ""
@@ -84,7 +85,6 @@ class WarpChart(QWidget):
             for axis in (self.bend.axis, self.bend.side, self.slopes.axis):
                 axis.follow(count, scale)
         self.bend.show_curve(Curve(steps, count))
-        self.slopes.set_ranges(x=self.bend.box.whole[0])
         self.slopes.show_slope(self.curve.slope())
 
     def show_lines(self, lines: Sequence[Line], note: str, follows: str) -> None:
