@@ -107,6 +107,10 @@ def test_truncation_is_a_wish_and_a_second_line_that_ends_at_the_cut(view: Gradi
     lost = 1 - sum(0.87**k for k in range(6)) / sum(0.87**k for k in range(STEP + 1))
     assert view.note() == f"cut before step 80: {100 * lost:.3g} % of the gradient is lost"
     assert view.every.value() == EVERY and set(view.numbers()) == {"gradient", "truncated"}
+    at, decades = view.chart.lines[0].cut.getOriginalDataset()
+    there = np.isfinite(decades)
+    np.testing.assert_array_equal(at[there], np.arange(80, STEP + 1) + 0.5, err_msg="the second line ends at the cut")
+    np.testing.assert_allclose(10 ** decades[there], one.cut[80 : STEP + 1], rtol=1e-5)
     x = round(view.chart.at(80.0, 0).x())
     row = [view.chart.grab().toImage().pixelColor(x + k, round(view.chart.plotted.top()) + 4) for k in (-1, 0, 1)]
     assert any(c.red() > c.blue() + 60 for c in row), "the cut is marked"

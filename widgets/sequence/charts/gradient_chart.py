@@ -98,9 +98,9 @@ class SlopeItems:
         back = np.arange(fit.first, fit.step + 1) if fit is not None else np.zeros(0)
         decades = np.zeros(0) if fit is None else math.log10(fit.top) + (fit.step - back) * math.log10(fit.rate)
         self.fit.setData(np.asarray(axis.place(back + 0.5), float), decades)
-        found = (
-            cut_at(one.whole, one.cut, step) if one is not None and one.cut is not None and step is not None else None
-        )
+        cut = one.cut if one is not None else None
+        self.cut.setData(*_line(cut, axis))
+        found = cut_at(one.whole, cut, step) if one is not None and cut is not None and step is not None else None
         self.gone.setVisible(found is not None)
         self.gone.setPos(float(axis.place(found or 0)))
 
