@@ -123,6 +123,10 @@ def test_a_unit_is_read_out_and_picked(gates):
     x, y = chart.models[0].line.getData()
     np.testing.assert_allclose(10**y, found.times, err_msg="in decades")
     assert chart.at(x[0], y[0]).y() > chart.at(x[-1], y[-1]).y()
+    for side, drawn in (("low", chart.models[0].low), ("high", chart.models[0].high)):
+        top = chart.box.whole[1][1]
+        np.testing.assert_allclose(10 ** drawn.getData()[1], np.clip(getattr(found, side), 1, 10**top))
+    assert chart.length.value() == pytest.approx(np.log10(200)) and chart.length.label.format == "200 steps of x"
 
 
 def test_a_click_on_a_histogram_selects_its_layer(gates):
@@ -162,6 +166,10 @@ def test_both_sides_are_in_the_same_plane(phase):
     mean, axes, _ = principal(part.values)
     np.testing.assert_allclose(phase.chart.paths[0].points, (part.values - mean) @ axes.T, atol=1e-5)
     np.testing.assert_allclose(phase.chart.paths[1].points, (part.moved - mean) @ axes.T, atol=1e-5)
+    for trail, path in zip(phase.chart.trails, phase.chart.paths, strict=True):
+        drawn = [np.stack(piece.getData(), axis=1) for piece in trail.pieces]
+        np.testing.assert_array_equal(np.concatenate([drawn[0], *(one[1:] for one in drawn[1:])]), path.points)
+        np.testing.assert_array_equal(np.stack(trail.ends.getData(), axis=1), path.points[[0, -1]])
 
 
 def test_units_can_be_chosen(phase):

@@ -195,6 +195,11 @@ def test_both_sides_stand_beside_each_other_and_what_differs_is_marked(steps):
     wanted = np.abs(there - part.gates["lstm.hidden"][100]) > 1e-4 * cell.limit
     np.testing.assert_array_equal(cell.apart, wanted)
     assert wanted.any() == bool(cell.apart.any())
+    (item,) = [one for one in steps.canvas.equations if one.cell is cell]
+    after = item.strips["after"]
+    units = (after.wrong.rectangles()[:, 0] - after.box.left()) / after.box.width() * UNITS
+    np.testing.assert_allclose(units, np.flatnonzero(wanted), atol=1e-6)
+    assert after.image.image.shape == (1, UNITS, 4) and not len(item.strips["before"].wrong.rectangles())
     steps.pointer.moved.emit(198)
     assert "cut off" in steps.where.text() and steps.canvas.cells[0].after is None
 

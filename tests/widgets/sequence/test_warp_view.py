@@ -248,12 +248,21 @@ def test_the_gate_stands_in_the_same_axis_and_of_a_plain_network_it_is_said_that
     assert [line.title for line in chart.lines] == ["mean gate", "unit 2"]
     for line in chart.lines:
         np.testing.assert_allclose(line.values, slope, rtol=1e-5)
+    for curve in chart.slopes.curves[:2]:
+        at, drawn = curve.getData()
+        np.testing.assert_allclose(drawn, slope, rtol=1e-5)
+        np.testing.assert_allclose(at, np.arange(STEPS) + 0.5)
+    edges, drawn = chart.slopes.slope.getData()
+    np.testing.assert_allclose(drawn, slope[1:], rtol=1e-9)
+    np.testing.assert_allclose(edges, np.arange(STEPS) + 0.5)
     assert chart.follows == "correlation with dτ/dt: 1" and chart.follows in bench.view.caption()
     bench.view.relative.setChecked(False)
     np.testing.assert_allclose(chart.lines[1].values, 0.4 * slope, rtol=1e-5)
     bench.part = replace(part, gates={"rnn.hidden": rest - 0.5}, moved_gates={"rnn.hidden": gate - 0.5})
     bench.show()
     assert not chart.lines and chart.note == NO_GATE and NO_GATE in bench.view.caption()
+    assert all(not len(curve.getData()[0]) for curve in chart.slopes.curves)
+    assert any(text == NO_GATE for text, _, _ in chart.slopes.header.parts)
 
 
 def test_true_times_lie_where_they_are(bench: Bench) -> None:
