@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,13 +120,20 @@ class Trail(pg.ItemGroup):
             target.setPos(*self.points[index])
 
 
+class SideAxis(ValueAxis):
+    """An axis that is as wide as its numbers also when zoomed."""
+
+    def widest(self) -> Sequence[str]:
+        return ("−0.00", *(self.text(v) for v in self.ticks(*sorted(self.range), 12)))
+
+
 class PhaseChart(Plot):
     """Paths in a plane; a click selects the nearest step."""
 
     picked = Signal(int)
 
     def __init__(self, parent: QWidget | None = None, pointer: Pointer | None = None) -> None:
-        super().__init__(parent, left=ValueAxis("left", figure), bottom=ValueAxis("bottom", figure))
+        super().__init__(parent, left=SideAxis("left"), bottom=ValueAxis("bottom"))
         self.box.setMouseEnabled(x=True, y=True)
         self.pointer = pointer or Pointer(self)
         self.paths: list[Path] = []
@@ -189,6 +197,7 @@ class PhaseChart(Plot):
 
     def reshaped(self) -> None:
         if hasattr(self, "names") and self.paths:
+            self.left.fit()
             self._place()
             size = (self.box.width(), self.box.height())
             if size != self._size:
