@@ -124,7 +124,8 @@ class SideAxis(ValueAxis):
     """An axis that is as wide as its numbers also when zoomed."""
 
     def widest(self) -> Sequence[str]:
-        return ("−0.00", *(self.text(v) for v in self.ticks(*sorted(self.range), 12)))
+        low, high = sorted(self.range)
+        return ("−0.00", *(self.text(v) for v in self.ticks(low, high, 12)))
 
 
 class PhaseChart(Plot):
