@@ -75,7 +75,10 @@ def principal(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray
 
 
 class Trail(pg.ItemGroup):
-    """One path: a line that goes from pale to strong with time, dots at its points, a ring and a dot at its ends."""
+    """One path: a line from pale to strong with time, dots at its points, a ring and a dot at its ends.
+
+    `hot` and `chosen` are rings about points; the chart adds them over all paths.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,7 +87,7 @@ class Trail(pg.ItemGroup):
         self.pieces = [pg.PlotCurveItem(connect="finite") for _ in range(PIECES)]
         self.dots, self.ends = Marks(symbol=DOT, pen=None), Marks(symbol=DOT)
         self.hot, self.chosen = (Target() for _ in range(2))
-        for item in (*self.pieces, self.dots, self.ends, self.hot, self.chosen):
+        for item in (*self.pieces, self.dots, self.ends):
             item.setParentItem(self)
         self.show_path(None)
 
@@ -102,6 +105,7 @@ class Trail(pg.ItemGroup):
         shades = [mixed(colour, t.plot, 0.3 + 0.7 * (k + 1) / PIECES).name() for k in range(PIECES)]
         for k, (piece, shade) in enumerate(zip(self.pieces, shades)):
             part = points[k * (n - 1) // PIECES : (k + 1) * (n - 1) // PIECES + 1]
+            piece.setSegmentedLineMode("auto" if after else "on")
             piece.setPen(ink(shade, 1.3, 255, Qt.PenStyle.DashLine if after else Qt.PenStyle.SolidLine))
             piece.setData(part[:, 0], part[:, 1])
         there = np.flatnonzero(np.isfinite(points).all(axis=1))
@@ -174,7 +178,10 @@ class PhaseChart(Plot):
 
     def _draw(self) -> None:
         while len(self._trails) < len(self.paths):
-            self._trails.append(self.add(Trail(), 1 + len(self._trails)))
+            trail = self.add(Trail(), 1 + len(self._trails))
+            self._trails.append(trail)
+            for target in (trail.hot, trail.chosen):
+                self.add(target, 40)  # over every path
         for k, trail in enumerate(self._trails):
             trail.show_path(self.paths[k] if k < len(self.paths) else None)
         for item, label in zip(self.names, self.labels):
@@ -185,9 +192,10 @@ class PhaseChart(Plot):
         self.header.write([(path.title + path.detail, getattr(t, path.role), True) for path in self.paths])
 
     def _mark(self) -> None:
-        for trail, path in zip(self._trails, self.paths):
+        for k, trail in enumerate(self._trails):
+            path = self.paths[k] if k < len(self.paths) and self.paths[k].side != "rest" else None
             for target, step in ((trail.hot, self.hot), (trail.chosen, self.selected)):
-                trail.mark(target, self.index_of(path, step) if step is not None and path.side != "rest" else None)
+                trail.mark(target, self.index_of(path, step) if path is not None and step is not None else None)
 
     def _place(self) -> None:
         """Write the name of an axis at its end, inside the plot."""
