@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from widgets.charts.chart import linear_ticks
+from widgets.charts.scales import linear_ticks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +38,11 @@ class TimeScale:
         """Undo `place`."""
         beyond = place - np.clip(place, 0.0, self.places[-1])
         return np.interp(place, self.places, self.steps) + beyond
+
+    def least(self, count: int) -> float:
+        """Return the places that `count` steps fill where they are densest."""
+        first = np.arange(max(1, len(self.steps) // 2 - count + 1))
+        return float((self.place(first + count) - self.place(first)).min())
 
     def ticks(self, low: float, high: float, most: int) -> list[tuple[float, float]]:
         """Return (place, time) of round times between two places."""
