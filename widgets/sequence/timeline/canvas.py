@@ -57,6 +57,8 @@ class TimeCanvas(Plot):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Timeline")
         self.box.invertY(True)
+        for axis in (self.names, self.foot):
+            axis.enableAutoSIPrefix(False)  # it would write a label anew on every frame
         self._rows: dict[tuple[str, str], RowItem] = {}
         self._mouse: QPointF | None = None  # in steps and in pixels of the rows
         self._start = 0.0
@@ -68,7 +70,9 @@ class TimeCanvas(Plot):
             timer.timeout.connect(self._follow_range)
         self.veil = Veil(self.box)
         self.veil.setZValue(5)
-        self.cursors = (self.add(Cursor(), 10), self.add(Cursor(), 11))
+        self.cursors = (Cursor(self.box), Cursor(self.box))
+        for k, cursor in enumerate(self.cursors):
+            cursor.setZValue(10 + k)
         self.bar = QScrollBar(Qt.Orientation.Vertical, self)
         self.bar.valueChanged.connect(self._scrolled)
         self.pointer.moved.connect(self._hear)

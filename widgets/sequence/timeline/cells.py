@@ -73,6 +73,10 @@ class PixelRow(pg.GraphicsObject):
 class TokenRow(PixelRow):
     """Each step as a cell with its text, while there is room for letters; else a strip of colours."""
 
+    def __init__(self, box: pg.ViewBox) -> None:
+        super().__init__(box)
+        self.setZValue(-1)  # below what has the coordinates of the axes
+
     def texts(self) -> tuple[str, ...]:
         """Return the text of each step."""
         row = self.slots[0].row

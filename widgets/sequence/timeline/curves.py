@@ -18,12 +18,14 @@ from widgets.charts.library import pg
 from widgets.charts.marks import fill, ink
 from widgets.graph.drawing.look import CLASSES
 from widgets.sequence.timeline.layout import Slot
+from widgets.sequence.timeline.pyramid import bucket_for
 from widgets.sequence.timeline.rows import Scene
 from widgets.sequence.timeline.scale import TimeScale
 from widgets.sequence.timeline.sight import Sight
 
 DECADES = 9.0  # of the gradient below its largest value
 DOTTED = 0.12  # steps in a pixel up to which each value is a dot
+DENSE = 0.5  # steps in a pixel from which a line is a pixel wide: wider ones are stroked, which takes ten times as long
 BETWEEN = 13.0  # pixels between links, at least
 STUB = 0.4  # of the height of the links: of a step that was cut off
 
@@ -37,10 +39,13 @@ class Trace(pg.PlotDataItem):
     """A line over any number of steps: clipped to what is in sight, one or two points a pixel."""
 
     def __init__(self, method: str, **looks: Any) -> None:
-        super().__init__(connect="finite", clipToView=True, autoDownsample=True, downsampleMethod=method,
-                         dynamicRangeLimit=None, **looks)  # fmt: skip
-        self.opts["autoDownsampleFactor"] = 1.0
+        super().__init__(connect="finite", clipToView=True, downsampleMethod=method, dynamicRangeLimit=None, **looks)
+        self.curve.setSegmentedLineMode("on")  # in pieces: a path takes ten times as long
         self.scatter.opts["useCache"] = False  # shapes in a file as well
+
+    def follow(self, sight: Sight) -> None:
+        """Draw a point for as many steps as share a pixel; "auto" would look at all steps again on every frame."""
+        self.setDownsampling(ds=bucket_for(sight.axis.per_pixel / sight.ratio), auto=False)
 
 
 class LineRow(pg.ItemGroup):
@@ -52,6 +57,7 @@ class LineRow(pg.ItemGroup):
         self.zero.setParentItem(self)
         self.lines: list[tuple[Trace, Trace]] = []
         self._key: tuple[Any, ...] = ()
+        self._wide = 1.3
 
     def show_row(self, slot: Slot, scene: Scene, scale: TimeScale | None) -> None:
         row = slot.row
@@ -67,12 +73,11 @@ class LineRow(pg.ItemGroup):
         self.zero.setData([0.0, float(row.pyramid.steps)], [0.0, 0.0])
         while len(self.lines) < len(values):
             self.lines.append((Trace("peak", antialias=False), Trace("mean")))
-            self.lines[-1][0].curve.setSegmentedLineMode("on")  # sharp and in pieces: ten times as fast
             for item in self.lines[-1]:
                 item.setParentItem(self)
         for c, pair in enumerate(self.lines):
             for item in pair:
-                item.setData(x, values[c]) if c < len(values) else item.setData([], [])
+                item.setData(*((x, values[c]) if c < len(values) else (x[:0], values[0, :0])))
         self.dress()
 
     def dress(self) -> None:
@@ -81,13 +86,19 @@ class LineRow(pg.ItemGroup):
         for c, (band, mean) in enumerate(self.lines[:channels]):
             colour = ink_of(c, channels).name()
             band.setPen(ink(mixed(colour, t.plot, 0.32).name()))
-            mean.setPen(ink(colour, 1.3))
+            mean.setPen(ink(colour, self._wide))
             mean.setSymbolPen(None)
             mean.setSymbolBrush(fill(colour))
             mean.setSymbolSize(4.4)
 
     def follow(self, sight: Sight) -> bool:
+        wide = 1.0 if sight.axis.per_pixel > DENSE else 1.3
+        if wide != self._wide:
+            self._wide = wide
+            self.dress()
         for band, mean in self.lines:
+            band.follow(sight)
+            mean.follow(sight)
             mean.setSymbol("o" if sight.axis.per_pixel < DOTTED else None)
             band.curve.setVisible(sight.axis.per_pixel > 1)
         return True
@@ -134,7 +145,7 @@ class GradientRow(pg.ItemGroup):
     def dress(self) -> None:
         t = theme.current()
         self.decades.setPen(ink(mixed(t.line, t.plot, 0.63).name()))
-        self.line.setPen(ink(t.accent, 1.4))
+        self.line.setPen(ink(t.accent))
         self.line.setFillBrush(fill(t.accent, 80))
         self.words.setBrush(QColor(t.muted))
 
@@ -146,6 +157,7 @@ class GradientRow(pg.ItemGroup):
         self.words.setVisible(on)
 
     def follow(self, sight: Sight) -> bool:
+        self.line.follow(sight)
         if self._slot is not None:
             room, size = sight.axis.right, self.words.boundingRect()
             top = self._slot.top - sight.scroll
@@ -214,12 +226,13 @@ class LinkRow(pg.ItemGroup):
 
 
 class Cursor(pg.PlotCurveItem):
-    """One step in all rows: framed where it is wide enough, else a line on a halo."""
+    """One step in all rows, in the pixels of the view box: framed where it is wide enough, else a line on a halo."""
 
     WIDE = 5.0  # pixels from which a step can be framed without hiding it
 
-    def __init__(self) -> None:
+    def __init__(self, box: pg.ViewBox) -> None:
         super().__init__(connect="pairs", antialias=False)
+        self.setParentItem(box)
 
     def mark(self, found: Iterable[tuple[Slot, int]], sight: Sight, colour: str) -> None:
         """Mark a step in each row."""
@@ -227,9 +240,10 @@ class Cursor(pg.PlotCurveItem):
         ys: list[float] = []
         halo = False
         for slot, step in found:
-            left, right = (float(v) for v in places(np.array([step, step + 1.0]), sight.axis.scale))
-            top, bottom = slot.top, slot.top + slot.height - 1
-            if sight.axis.width(step) >= self.WIDE:
+            left, right = sight.axis.x_of(step), sight.axis.x_of(step + 1)
+            top = slot.top - sight.scroll
+            bottom = top + slot.height - 1
+            if right - left >= self.WIDE:
                 xs += [left, right, right, right, right, left, left, left]
                 ys += [top, top, top, bottom, bottom, bottom, bottom, top]
             else:

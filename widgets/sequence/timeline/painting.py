@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -69,13 +70,17 @@ def limits(scale: str, limit: float) -> tuple[str, str]:
     return ("−" if scale == "signed" else "") + figure(limit if scale == "signed" else 0.0), figure(limit)
 
 
+@lru_cache(maxsize=32)
+def _stops(theme_name: str, scale: str) -> tuple[tuple[float, QColor], ...]:
+    colours = ramp(scale)
+    return tuple((k / 8, QColor(*(int(v) for v in colours[round(k / 8 * 511)]))) for k in range(9))
+
+
 def paint_scale(p: QPainter, box: QRectF, scale: str) -> None:
     """Draw the colours of a scale along the longer side: from bottom to top, or from left to right."""
-    colours = ramp(scale)
     level = box.width() > box.height()
     gradient = QLinearGradient(box.topLeft() if level else box.bottomLeft(), box.topRight() if level else box.topLeft())
-    for k in range(9):
-        gradient.setColorAt(k / 8, QColor(*(int(v) for v in colours[round(k / 8 * 511)])))
+    gradient.setStops(list(_stops(theme.current().name, scale)))
     p.fillRect(box, gradient)
 
 
