@@ -70,6 +70,9 @@ class Marks(pg.ScatterPlotItem):
         symbols, pens, brushes = (list(part) for part in zip(*looks))
         self.setData(x, y, size=size, symbol=symbols, pen=pens, brush=brushes)
 
+    def mouseClickEvent(self, event: Any) -> None:
+        event.ignore()  # the chart answers a click, also on a mark
+
     def paint(self, p: QPainter, *rest: Any) -> None:
         vectors = p.paintEngine().type() not in (QPaintEngine.Type.Raster, QPaintEngine.Type.Picture)
         if not vectors:
@@ -80,6 +83,29 @@ class Marks(pg.ScatterPlotItem):
             super().paint(p, *rest)
         finally:
             self.opts["useCache"] = kept
+
+
+class Target(pg.TargetItem):
+    """A point that is pointed out, or moved by hand; smooth, and quiet under the mouse."""
+
+    def __init__(self, symbol: Any = DOT, movable: bool = False) -> None:
+        self._look: tuple[Any, ...] = ()
+        super().__init__(symbol=symbol, movable=movable)
+
+    def look(self, pen: QPen, brush: QBrush, size: float, hover: QBrush | None = None) -> None:
+        """Take a pen, a brush and a size in pixels, and the brush that it has under the mouse."""
+        if (pen, brush, size, hover) != self._look:
+            self._look = (pen, brush, size, hover)
+            self.setPen(pen)
+            self.setHoverPen(pen)
+            self.setBrush(brush)
+            self.setHoverBrush(hover or brush)
+            self.scale = size
+            self.viewTransformChanged()  # its shape is another one
+
+    def paint(self, p: QPainter, *rest: Any) -> None:
+        p.setRenderHint(QPainter.RenderHint.Antialiasing)
+        super().paint(p, *rest)
 
 
 class Columns(pg.BarGraphItem):

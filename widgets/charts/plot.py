@@ -118,6 +118,10 @@ class Plot(pg.GraphicsView):
     def clicked_at(self, at: QPointF) -> None:
         """Answer a click."""
 
+    def doubled(self, at: QPointF) -> bool:
+        """Answer a double click; where that returns False, the whole range is shown."""
+        return False
+
     def grabbed(self, at: QPointF) -> bool:
         """Return whether a drag from there moves something in the chart; then `dragged` follows."""
         return False
@@ -197,10 +201,11 @@ class Plot(pg.GraphicsView):
     def _clicked(self, event: Any) -> None:
         if self._message or event.isAccepted() or event.button() != Qt.MouseButton.LeftButton:
             return
-        if event.double():
+        at = self.box.mapSceneToView(event.scenePos())
+        if not event.double():
+            self.clicked_at(at)
+        elif not self.doubled(at):
             self.box.autoRange()
-        else:
-            self.clicked_at(self.box.mapSceneToView(event.scenePos()))
 
     def mouseMoveEvent(self, event: Any) -> None:
         super().mouseMoveEvent(event)

@@ -14,8 +14,9 @@ from explorer.spaces.sequence.values import Settling
 from explorer.state.state import State
 from models.sequences.recurrent.chrono import CARD as CHRONO
 from models.sequences.recurrent.chrono import LONGEST as LONGEST_DEPENDENCY
-from tests.widgets.parts.time_parts import hover, shift_part, time_frame
-from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened
+from tests.widgets.parts.plot_mouse import PlotMouse
+from tests.widgets.parts.time_parts import shift_part, time_frame
+from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened
 from widgets.base import theme
 from widgets.base.param_control import ParamControl
 from widgets.figures.export import export_numbers, export_view
@@ -61,6 +62,10 @@ def test_a_histogram_is_numpys(gates):
     np.testing.assert_allclose(one.share, np.histogram(values, 60, (0, 1))[0] / values.size)
     assert one.open == pytest.approx((values > 0.9).mean()) and one.share.sum() == pytest.approx(1)
     np.testing.assert_allclose(one.moved.sum(), 1)
+    plot = gates.histograms.plots[1]
+    np.testing.assert_allclose(plot.bars.rectangles()[:, 3], one.share, err_msg="the bars are what was counted")
+    np.testing.assert_allclose(plot.outline.getData()[1], one.moved)
+    assert plot.mean.value() == one.mean and "forget gate" in plot.header.parts[0][0]
 
 
 def test_states_are_counted_about_zero_and_gaps_left_out():
@@ -111,20 +116,24 @@ def test_a_unit_is_read_out_and_picked(gates):
     give(gates, shift_part())
     chart, said, wishes = gates.times, [], gather(gates)
     gates.hovered.connect(said.append)
-    found = chart.found[0][0]
-    at = QPointF(chart.x_of(4.5), chart.plot().center().y())
-    hover(chart, at)
+    found, mouse = chart.found[0][0], PlotMouse(chart)
+    mouse.click(mouse.middle(4))
     assert f"unit {found.order[4]}" in said[-1]
-    click(chart, at.x(), at.y())
     assert wishes[-1].changes == {"channel": int(found.order[4])}
-    assert chart.height_of(float(found.times[0])) > chart.height_of(float(found.times[-1]))
+    x, y = chart.models[0].line.getData()
+    np.testing.assert_allclose(10**y, found.times, err_msg="in decades")
+    assert chart.at(x[0], y[0]).y() > chart.at(x[-1], y[-1]).y()
+    for side, drawn in (("low", chart.models[0].low), ("high", chart.models[0].high)):
+        top = chart.box.whole[1][1]
+        np.testing.assert_allclose(10 ** drawn.getData()[1], np.clip(getattr(found, side), 1, 10**top))
+    assert chart.length.value() == pytest.approx(np.log10(200)) and chart.length.label.format == "200 steps of x"
 
 
 def test_a_click_on_a_histogram_selects_its_layer(gates):
     give(gates, shift_part())
     wishes = gather(gates)
-    at = gates.histograms.boxes()[2].center()
-    click(gates.histograms, at.x(), at.y())
+    mouse = PlotMouse(gates.histograms.plots[2])
+    mouse.click(mouse.middle(0.5))
     assert wishes[-1].changes["layer"] == "lstm.output_gate"
 
 
@@ -157,6 +166,10 @@ def test_both_sides_are_in_the_same_plane(phase):
     mean, axes, _ = principal(part.values)
     np.testing.assert_allclose(phase.chart.paths[0].points, (part.values - mean) @ axes.T, atol=1e-5)
     np.testing.assert_allclose(phase.chart.paths[1].points, (part.moved - mean) @ axes.T, atol=1e-5)
+    for trail, path in zip(phase.chart.trails, phase.chart.paths, strict=True):
+        drawn = [np.stack(piece.getData(), axis=1) for piece in trail.pieces]
+        np.testing.assert_array_equal(np.concatenate([drawn[0], *(one[1:] for one in drawn[1:])]), path.points)
+        np.testing.assert_array_equal(np.stack(trail.ends.getData(), axis=1), path.points[[0, -1]])
 
 
 def test_units_can_be_chosen(phase):
@@ -174,13 +187,31 @@ def test_a_click_on_a_point_selects_its_step_and_hovering_tells_the_others(phase
     chart, wishes, heard, said = phase.chart, gather(phase), [], []
     phase.pointer.moved.connect(heard.append)
     phase.hovered.connect(said.append)
-    x, y = chart.place(chart.paths[0].points)[120]
-    path, i = chart.nearest(QPointF(x, y))
+    mouse, point = PlotMouse(chart), QPointF(*chart.paths[0].points[120])
+    path, i = chart.nearest(point)
     step = chart.step_of(path, i)
-    hover(chart, QPointF(x, y))
+    mouse.move(chart.at(point.x(), point.y()))
     assert abs(step - 120) <= 1 and "principal axis 1" in said[-1] and abs(heard[-1] - 120) <= 2
-    click(chart, x, y)
+    trail = chart.trails[0]
+    assert trail.hot.isVisible() and not trail.chosen.isVisible()
+    np.testing.assert_allclose([trail.hot.pos().x(), trail.hot.pos().y()], chart.paths[0].points[heard[-1]])
+    mouse.click(chart.at(point.x(), point.y()))
     assert abs(wishes[-1].changes["node"] - 120) <= 2
+
+
+def test_a_zoom_stays_while_g_is_dragged_and_a_unit_is_never_stretched_much(phase):
+    give(phase, shift_part(by=5), steps=MOVED)
+    chart = phase.chart
+    unit, mouse = chart.pixels(), PlotMouse(chart)
+    assert 1 / 3.001 <= unit.x() / unit.y() <= 3.001
+    mouse.wheel(chart.plotted.center(), 3)
+    seen = chart.box.viewRect()
+    assert chart.box.zoomed and seen.height() < chart.box.whole[1][1] - chart.box.whole[1][0]
+    give(phase, shift_part(by=9), steps=MOVED)
+    after = chart.box.viewRect()
+    assert [after.left(), after.top()] == pytest.approx([seen.left(), seen.top()], abs=0.05 * seen.width())
+    mouse.double_click(chart.plotted.center())
+    assert not chart.box.zoomed
 
 
 def settling(units: int, converged: bool = True, contraction: float = 0.5) -> Settling:
@@ -197,8 +228,8 @@ def test_the_way_to_the_fixed_point_is_drawn_with_its_contraction_and_has_no_ste
     mean, axes, _ = principal(part.values)
     np.testing.assert_allclose(path.points, (part.settlings[0].orbit - mean) @ axes.T, atol=1e-5)
     assert chart.step_of(path, 3) is None and path not in chart.in_time()
-    far = chart.place(path.points)[-1]
-    click(chart, *far)
+    far, mouse = path.points[-1], PlotMouse(chart)
+    mouse.click(chart.at(*far))
     if chart.nearest(QPointF(*far))[0] is path:
         assert not wishes
     assert "R(0, ·) from 0" in phase.numbers()

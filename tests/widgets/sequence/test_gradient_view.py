@@ -12,8 +12,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from explorer.spaces.sequence.values import TimePart
+from tests.widgets.parts.plot_mouse import PlotMouse
 from tests.widgets.parts.time_parts import shift_part, time_frame
-from tests.widgets.parts.view_driving import click, gather, odd_frames, opened
+from tests.widgets.parts.view_driving import gather, odd_frames, opened
 from widgets.base import theme
 from widgets.sequence.charts.gradient_chart import cut_at, rate_of, rate_text
 from widgets.sequence.views.gradient import NO_FIELD, NO_STEP, GradientView
@@ -81,12 +82,14 @@ def test_the_rate_of_a_vanishing_and_of_an_exploding_gradient() -> None:
 def test_a_vanishing_gradient_is_a_straight_line_in_the_picture(view: GradientView) -> None:
     give(view, part(), node=STEP)
     chart, ink = view.chart, QColor(theme.current().first)
-    axis, picture = chart.time_axis(), view.chart.grab().toImage()
-    t = np.array([60, 70, 80])
-    y = chart._heights(np.log10(falling()[t]))
-    assert np.diff(y, 2) == pytest.approx(0, abs=1e-3) and y[0] > y[2]
-    for x, height in zip(axis.xs_of(t + 0.5), y, strict=True):
-        found = [picture.pixelColor(round(float(x)), round(float(height)) + k) for k in (-1, 0, 1)]
+    picture, t = chart.grab().toImage(), np.array([60, 70, 80])
+    x, decades = chart.lines[0].whole.getOriginalDataset()
+    np.testing.assert_allclose(10 ** decades[: STEP + 1], falling()[: STEP + 1], rtol=1e-5)
+    assert np.isnan(decades[STEP + 1 :]).all(), "zero has no place on a logarithmic axis"
+    places = [chart.at(x[k], decades[k]) for k in t]
+    assert np.diff([p.y() for p in places], 2) == pytest.approx(0, abs=1e-3) and places[0].y() > places[2].y()
+    for place in places:
+        found = [picture.pixelColor(round(place.x()), round(place.y()) + k) for k in (-1, 0, 1)]
         assert any(abs(c.red() - ink.red()) + abs(c.blue() - ink.blue()) < 90 for c in found)
     assert "a tenth after 17 steps" in view.caption()
 
@@ -104,8 +107,12 @@ def test_truncation_is_a_wish_and_a_second_line_that_ends_at_the_cut(view: Gradi
     lost = 1 - sum(0.87**k for k in range(6)) / sum(0.87**k for k in range(STEP + 1))
     assert view.note() == f"cut before step 80: {100 * lost:.3g} % of the gradient is lost"
     assert view.every.value() == EVERY and set(view.numbers()) == {"gradient", "truncated"}
-    x = round(view.chart.time_axis().x_of(80.0))
-    row = [view.chart.grab().toImage().pixelColor(x + k, round(view.chart.plot().top()) + 4) for k in (-1, 0, 1)]
+    at, decades = view.chart.lines[0].cut.getOriginalDataset()
+    there = np.isfinite(decades)
+    np.testing.assert_array_equal(at[there], np.arange(80, STEP + 1) + 0.5, err_msg="the second line ends at the cut")
+    np.testing.assert_allclose(10 ** decades[there], one.cut[80 : STEP + 1], rtol=1e-5)
+    x = round(view.chart.at(80.0, 0).x())
+    row = [view.chart.grab().toImage().pixelColor(x + k, round(view.chart.plotted.top()) + 4) for k in (-1, 0, 1)]
     assert any(c.red() > c.blue() + 60 for c in row), "the cut is marked"
 
 
@@ -120,8 +127,8 @@ def test_a_click_selects_another_step_also_at_true_times(view: GradientView) -> 
     times = np.r_[np.arange(60.0), 200 + np.arange(60.0)].astype(np.float32)
     give(view, part(times=times), node=STEP)
     wishes = gather(view)
-    axis = view.chart.time_axis()
-    assert axis.x_of(60.5) - axis.x_of(59.5) > 100 * (axis.x_of(59.5) - axis.x_of(58.5))
-    click(view.chart, axis.x_of(70.5), view.chart.plot().center().y())
+    x, mouse = view.chart.axis.place(np.arange(STEPS) + 0.5), PlotMouse(view.chart)
+    assert x[60] - x[59] > 100 * (x[59] - x[58])
+    mouse.click(mouse.middle(x[70]))
     assert wishes[-1].changes == {"node": 70, "other": None}
     assert np.array_equal(view.numbers()["time"], times)

@@ -23,8 +23,9 @@ from explorer.declare.equations import (
     weighed,
 )
 from explorer.square.equation_values import Working
+from tests.widgets.parts.mouse import Mouse
 from tests.widgets.parts.time_parts import hover, lstm, shift_part, sigmoid, time_frame, token_part
-from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened
+from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened
 from widgets.base import theme
 from widgets.base.pointer import Pointers
 from widgets.base.words import figure
@@ -162,7 +163,7 @@ def test_a_click_on_a_name_selects_that_layer(steps):
     wishes = gather(steps)
     names = [s for s in steps.canvas.spots if s.layer == "lstm.forget_gate"]
     at = names[0].rect.center()
-    click(steps.canvas, at.x(), at.y())
+    Mouse(steps.canvas).click(at)
     assert wishes[-1].changes == {"layer": "lstm.forget_gate", "channel": None}
 
 
@@ -175,11 +176,11 @@ def test_the_cell_under_the_mouse_is_put_into_numbers_and_a_click_selects_it(ste
     at = strip.rect.topLeft()
     at.setX(at.x() + strip.rect.width() * 9.5 / UNITS)
     at.setY(strip.rect.center().y())
-    hover(steps.canvas, at)
+    Mouse(steps.canvas).move(at)
     value = line(part.gates["lstm.hidden"][80, 9])
     assert "unit 9" in said[-1] and said[-1].endswith(f"= {value}")
     assert steps.canvas.text("lstm.hidden").endswith(f"= {value}")
-    click(steps.canvas, at.x(), at.y())
+    Mouse(steps.canvas).click(at)
     assert wishes[-1].changes == {"layer": "lstm.hidden", "channel": 9}
 
 
@@ -194,6 +195,11 @@ def test_both_sides_stand_beside_each_other_and_what_differs_is_marked(steps):
     wanted = np.abs(there - part.gates["lstm.hidden"][100]) > 1e-4 * cell.limit
     np.testing.assert_array_equal(cell.apart, wanted)
     assert wanted.any() == bool(cell.apart.any())
+    (item,) = [one for one in steps.canvas.equations if one.cell is cell]
+    after = item.strips["after"]
+    units = (after.wrong.rectangles()[:, 0] - after.box.left()) / after.box.width() * UNITS
+    np.testing.assert_allclose(units, np.flatnonzero(wanted), atol=1e-6)
+    assert after.image.image.shape == (1, UNITS, 4) and not len(item.strips["before"].wrong.rectangles())
     steps.pointer.moved.emit(198)
     assert "cut off" in steps.where.text() and steps.canvas.cells[0].after is None
 
@@ -212,7 +218,7 @@ def test_masked_logits_are_minus_infinity_and_grey(steps):
         at = strip.rect.topLeft()
         at.setX(at.x() + strip.rect.width() * (j + 0.5) / part.steps)
         at.setY(strip.rect.top() + 3)
-        hover(steps.canvas, at)
+        Mouse(steps.canvas).move(at)
         assert ("−∞" in steps.canvas.text("masked")) == barred_one
         image = steps.canvas.grab().toImage()
         grey = image.pixelColor(int(at.x()) + 2, int(at.y())).name() == theme.current().raised

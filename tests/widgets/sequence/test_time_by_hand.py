@@ -18,7 +18,8 @@ from explorer.app.engine import LocalEngine
 from explorer.declare.elements import chain_text, parse_chain
 from explorer.spaces.sequence.values import TimePart
 from explorer.state.state import State
-from tests.widgets.parts.view_driving import click, drag
+from tests.widgets.parts.plot_mouse import PlotMouse
+from tests.widgets.parts.view_driving import click
 from widgets.sequence.views.gradient import GradientView
 from widgets.sequence.views.timeline import TimelineView
 from widgets.sequence.views.warp import NO_GATE, WarpView
@@ -74,9 +75,9 @@ def test_a_drag_on_the_curve_warps_the_sequence_and_is_undone_as_one(qtbot: QtBo
     chart = view.chart
     settle(qtbot, window)
     qtbot.waitUntil(lambda: chart.curve.count == 128, timeout=5_000)
-    found = next(h for h in chart.handles() if h.index == 1)
-    start, end = chart.point(found.t, found.tau), chart.point(found.t, found.tau + 20)
-    drag(chart, start, QPointF(start.x(), (start.y() + end.y()) / 2), end)
+    found, mouse = next(h for h in chart.bend.handles() if h.index == 1), PlotMouse(chart.bend)
+    start, end = (mouse.at_data(*chart.bend.place(found.t, tau).toTuple()) for tau in (found.tau, found.tau + 20))
+    mouse.drag(start, QPointF(start.x(), (start.y() + end.y()) / 2), end)
     settle(qtbot, window)
     (step,) = window.controller.state.steps
     assert step.name == "warp" and step.values[1] == pytest.approx(20 / 127, abs=0.01)

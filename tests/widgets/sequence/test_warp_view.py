@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -19,17 +19,17 @@ from scipy.interpolate import PchipInterpolator
 
 from explorer.declare.elements import Step, chain_text, parse_chain
 from explorer.state.state import History, State
-from tests.widgets.parts.mouse import double_click
+from tests.widgets.parts.plot_mouse import PlotMouse
 from tests.widgets.parts.time_parts import shift_part, time_frame
-from tests.widgets.parts.view_driving import click, gather, odd_frames, opened
+from tests.widgets.parts.view_driving import gather, odd_frames, opened
 from widgets.base import theme
 from widgets.base.view import Wish
 from widgets.sequence.charts.bending import Curve
-from widgets.sequence.charts.slope_painting import thinned
+from widgets.sequence.charts.slope_chart import thinned
 from widgets.sequence.views.warp import NO_GATE, NONE, WarpView, follows
 
 STEPS = 101
-LEFT, PLAIN = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+PLAIN = Qt.KeyboardModifier.NoModifier
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +44,7 @@ class Bench:
 
     def __init__(self, view: WarpView, part: Any) -> None:
         self.view, self.part = view, part
+        self.mouse = PlotMouse(view.chart.bend)
         self.history = History(State(sample="wave"))
         view.wished.connect(self.grant)
         self.show()
@@ -70,15 +71,16 @@ class Bench:
         self.show()
 
     def handle(self, index: int) -> QPointF:
-        found = next(h for h in self.view.chart.handles() if h.index == index)
-        return self.view.chart.point(found.t, found.tau)
+        found = next(h for h in self.view.chart.bend.handles() if h.index == index)
+        return self.point(found.t, found.tau)
+
+    def point(self, t: float, tau: float) -> QPointF:
+        """Return the pixel of (t, tau) in the upper plot."""
+        place = self.view.chart.bend.place(t, tau)
+        return self.view.chart.bend.at(place.x(), place.y())
 
     def drag(self, start: QPointF, *stops: QPointF, keys: Qt.KeyboardModifier = PLAIN) -> None:
-        chart = self.view.chart
-        QTest.mousePress(chart, LEFT, keys, start.toPoint())
-        for stop in stops:
-            QTest.mouseMove(chart, stop.toPoint())
-        QTest.mouseRelease(chart, LEFT, keys, stops[-1].toPoint())
+        self.mouse.drag(start, *stops, keys=keys)
 
 
 @pytest.fixture
@@ -100,10 +102,10 @@ def test_frames_without_a_sequence_say_what_to_do(qtbot: QtBot, name: str) -> No
 
 
 def test_dragging_the_handle_on_the_diagonal_puts_a_warp_into_the_chain(bench: Bench) -> None:
-    assert bench.text == "" and [h.index for h in bench.view.chart.handles()] == [0, 1, 2]
+    assert bench.text == "" and [h.index for h in bench.view.chart.bend.handles()] == [0, 1, 2]
     wishes = gather(bench.view)
     middle = bench.handle(1)
-    up = bench.view.chart.point(50, 60)
+    up = bench.point(50, 60)
     bench.drag(middle, QPointF(middle.x(), (middle.y() + up.y()) / 2), up)
     (step,) = bench.history.state.steps
     assert step.name == "warp" and step.values[1] == pytest.approx(0.1, abs=0.005) and not any(step.values[2:])
@@ -118,10 +120,10 @@ def test_dragging_the_handle_on_the_diagonal_puts_a_warp_into_the_chain(bench: B
 def test_the_curve_in_the_picture_goes_through_the_handle_and_its_slope_is_below(bench: Bench) -> None:
     bench.start("warp:0,0.2,0")
     chart = bench.view.chart
-    picture, t = chart.grab().toImage(), theme.current()
+    upper, lower, t = chart.bend.grab().toImage(), chart.slopes.grab().toImage(), theme.current()
     accent = QColor(t.accent)
 
-    def near(at: QPointF, ink: QColor, far: int = 60) -> bool:
+    def near(at: QPointF, ink: QColor, far: int = 60, picture: QImage = upper) -> bool:
         found = [
             picture.pixelColor(round(at.x()) + i, round(at.y()) + j) for i in (-1, 0, 1) for j in (-2, -1, 0, 1, 2)
         ]
@@ -131,29 +133,29 @@ def test_the_curve_in_the_picture_goes_through_the_handle_and_its_slope_is_below
 
     spline = PchipInterpolator([0, 25, 50, 75, 100], [0, 25, 70, 75, 100])  # the handles by hand
     for step in (12, 37, 50, 60, 90):
-        assert near(chart.point(step, float(spline(step))), accent), step
-    assert not near(chart.point(50, 50), accent), "the diagonal is another line"
+        assert near(bench.point(step, float(spline(step))), accent), step
+    assert not near(bench.point(50, 50), accent), "the diagonal is another line"
     slopes = np.diff(spline(np.arange(101.0)))
     for step in (10, 40, 60):
-        place = QPointF(chart.axis.x_of(step + 1.0), chart.height_of(float(slopes[step])))
-        assert near(place, QColor(t.muted), 160), step
+        place = chart.slopes.at(step + 1.0, float(slopes[step]))
+        assert near(place, QColor(t.muted), 160, lower), step
     np.testing.assert_allclose(bench.view.numbers()["dtau/dt"], slopes, atol=1e-9)
 
 
 def test_a_drag_stops_where_time_would_run_backwards(bench: Bench) -> None:
     bench.start("warp:0.2,0,0")
     at = bench.handle(1)
-    bench.drag(at, bench.view.chart.point(50, 20))
+    bench.drag(at, bench.point(50, 20))
     assert bench.history.state.steps[0].values[1] == pytest.approx(-0.05, abs=1e-6), "level with the handle before it"
     assert (bench.view.chart.curve.slope() >= -1e-9).all()
 
 
 def test_near_the_diagonal_a_handle_falls_onto_it_unless_alt_is_held(bench: Bench) -> None:
     bench.start("warp:0.1,0,0")
-    beside = bench.view.chart.point(25, 25.6)
+    beside = bench.point(25, 25.6)
     bench.drag(bench.handle(0), beside, keys=Qt.KeyboardModifier.AltModifier)
     assert bench.history.state.steps[0].values[0] == pytest.approx(0.006, abs=0.003)
-    bench.drag(bench.handle(0), bench.view.chart.point(25, 40), beside)
+    bench.drag(bench.handle(0), bench.point(25, 40), beside)
     assert bench.history.state.steps[0].values[0] == 0.0
 
 
@@ -161,17 +163,18 @@ def test_a_double_click_adds_a_handle_that_goes_anywhere_and_a_right_click_takes
     bench.start("warp:0,0.1,0")
     chart = bench.view.chart
     before = chart.curve.tau(np.arange(101.0))
-    double_click(chart, chart.point(60, float(chart.curve.tau(60.0))).toPoint())
+    bench.mouse.double_click(bench.point(60, float(chart.curve.tau(60.0))))
     values = bench.history.state.steps[0].values
     assert values[3] == pytest.approx(0.6, abs=0.005)
     after = chart.curve.tau(np.arange(101.0))
     np.testing.assert_allclose(after, before, atol=0.5, err_msg="a further handle lies on the curve")
     assert after[60] == pytest.approx(before[60], abs=0.05) and np.diff(after).min() >= 0
-    bench.drag(bench.handle(4), chart.point(65, 72))
+    bench.drag(bench.handle(4), bench.point(65, 72))
     values = bench.history.state.steps[0].values
     assert values[3:5] == pytest.approx((0.65, 0.07), abs=0.006)
-    at = bench.handle(4)
-    click(chart, at.x(), at.y(), Qt.MouseButton.RightButton)
+    bench.mouse.move(bench.handle(4))
+    bench.mouse.press(bench.handle(4), button=Qt.MouseButton.RightButton)
+    bench.mouse.release(bench.handle(4))
     assert bench.text == "warp:0,0.1"
 
 
@@ -180,14 +183,14 @@ def test_seven_handles_are_the_most(bench: Bench) -> None:
     said: list[str] = []
     bench.view.hovered.connect(said.append)
     chart, text = bench.view.chart, bench.text
-    assert len(chart.handles()) == 7
-    double_click(chart, chart.point(42, float(chart.curve.tau(42.0))).toPoint())
+    assert len(chart.bend.handles()) == 7
+    bench.mouse.double_click(bench.point(42, float(chart.curve.tau(42.0))))
     assert bench.text == text and any("seven" in words for words in said)
 
 
 def test_keys_go_from_handle_to_handle_move_one_and_take_it_away(bench: Bench) -> None:
-    chart = bench.view.chart
-    chart.setFocus()
+    chart = bench.view.chart.bend
+    bench.view.chart.setFocus()
     QTest.keyClick(chart, Qt.Key.Key_Tab)
     QTest.keyClick(chart, Qt.Key.Key_Tab)
     assert chart.focused == 1
@@ -210,16 +213,16 @@ def test_keys_go_from_handle_to_handle_move_one_and_take_it_away(bench: Bench) -
 def test_an_end_rescales_and_the_curve_shifts_where_the_chain_has_these(bench: Bench) -> None:
     bench.start("rescale:1+shift:0")
     chart = bench.view.chart
-    end = next(h for h in chart.handles() if h.index == -2)
-    bench.drag(chart.point(end.t, end.tau), chart.point(100, 50))
+    end = next(h for h in chart.bend.handles() if h.index == -2)
+    bench.drag(bench.point(end.t, end.tau), bench.point(100, 50))
     assert bench.history.state.steps[0].values[0] == pytest.approx(0.5, abs=0.01)
     assert chart.curve.tau(0.0) == pytest.approx(0, abs=1e-3), "the other end has stayed"
-    start = chart.point(40, float(chart.curve.tau(40.0)))
-    bench.drag(start, QPointF(chart.axis.x_of(50.5), start.y()))
+    start = bench.point(40, float(chart.curve.tau(40.0)))
+    bench.drag(start, QPointF(bench.point(50, 0).x(), start.y()))
     assert bench.history.state.steps[1].values[0] == 10
-    first = next(h for h in chart.handles() if h.index == -1)
+    first = next(h for h in chart.bend.handles() if h.index == -1)
     last = float(chart.curve.tau(100.0))
-    bench.drag(chart.point(first.t, first.tau), chart.point(0, 20))
+    bench.drag(bench.point(first.t, first.tau), bench.point(0, 20))
     assert float(chart.curve.tau(0.0)) == pytest.approx(20, abs=0.5)
     assert float(chart.curve.tau(100.0)) == pytest.approx(last, abs=0.1)
 
@@ -227,8 +230,7 @@ def test_an_end_rescales_and_the_curve_shifts_where_the_chain_has_these(bench: B
 def test_without_a_shift_the_curve_stays_and_says_why(bench: Bench) -> None:
     said: list[str] = []
     bench.view.hovered.connect(said.append)
-    chart = bench.view.chart
-    bench.drag(chart.point(40, 40), chart.point(60, 40))
+    bench.drag(bench.point(40, 40), bench.point(60, 40))
     assert bench.text == "" and any("shift" in words for words in said)
 
 
@@ -246,23 +248,31 @@ def test_the_gate_stands_in_the_same_axis_and_of_a_plain_network_it_is_said_that
     assert [line.title for line in chart.lines] == ["mean gate", "unit 2"]
     for line in chart.lines:
         np.testing.assert_allclose(line.values, slope, rtol=1e-5)
+    for curve in chart.slopes.curves[:2]:
+        at, drawn = curve.getData()
+        np.testing.assert_allclose(drawn, slope, rtol=1e-5)
+        np.testing.assert_allclose(at, np.arange(STEPS) + 0.5)
+    edges, drawn = chart.slopes.slope.getData()
+    np.testing.assert_allclose(drawn, slope[1:], rtol=1e-9)
+    np.testing.assert_allclose(edges, np.arange(STEPS) + 0.5)
     assert chart.follows == "correlation with dτ/dt: 1" and chart.follows in bench.view.caption()
     bench.view.relative.setChecked(False)
     np.testing.assert_allclose(chart.lines[1].values, 0.4 * slope, rtol=1e-5)
     bench.part = replace(part, gates={"rnn.hidden": rest - 0.5}, moved_gates={"rnn.hidden": gate - 0.5})
     bench.show()
     assert not chart.lines and chart.note == NO_GATE and NO_GATE in bench.view.caption()
+    assert all(not len(curve.getData()[0]) for curve in chart.slopes.curves)
+    assert any(text == NO_GATE for text, _, _ in chart.slopes.header.parts)
 
 
 def test_true_times_lie_where_they_are(bench: Bench) -> None:
     times = np.r_[np.arange(50.0), 100 + np.arange(51.0)].astype(np.float32)
     bench.part = shift_part(STEPS, times=times)
     bench.show()
-    chart = bench.view.chart
-    x = [chart.axis.x_of(k + 0.5) for k in (10, 20, 49, 50, 60)]
+    x = [bench.point(k, 0).x() for k in (10, 20, 49, 50, 60)]
     wanted = times[[10, 20, 49, 50, 60]]
     np.testing.assert_allclose(np.diff(x) / np.diff(wanted), (x[-1] - x[0]) / float(wanted[-1] - wanted[0]), rtol=1e-6)
-    assert chart.point(10, 60).y() == pytest.approx(chart.point(90, 60).y())
+    assert bench.point(10, 60).y() == pytest.approx(bench.point(90, 60).y())
 
 
 @given(
@@ -292,8 +302,7 @@ def test_following_is_a_correlation_over_what_is_compared() -> None:
 
 def test_a_click_without_a_drag_asks_for_nothing(bench: Bench) -> None:
     wishes = gather(bench.view)
-    at = bench.handle(1)
-    QTest.mouseClick(bench.view.chart, LEFT, PLAIN, QPoint(round(at.x()), round(at.y())))
+    bench.mouse.click(bench.handle(1))
     assert not wishes
 
 
@@ -304,3 +313,25 @@ def test_a_long_recording_is_drawn_from_means_of_neighbours() -> None:
     np.testing.assert_allclose(level, (edges[:-1] + edges[1:] - 1) / 2)
     edges, level = thinned(values[:7], 500)
     assert np.array_equal(edges, np.arange(8)) and np.array_equal(level, values[:7])
+
+
+def test_both_plots_have_one_axis_of_time_and_mark_the_step_under_the_mouse(bench: Bench) -> None:
+    bench.start("warp:0,0.2,0")
+    chart, heard = bench.view.chart, list[object]()
+    bench.view.pointer.moved.connect(heard.append)
+    bench.mouse.move(bench.point(50, 90))
+    assert (
+        heard[-1] == 70 and chart.slopes.hair.isVisible() and chart.slopes.hair.value() == pytest.approx(50.5, abs=0.2)
+    )
+    x, y = chart.bend.cross.getData()
+    assert x[1] == pytest.approx(50.5, abs=0.2) and y[1] == pytest.approx(70.5, abs=0.3)
+    bench.mouse.wheel(bench.point(50, 90), 4)
+    upper, lower = chart.bend.box.viewRange()[0], chart.slopes.box.viewRange()[0]
+    assert chart.bend.box.zoomed and upper == pytest.approx(lower)
+    assert chart.bend.at(50.5, 0).x() == pytest.approx(chart.slopes.at(50.5, 0).x(), abs=1)
+    bench.start("warp:0,0.1,0")
+    assert chart.bend.box.viewRange()[0] == pytest.approx(upper), "a zoom stays while the curve is bent"
+    bench.view.resize(500, 300)
+    bench.show()
+    assert chart.bend.box.whole[0] == pytest.approx(chart.slopes.box.whole[0])
+    assert chart.bend.box.viewRange()[0] == pytest.approx(chart.slopes.box.viewRange()[0])

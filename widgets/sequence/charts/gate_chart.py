@@ -1,4 +1,4 @@
-"""Histograms of gates in a row, and the spectrum of forgetting times: painted charts."""
+"""Histograms of gates in a row, and the spectrum of forgetting times."""
 
 from __future__ import annotations
 
@@ -6,194 +6,292 @@ import math
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from widgets.base.theme import Theme
+from widgets.base import theme
 from widgets.base.words import figure
-from widgets.charts.chart import CENTRE, LEFT, RIGHT, Chart, draw_hair, faded, power
+from widgets.charts.axes import CENTRE, LogAxis, ValueAxis
+from widgets.charts.curve import Curve
+from widgets.charts.inks import faded, mixed
+from widgets.charts.library import pg
+from widgets.charts.marks import DOT, Columns, Marks, fill, ink, level
+from widgets.charts.plot import Plot
 from widgets.sequence.charts.gate_statistics import LONGEST, Counted, Forgetting
-from widgets.sequence.timeline.painting import polygon
+
+FEW = 256  # units at most that have a dot each
+LOW = 44  # pixels of a histogram's height, below which nothing is written under it
+NARROW = 110  # pixels of a histogram at least, where there is room for more than one
 
 
-class HistogramChart(Chart):
-    """One small histogram for each gate, F(x) filled and F(rho(g) x) as a line."""
+class EndsAxis(ValueAxis):
+    """The ends of an axis, and between them some words where there is room."""
+
+    def __init__(self) -> None:
+        self.words = ""
+        super().__init__("bottom", text=figure)
+        self.setGrid(False)
+
+    def say(self, words: str) -> None:
+        if words != self.words:
+            self.words = words
+            self.redraw()
+
+    def ticks(self, low: float, high: float, most: int) -> list[float]:
+        return [low, high]
+
+    def generateDrawSpecs(self, p: QPainter) -> Any:
+        specs = super().generateDrawSpecs(p)
+        if specs is None or len(specs[2]) != 2:
+            return specs
+        width, ends = QFontMetricsF(self.font).horizontalAdvance(self.words), [text[0] for text in specs[2]]
+        free = QRectF(ends[0].topRight(), ends[1].bottomLeft())
+        if width + 8 > free.width():
+            return specs
+        x = min(max(self.size().width() / 2, free.left() + 4 + width / 2), free.right() - 4 - width / 2)
+        place = QRectF(x - width / 2, free.top(), width, free.height())
+        return specs[0], specs[1], [*specs[2], (place, CENTRE | Qt.TextFlag.TextDontClip, self.words)]
+
+
+class Histogram(Plot):
+    """One gate: F(x) as bars, F(rho(g) x) as an outline, the mean as an upright line."""
 
     clicked = Signal(str)
 
-    def __init__(self, parent: Any = None) -> None:
-        super().__init__(parent)
-        self.counted: list[Counted] = []
-        self.selected, self.roles = "", ["first"]
-        self._names: list[str] = []
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self.ends = EndsAxis()
+        super().__init__(parent, left=ValueAxis("left"), bottom=self.ends)
+        self.left.setStyle(showValues=False)
+        self.left.setGrid(False)
+        self.frame.layout.setContentsMargins(0, 0, 0, 0)
+        self.box.setMouseEnabled(x=False, y=False)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.one: Counted | None = None
+        self.name, self.role, self.own = "", "first", False
+        self.middle = self.add(level(0.0, "#000000", upright=True))
+        self.bars = self.add(Columns(), 1)
+        self.outline = self.add(pg.PlotCurveItem([0.0, 1.0], [0.0], stepMode="center"), 2)
+        self.mean = self.add(level(0.0, "#000000", upright=True), 3)
+        self.set_fonts()
+        self.dress()
 
-    def show_counted(self, counted: list[Counted], names: list[str], roles: list[str], selected: str) -> None:
-        self.counted, self._names, self.roles, self.selected = counted, names, roles, selected
-        self.update()
+    def show_counted(self, one: Counted, name: str, role: str, own: bool) -> None:
+        """Show a histogram; `own` is that of the selected layer."""
+        changed = (role, own) != (self.role, self.own)
+        self.one, self.name, self.role, self.own = one, name, role, own
+        top = max(float(one.share.max()), float(one.moved.max()) if one.moved is not None else 0.0) or 1.0
+        self.set_ranges((float(one.edges[0]), float(one.edges[-1])), (0.0, 1.02 * top))
+        self.bars.set_columns(one.edges[:-1], one.edges[1:], 0.0, one.share)
+        self.outline.setVisible(one.moved is not None)
+        if one.moved is not None:
+            self.outline.setData(one.edges, one.moved)
+        self.middle.setVisible(not one.gate)
+        self.mean.setVisible(math.isfinite(one.mean))
+        self.mean.setPos(one.mean if math.isfinite(one.mean) else 0.0)
+        self.ends.say(f"mean {figure(one.mean)}")
+        if changed:
+            self.dress()
+        self._write()
 
-    def boxes(self) -> list[QRectF]:
-        """Return the plot rectangle of each histogram."""
-        n = len(self.counted)
-        room = QRectF(self.rect()).adjusted(10, 4, -8, -4)
-        columns = max(1, min(n, int(room.width() // 110)))
-        rows = -(-n // columns) if n else 1
-        columns = max(1, -(-n // rows))  # no row is left with one of them
-        line = self.line()
-        width, height = room.width() / columns, room.height() / rows
-        return [
-            QRectF(room.left() + (k % columns) * width, room.top() + (k // columns) * height + line + 3,
-                   width - 12, max(8.0, height - 2 * line - 8))
-            for k in range(n)
-        ]  # fmt: skip
+    def _write(self) -> None:
+        t = theme.current()
+        self.header.write([(self.name, t.accent if self.own else t.text, False)])
 
-    def paint(self, p: QPainter, t: Theme) -> None:
-        metrics = QFontMetricsF(self.small())
-        for k, (one, box) in enumerate(zip(self.counted, self.boxes(), strict=True)):
-            p.fillRect(box, QColor(t.plot))
-            ink = getattr(t, self.roles[k])
-            own = one.name == self.selected
-            p.setPen(QColor(t.accent if own else t.text))
-            head = QRectF(box.left(), box.top() - self.line() - 2, box.width(), self.line() + 2)
-            p.drawText(head, LEFT, metrics.elidedText(self._names[k], Qt.TextElideMode.ElideRight, box.width()))
-            top = max(float(one.share.max()), float(one.moved.max()) if one.moved is not None else 0.0) or 1.0
-            x = np.linspace(box.left(), box.right(), len(one.share) + 1)
-            y = box.bottom() - one.share / top * (box.height() - 2)
-            p.setPen(Qt.PenStyle.NoPen)
-            p.setBrush(faded(ink, 130))
-            steps_x, steps_y = np.repeat(x, 2)[1:-1], np.repeat(y, 2)
-            p.drawPolygon(polygon(np.r_[box.left(), steps_x, box.right()], np.r_[box.bottom(), steps_y, box.bottom()]))
-            if one.moved is not None:
-                p.setBrush(Qt.BrushStyle.NoBrush)
-                p.setPen(QPen(QColor(t.text), 1))
-                p.drawPolyline(polygon(steps_x, np.repeat(box.bottom() - one.moved / top * (box.height() - 2), 2)))
-            if not one.gate:
-                p.setPen(QPen(QColor(t.line), 1))
-                draw_hair(p, QPointF(box.center().x(), box.top()), QPointF(box.center().x(), box.bottom()))
-            p.setPen(QPen(QColor(ink), 1.4))
-            if math.isfinite(one.mean):
-                at = box.left() + (one.mean - one.edges[0]) / (one.edges[-1] - one.edges[0]) * box.width()
-                draw_hair(p, QPointF(at, box.top()), QPointF(at, box.bottom()))
-            p.setPen(QColor(t.muted))
-            foot = QRectF(box.left(), box.bottom() + 1, box.width(), self.line())
-            p.drawText(foot, LEFT, figure(float(one.edges[0])))
-            p.drawText(foot, RIGHT, figure(float(one.edges[-1])))
-            words = f"mean {figure(one.mean)}"
-            ends = sum(metrics.horizontalAdvance(figure(float(e))) for e in (one.edges[0], one.edges[-1]))
-            if metrics.horizontalAdvance(words) + 2 * ends + 12 < box.width() + ends:
-                p.drawText(foot, CENTRE, words)
+    def dress(self) -> None:
+        super().dress()
+        if not hasattr(self, "mean"):
+            return
+        t = theme.current()
+        colour = getattr(t, self.role)
+        self.bars.setOpts(brush=mixed(colour, t.plot, 0.5))  # opaque: the edges of neighbours do not add up
+        self.outline.setPen(ink(t.text))
+        self.middle.setPen(ink(t.line))
+        self.mean.setPen(ink(colour, 1.4))
+        self._write()
 
-    def _index(self, at: QPointF) -> int | None:
-        line = self.line()
-        return next((k for k, b in enumerate(self.boxes()) if b.adjusted(0, -line, 0, line).contains(at)), None)
+    def arrange(self) -> None:
+        if hasattr(self, "mean"):
+            self.ends.setStyle(showValues=self.height() >= LOW)  # a low one keeps its bars
+        super().arrange()
 
     def read(self, at: QPointF) -> str:
-        k = self._index(at)
-        if k is None:
+        one = self.one
+        if one is None:
             return ""
-        one, box = self.counted[k], self.boxes()[k]
-        words = f"{self._names[k]}: {figure(one.low)} to {figure(one.high)}, mean {figure(one.mean)}"
+        words = f"{self.name}: {figure(one.low)} to {figure(one.high)}, mean {figure(one.mean)}"
         if one.gate:
             words += f"\n{one.shut:.0%} shut (below 0.1), {one.open:.0%} open (above 0.9)"
-        i = int((at.x() - box.left()) / box.width() * len(one.share))
+        i = int(np.searchsorted(one.edges, at.x(), side="right")) - 1
         if 0 <= i < len(one.share):
             words += f"\n{one.share[i]:.2%} in {figure(float(one.edges[i]))} to {figure(float(one.edges[i + 1]))}"
         return words + "\nfilled: F(x), outline: F(ρ(g)x), upright line: the mean"
 
     def clicked_at(self, at: QPointF) -> None:
-        k = self._index(at)
-        if k is not None:
-            self.clicked.emit(self.counted[k].name)
-
-    def wheelEvent(self, event: Any) -> None:
-        event.ignore()
+        if self.one is not None:
+            self.clicked.emit(self.one.name)
 
 
-class ForgettingChart(Chart):
+class HistogramChart(QWidget):
+    """One small histogram for each gate, as many in a row as there is room for."""
+
+    clicked, hovered = Signal(str), Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.counted: list[Counted] = []
+        self.roles = ["first"]
+        self.plots: list[Histogram] = []
+        self._sentence = QLabel(self)
+        self._sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._sentence.setWordWrap(True)
+
+    @property
+    def message(self) -> str:
+        """Return what is shown instead of histograms."""
+        return self._sentence.text()
+
+    @message.setter
+    def message(self, text: str) -> None:
+        self._sentence.setText(text)
+        self._sentence.setVisible(bool(text))
+
+    def show_counted(self, counted: list[Counted], names: list[str], roles: list[str], selected: str) -> None:
+        self.counted, self.roles = counted, roles
+        while len(self.plots) < len(counted):
+            plot = Histogram(self)
+            plot.clicked.connect(self.clicked)
+            plot.hovered.connect(self.hovered)
+            self.plots.append(plot)
+        for plot, one, name, role in zip(self.plots, counted, names, roles):
+            plot.show_counted(one, name, role, one.name == selected)
+        self._arrange()
+        for k, plot in enumerate(self.plots):
+            plot.setVisible(k < len(counted))
+
+    def _arrange(self) -> None:
+        self._sentence.setGeometry(self.rect().adjusted(12, 4, -12, -4))
+        if not self.counted:
+            return
+        n, room = len(self.counted), self.rect().adjusted(10, 2, -2, -2)
+        columns = max(1, min(n, room.width() // NARROW))
+        rows = -(-n // columns)
+        columns = -(-n // rows)  # no row is left with one of them
+        width, height = room.width() / columns, room.height() / rows
+        for k, plot in enumerate(self.plots[:n]):
+            left, top = room.left() + k % columns * width, room.top() + k // columns * height
+            plot.setGeometry(round(left), round(top), max(20, round(width) - 8), max(20, round(height) - 2))
+
+    def resizeEvent(self, event: Any) -> None:
+        self._arrange()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, 60)
+
+    def sizeHint(self) -> QSize:
+        return QSize(420, 160)
+
+    def dress(self) -> None:
+        """Take the colours of the theme."""
+        self._sentence.setStyleSheet(f"color: {theme.current().muted};")
+        for plot in self.plots:
+            plot.dress()
+
+
+class SpectrumItems:
+    """The items of one model: the forgetting times, their quartiles as a band, and the selected unit."""
+
+    def __init__(self, chart: ForgettingChart, role: str) -> None:
+        self.role = role
+        self.low, self.high = chart.add(pg.PlotCurveItem()), chart.add(pg.PlotCurveItem())
+        self.band = chart.add(pg.FillBetweenItem(self.low, self.high))
+        self.line = chart.add(Curve(), 2)
+        self.dots, self.chosen = chart.add(Marks(symbol=DOT), 3), chart.add(Marks(symbol=DOT), 4)
+
+    def show(self, found: Forgetting | None, top: float, unit: int | None) -> None:
+        """Show the times in decades, those beyond the axis at its end."""
+        x = np.arange(len(found.times) if found is not None else 0, dtype=float)
+        sides = (found.times, found.low, found.high) if found is not None else 3 * (x,)
+        times, low, high = (np.log10(np.clip(side, 1.0, 10.0**top)) for side in sides)
+        self.band.setVisible(found is not None)
+        self.low.setData(x, low)
+        self.high.setData(x, high)
+        self.line.setData(x, times)
+        few = x.size <= FEW
+        self.dots.set_marks(x if few else x[:0], times if few else times[:0], 4.6)
+        own = found.order == unit if found is not None else np.zeros(0, bool)
+        self.chosen.set_marks(x[own], times[own], 9)
+
+    def dress(self) -> None:
+        colour = getattr(theme.current(), self.role)
+        for side in (self.low, self.high):
+            side.setPen(None)
+        self.band.setBrush(faded(colour, 50))
+        self.line.setPen(ink(colour, 1.3))
+        for marks in (self.dots, self.chosen):
+            marks.setPen(None)
+            marks.setBrush(fill(colour))
+
+
+class ForgettingChart(Plot):
     """Units sorted by how long they remember: 1 / gamma on a logarithmic axis, with the quartiles over the steps."""
 
     picked = Signal(int)
 
-    def __init__(self, parent: Any = None) -> None:
-        super().__init__(parent)
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, left=LogAxis("left"), bottom=ValueAxis("bottom", whole=True))
+        self.bottom.end = "units, sorted"
+        self.bottom.setGrid(False)
         self.found: list[tuple[Forgetting, str, str]] = []
-        self.steps, self.unit = 1, None
-        self.axis = True
-
-    unit: int | None
+        self.models = (SpectrumItems(self, "first"), SpectrumItems(self, "second"))
+        self.length = self.add(pg.InfiniteLine(0, angle=0, label="", labelOpts=LABEL), 1)
+        self.dress()
 
     def show_found(self, found: list[tuple[Forgetting, str, str]], steps: int, unit: int | None) -> None:
         """Show (times, title, role) of each model; `steps` is the length of the recording."""
-        self.found, self.steps, self.unit = found, steps, unit
-        self.set_whole(0.0, float(max((len(f.times) for f, _, _ in found), default=1)))
-        self.update()
+        self.found = found
+        longest = max((float(f.times.max()) for f, _, _ in found if f.times.size), default=10.0)
+        top = float(math.ceil(math.log10(max(10.0, min(LONGEST, max(longest, steps))))))
+        count = max((len(f.times) for f, _, _ in found), default=1)
+        self.set_ranges((-0.5, max(0.5, count - 0.5)), (0.0, top))
+        for k, items in enumerate(self.models):
+            items.show(found[k][0] if k < len(found) else None, top, unit)
+        self.length.setPos(math.log10(max(1, steps)))
+        self.length.label.setFormat(f"{steps} steps of x")
+        self._write()
 
-    def _top(self) -> float:
-        longest = max((float(f.times.max()) for f, _, _ in self.found if f.times.size), default=10.0)
-        return 10.0 ** math.ceil(math.log10(max(10.0, min(LONGEST, max(longest, self.steps)))))
-
-    def height_of(self, time: float) -> float:
-        """Return where a forgetting time is drawn."""
-        plot = self._drawn or self.plot()
-        share = math.log10(max(1.0, min(time, self._top()))) / math.log10(self._top())
-        return plot.bottom() - share * plot.height()
-
-    def paint(self, p: QPainter, t: Theme) -> None:
-        plot = self.plot()
-        p.fillRect(plot, QColor(t.plot))
-        decades = round(math.log10(self._top()))
-        for k in range(decades + 1):
-            y = self.height_of(10.0**k)
-            p.setPen(QPen(faded(t.line, 150), 1))
-            draw_hair(p, QPointF(plot.left(), y), QPointF(plot.right(), y))
-            p.setPen(QColor(t.muted))
-            p.drawText(QRectF(0, y - 10, plot.left() - 5, 20), RIGHT, power(10.0**k))
-        y = self.height_of(self.steps)
-        p.setPen(QPen(QColor(t.muted), 1, Qt.PenStyle.DashLine))
-        draw_hair(p, QPointF(plot.left(), y), QPointF(plot.right(), y))
-        p.drawText(QRectF(plot.left() + 6, y - 1, plot.width(), self.line()), LEFT, f"{self.steps} steps of x")
+    def _write(self) -> None:
         parts: list[tuple[str, str, bool]] = []
-        p.save()
-        p.setClipRect(plot)
         for found, title, role in self.found:
-            ink = getattr(t, role)
-            n = len(found.times)
-            x = np.array([self.x_of(i + 0.5) for i in range(n)])
-            mid, low, high = (
-                np.array([self.height_of(float(v)) for v in values]) for values in (found.times, found.low, found.high)
-            )
-            p.setPen(Qt.PenStyle.NoPen)
-            p.setBrush(faded(ink, 50))
-            p.drawPolygon(polygon(np.r_[x, x[::-1]], np.r_[low, high[::-1]]))
-            p.setPen(QPen(QColor(ink), 1.3))
-            p.setBrush(Qt.BrushStyle.NoBrush)
-            p.drawPolyline(polygon(x, mid))
-            p.setBrush(QColor(ink))
-            p.setPen(Qt.PenStyle.NoPen)
-            for i in range(n if n <= 256 else 0):
-                at = QPointF(float(x[i]), float(mid[i]))
-                p.drawEllipse(at, *((4.5, 4.5) if int(found.order[i]) == self.unit else (2.3, 2.3)))
             law = "γ = 1 − gate" if found.remembers else "γ = gate"
-            middle = float(np.median(found.times)) if n else math.nan
-            words = f"{title}: forgetting time 1/γ, {law}, median {figure(middle)} steps"
+            middle = figure(float(np.median(found.times)) if len(found.times) else math.nan)
+            words = f"{title}: forgetting time 1/γ, {law}, median {middle} steps"
             if len(self.found) > 1:
-                words = f"{title}: median 1/γ {figure(middle)} steps"
-            parts.append((words, ink, True))
-        p.restore()
-        self.paint_frame(p, t)
-        p.setPen(QColor(t.muted))
-        foot = QRectF(plot.left(), plot.bottom() + 2, plot.width(), self.line())
-        p.drawText(foot, LEFT, "units, sorted")
-        self.paint_header(p, parts)
+                words = f"{title}: median 1/γ {middle} steps"
+            parts.append((words, getattr(theme.current(), role), True))
+        self.header.write(parts)
 
-    def _at(self, at: QPointF) -> int | None:
-        i = int(self.value_at(at.x()))
-        return i if self.found and self.plot().contains(at) and 0 <= i < len(self.found[0][0].times) else None
+    def dress(self) -> None:
+        super().dress()
+        if not hasattr(self, "length"):
+            return
+        t = theme.current()
+        for items in self.models:
+            items.dress()
+        self.length.setPen(ink(t.muted, 1.0, 255, Qt.PenStyle.DashLine))
+        self.length.label.setColor(t.muted)
+        self.length.label.setFont(self.small())
+        self._write()
 
-    def under(self, at: QPointF | None) -> object:
-        return None if at is None else self._at(at)
+    def index_at(self, at: QPointF) -> int | None:
+        """Return the rank of the unit at a position in the plot."""
+        i = math.floor(at.x() + 0.5)
+        inside = bool(self.found) and self.box.viewRect().contains(at)
+        return i if inside and 0 <= i < len(self.found[0][0].times) else None
 
     def read(self, at: QPointF) -> str:
-        i = self._at(at)
+        i = self.index_at(at)
         if i is None:
             return ""
         lines = []
@@ -207,5 +305,8 @@ class ForgettingChart(Chart):
         return "\n".join(lines)
 
     def clicked_at(self, at: QPointF) -> None:
-        if (i := self._at(at)) is not None:
+        if (i := self.index_at(at)) is not None:
             self.picked.emit(int(self.found[0][0].order[i]))
+
+
+LABEL = {"position": 0.01, "anchors": [(0, 0), (0, 1)]}

@@ -9,15 +9,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtWidgets import QWidget
 
-from widgets.base.theme import Theme
+from widgets.base import theme
 from widgets.base.words import figure
-from widgets.charts.chart import RIGHT, Chart, LogScale, draw_hair, faded
-from widgets.sequence.timeline.axis import TimeAxis
-from widgets.sequence.timeline.painting import paint_ticks, polygon
-from widgets.sequence.timeline.scale import TimeScale, time_scale
+from widgets.charts.axes import LogAxis
+from widgets.charts.curve import Curve
+from widgets.charts.library import pg
+from widgets.charts.marks import DOT, Marks, fill, ink, level
+from widgets.charts.plot import Plot
+from widgets.charts.scales import LogScale
+from widgets.sequence.charts.step_axis import StepAxis
+from widgets.sequence.timeline.scale import time_scale
 
 DECADES = 12  # of the axis at most, below the largest value
 FITTED = 200  # steps back that the rate is measured over
@@ -70,107 +74,118 @@ def cut_at(whole: NDArray[Any], cut: NDArray[Any], step: int) -> int | None:
     return int(np.flatnonzero(gone)[-1]) + 1 if gone.any() else None
 
 
-class GradientChart(Chart):
+class SlopeItems:
+    """The items of one model: the gradient, whole and truncated, its steps without a neighbour, and the fitted line."""
+
+    def __init__(self, chart: GradientChart, role: str) -> None:
+        self.role = role
+        self.fit = chart.add(pg.PlotCurveItem(), 1)
+        self.whole, self.cut = chart.add(Curve(), 2), chart.add(Curve(), 4)
+        self.alone = chart.add(Marks(symbol=DOT, size=3), 3)
+        self.gone = chart.add(level(0.0, "#000000", upright=True), 5)
+        for line in (self.whole, self.cut):
+            line.setClipToView(True)
+            line.setDownsampling(auto=True, method="peak")
+
+    def show(self, one: Slope | None, axis: StepAxis, step: int | None) -> None:
+        """Show a slope in decades over places of the axis; what is zero has none."""
+        x, y = _line(one.whole if one is not None else None, axis)
+        gap = np.isnan(np.r_[np.nan, y, np.nan])
+        lone = ~gap[1:-1] & gap[:-2] & gap[2:]
+        self.whole.setData(x, y)
+        self.alone.set_marks(x[lone], y[lone], 3)
+        fit = one.fit if one is not None else None
+        back = np.arange(fit.first, fit.step + 1) if fit is not None else np.zeros(0)
+        decades = np.zeros(0) if fit is None else math.log10(fit.top) + (fit.step - back) * math.log10(fit.rate)
+        self.fit.setData(np.asarray(axis.place(back + 0.5), float), decades)
+        cut = one.cut if one is not None else None
+        self.cut.setData(*_line(cut, axis))
+        found = cut_at(one.whole, cut, step) if one is not None and cut is not None and step is not None else None
+        self.gone.setVisible(found is not None)
+        self.gone.setPos(float(axis.place(found or 0)))
+
+    def dress(self) -> None:
+        t = theme.current()
+        colour = getattr(t, self.role)
+        self.fit.setPen(ink(colour, 1.2, 150, Qt.PenStyle.DotLine))
+        self.whole.setPen(ink(colour, 1.8))
+        self.cut.setPen(ink(t.text, 1.8, 255, Qt.PenStyle.DashLine))
+        self.alone.setPen(None)
+        self.alone.setBrush(fill(colour))
+        self.gone.setPen(ink(t.bad, 1.2))
+
+
+def _line(values: NDArray[Any] | None, axis: StepAxis) -> tuple[NDArray[Any], NDArray[Any]]:
+    if values is None:
+        return np.zeros(0), np.zeros(0)
+    given = np.asarray(values, np.float64)
+    decades = np.log10(given, where=given > 0, out=np.full(given.shape, np.nan))
+    return np.asarray(axis.place(np.arange(len(given)) + 0.5)), np.where(np.isfinite(decades), decades, np.nan)
+
+
+class GradientChart(Plot):
     """Lines over time from the selected step back; a click selects another step."""
 
     picked = Signal(int)
 
-    def __init__(self, parent: Any = None) -> None:
-        super().__init__(parent)
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self.axis = StepAxis("bottom")
+        super().__init__(parent, left=LogAxis("left"), bottom=self.axis)
         self.setAccessibleName("Gradient through time")
         self.found: list[Slope] = []
         self.step: int | None = None
-        self.steps = 0
-        self.times: TimeScale | None = None
+        self.scale = LogScale()
+        self.lines = (SlopeItems(self, "first"), SlopeItems(self, "second"))
+        self.line = self.add(level(0.0, theme.current().accent, upright=True), 6)
+        self.dress()
 
     def show_found(self, found: Sequence[Slope], steps: int, step: int | None, times: NDArray[Any] | None) -> None:
         """Show the slopes from `step` back on a sequence of `steps`."""
-        self.found, self.steps, self.step = list(found), steps, step
-        self.times = time_scale(times)
-        self.set_whole(0.0, float(max(1, steps)))
+        self.found, self.step = list(found), step
+        self.axis.follow(steps, time_scale(times))
         known = [v for one in self.found for v in (one.whole, one.cut) if v is not None]
         high = max((float(v[np.isfinite(v)].max(initial=0.0)) for v in known), default=0.0)
         low = min((float(v[np.isfinite(v) & (v > 0)].min(initial=math.inf)) for v in known), default=math.inf)
         if high > 0 and math.isfinite(low):
             top = math.ceil(math.log10(high) + 1e-9)
             self.scale = LogScale(10.0 ** max(min(math.floor(math.log10(low)), top - 2), top - DECADES), 10.0**top)
-        self.update()
+        self.set_ranges((0.0, float(max(1, steps))), self.scale.decades)
+        for k, items in enumerate(self.lines):
+            items.show(self.found[k] if k < len(self.found) else None, self.axis, step)
+        self.line.setVisible(step is not None)
+        self.line.setPos(float(self.axis.place((step or 0) + 0.5)))
+        self._write()
 
-    def time_axis(self) -> TimeAxis:
-        """Return the horizontal axis as it is seen, in steps."""
-        plot = self.plot()
-        return TimeAxis(self.steps, *self._range, plot.left(), plot.right(), self.times)
-
-    def paint(self, p: QPainter, t: Theme) -> None:
-        self.paint_ground(p, t)
-        plot, axis = self.plot(), self.time_axis()
-        p.save()
-        p.setClipRect(plot)
-        for one in self.found:
-            ink = QColor(getattr(t, one.ink))
-            if one.fit is not None:
-                p.setPen(QPen(faded(ink.name(), 150), 1.2, Qt.PenStyle.DotLine))
-                k = np.arange(one.fit.first, one.fit.step + 1)
-                fitted = math.log10(one.fit.top) + (one.fit.step - k) * math.log10(one.fit.rate)
-                p.drawPolyline(polygon(axis.xs_of(k + 0.5), self._heights(fitted)))
-            self._paint_line(p, axis, one.whole, QPen(ink, 1.8))
-            if one.cut is not None:
-                self._paint_line(p, axis, one.cut, QPen(QColor(t.text), 1.8, Qt.PenStyle.DashLine))
-                if self.step is not None and (at := cut_at(one.whole, one.cut, self.step)) is not None:
-                    p.setPen(QPen(QColor(t.bad), 1.2))
-                    x = axis.x_of(float(at))
-                    draw_hair(p, QPointF(x, plot.top()), QPointF(x, plot.bottom()))
-        if self.step is not None:
-            p.setPen(QPen(QColor(t.accent), 1.2))
-            x = axis.x_of(self.step + 0.5)
-            draw_hair(p, QPointF(x, plot.top()), QPointF(x, plot.bottom()))
-        p.restore()
-        self.paint_frame(p, t)
-        p.setPen(QColor(t.muted))
-        paint_ticks(p, axis, plot.bottom())
-        p.drawText(QRectF(0, plot.bottom() + 4, plot.left() - 8, 15), RIGHT, "step" if self.times is None else "time")
-        self.paint_header(p, self._header(t), self._keys(t))
-
-    def _heights(self, decades: NDArray[Any]) -> NDArray[Any]:
-        """Return where powers of ten lie, also outside of the axis, so that a line keeps its slope."""
-        plot, low = self.plot(), math.log10(self.scale.low)
-        return np.asarray(plot.bottom() - (decades - low) / (math.log10(self.scale.high) - low) * plot.height())
-
-    def _paint_line(self, p: QPainter, axis: TimeAxis, values: NDArray[Any], pen: QPen) -> None:
-        there = np.flatnonzero(np.isfinite(values) & (values > 0))
-        p.setPen(pen)
-        p.setBrush(Qt.BrushStyle.NoBrush)
-        for run in np.split(there, np.flatnonzero(np.diff(there) > 1) + 1):
-            x = axis.xs_of(run + 0.5)
-            y = self._heights(np.log10(values[run].astype(np.float64)))
-            if len(run) == 1:
-                p.drawEllipse(QPointF(float(x[0]), float(y[0])), 1.5, 1.5)
-            elif len(run):
-                p.drawPolyline(polygon(x, y))
-
-    def _header(self, t: Theme) -> list[tuple[str, str, bool]]:
-        parts: list[tuple[str, str, bool]] = []
+    def _write(self) -> None:
+        t, parts = theme.current(), list[tuple[str, str, bool]]()
         for one in self.found:
             parts.append((one.title, getattr(t, one.ink), True))
             if one.fit is not None:
                 words = rate_text(one.fit.rate)
                 parts.append((words if len(self.found) == 1 else words.partition(":")[0], t.text, False))
-        return parts
+        self.header.write(parts)
+        cut, first = any(one.cut is not None for one in self.found), self.lines[0]
+        self.header.name_keys({first.whole: "whole", first.cut: "truncated"} if cut else {})
 
-    def _keys(self, t: Theme) -> list[tuple[str, str, str]]:
-        if not any(one.cut is not None for one in self.found):
-            return []
-        return [("line", "whole", getattr(t, self.found[0].ink)), ("dashes", "truncated", t.text)]
+    def dress(self) -> None:
+        super().dress()
+        if not hasattr(self, "line"):
+            return
+        for items in self.lines:
+            items.dress()
+        self.line.setPen(ink(theme.current().accent, 1.2))
+        self.header.dress()
+        self._write()
 
     # the mouse ------------------------------------------------------------------------------------------------
-    def _at(self, at: QPointF) -> int | None:
-        return self.time_axis().step_at(at.x()) if self.found and self.plot().contains(at) else None
-
-    def under(self, at: QPointF | None) -> object:
-        return None if at is None else self._at(at)
+    def step_at(self, at: QPointF) -> int | None:
+        """Return the step at a position in the plot."""
+        step = math.floor(self.axis.step(at.x()))
+        inside = self.found and self.box.viewRect().contains(at)
+        return step if inside and 0 <= step < self.axis.steps else None
 
     def read(self, at: QPointF) -> str:
-        step = self._at(at)
+        step = self.step_at(at)
         if step is None or self.step is None:
             return ""
         lines = [f"step {step}, {abs(self.step - step)} {'before' if step <= self.step else 'after'} step {self.step}"]
@@ -180,5 +195,5 @@ class GradientChart(Chart):
         return "\n".join(lines)
 
     def clicked_at(self, at: QPointF) -> None:
-        if (step := self._at(at)) is not None:
+        if (step := self.step_at(at)) is not None:
             self.picked.emit(step)

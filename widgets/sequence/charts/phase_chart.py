@@ -1,24 +1,31 @@
-"""The path of a state through two of its coordinates: a painted chart with the selected step on it."""
+"""The path of a state through two of its coordinates, with the selected step on it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QBrush
+from PySide6.QtWidgets import QGraphicsSimpleTextItem, QWidget
 
+from widgets.base import theme
 from widgets.base.pointer import Pointer
-from widgets.base.theme import Theme
 from widgets.base.words import figure
-from widgets.charts.chart import LEFT, RIGHT, Chart, draw_hair, faded, linear_ticks, mixed
-from widgets.sequence.timeline.painting import polygon
+from widgets.charts.axes import ValueAxis
+from widgets.charts.inks import mixed
+from widgets.charts.library import pg
+from widgets.charts.marks import DOT, Marks, Target, fill, ink
+from widgets.charts.plot import Plot
 
 MOST = 4000  # points that are drawn of a path
+FEW = 400  # points at most that have a dot each
 PIECES = 24  # shades along a path
 STRETCH = 3.0  # how much longer a unit of one axis may be drawn than one of the other
+NO_BRUSH = QBrush(Qt.BrushStyle.NoBrush)
 NEAR = 14.0  # pixels within which a point is pointed at
 
 
@@ -67,116 +74,155 @@ def principal(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray
     return mean, axes * np.where(sign == 0, 1, sign)[:, None], variance / total
 
 
-class PhaseChart(Chart):
+class Trail(pg.ItemGroup):
+    """One path: a line that goes from pale to strong with time, dots at its points, a ring and a dot at its ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.points: NDArray[Any] = np.zeros((0, 2))
+        self._look: tuple[object, ...] = ()
+        self.pieces = [pg.PlotCurveItem(connect="finite") for _ in range(PIECES)]
+        self.dots, self.ends = Marks(symbol=DOT, pen=None), Marks(symbol=DOT)
+        self.hot, self.chosen = (Target() for _ in range(2))
+        for item in (*self.pieces, self.dots, self.ends, self.hot, self.chosen):
+            item.setParentItem(self)
+        self.show_path(None)
+
+    def show_path(self, path: Path | None) -> None:
+        self.setVisible(path is not None)
+        points = path.points if path is not None else np.zeros((0, 2))
+        t = theme.current()
+        look = (path.role, path.side, t.name) if path is not None else ()
+        if look == self._look and np.array_equal(points, self.points, equal_nan=True):
+            return  # F(x) stays where it is while g is dragged
+        self.points, self._look = points, look
+        if path is None:
+            return
+        colour, after, n = getattr(t, path.role), path.side == "after", len(points)
+        shades = [mixed(colour, t.plot, 0.3 + 0.7 * (k + 1) / PIECES).name() for k in range(PIECES)]
+        for k, (piece, shade) in enumerate(zip(self.pieces, shades)):
+            part = points[k * (n - 1) // PIECES : (k + 1) * (n - 1) // PIECES + 1]
+            piece.setPen(ink(shade, 1.3, 255, Qt.PenStyle.DashLine if after else Qt.PenStyle.SolidLine))
+            piece.setData(part[:, 0], part[:, 1])
+        there = np.flatnonzero(np.isfinite(points).all(axis=1))
+        dots = there if n <= FEW and not after else there[:0]
+        self.dots.setData(*points[dots].T, size=3.6, brush=[fill(shades[i * PIECES // n]) for i in dots])
+        pen, ends = ink(colour, 1.6), points[there[[0, -1]]] if there.size else points[:0]
+        self.ends.setData(*ends.T, size=7.2, pen=pen, brush=[fill(t.plot), fill(colour)][: len(ends)])
+        for target, ring, size in ((self.hot, t.text, 8), (self.chosen, t.accent, 10)):
+            target.look(ink(ring, 2), NO_BRUSH, size)
+
+    def mark(self, target: Target, index: int | None) -> None:
+        """Put a ring about a point; None takes it away."""
+        seen = index is not None and bool(np.isfinite(self.points[index]).all())
+        target.setVisible(seen)
+        if index is not None and seen:
+            target.setPos(*self.points[index])
+
+
+class SideAxis(ValueAxis):
+    """An axis that is as wide as its numbers also when zoomed."""
+
+    def widest(self) -> Sequence[str]:
+        low, high = sorted(self.range)
+        return ("−0.00", *(self.text(v) for v in self.ticks(low, high, 12)))
+
+
+class PhaseChart(Plot):
     """Paths in a plane; a click selects the nearest step."""
 
     picked = Signal(int)
 
-    def __init__(self, parent: Any = None, pointer: Pointer | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, parent: QWidget | None = None, pointer: Pointer | None = None) -> None:
+        super().__init__(parent, left=SideAxis("left"), bottom=ValueAxis("bottom"))
+        self.box.setMouseEnabled(x=True, y=True)
         self.pointer = pointer or Pointer(self)
         self.paths: list[Path] = []
         self.labels = ("", "")
         self.selected: int | None = None
         self.hot: int | None = None
-        self._box = (0.0, 1.0, 0.0, 1.0)
-        self._zoom: tuple[float, float, float] | None = None  # centre and size of what is seen
+        self._span = (np.zeros(2), np.ones(2))  # the smallest and the largest coordinates
+        self._trails: list[Trail] = []
+        self.names = QGraphicsSimpleTextItem(self.box), QGraphicsSimpleTextItem(self.box)
         self.pointer.moved.connect(self._follow)
+        self.dress()
 
     def show_paths(self, paths: list[Path], labels: tuple[str, str], selected: int | None) -> None:
-        if labels != self.labels:
-            self._zoom = None
+        same = labels == self.labels
         self.paths, self.labels, self.selected = paths, labels, selected
         every = [p.points[np.isfinite(p.points).all(axis=1)] for p in paths]
         found = np.concatenate(every) if every else np.zeros((0, 2))
         if len(found):
-            (x0, y0), (x1, y1) = found.min(axis=0), found.max(axis=0)
-            room = 0.06 * max(x1 - x0, y1 - y0, 1e-9)
-            self._box = (float(x0 - room), float(x1 + room), float(y0 - room), float(y1 + room))
-        self.update()
+            low, high = found.min(axis=0), found.max(axis=0)
+            room = 0.06 * max(float((high - low).max()), 1e-9)
+            self._span = (low - room, high + room)
+        self._fit(same)
+        self._draw()
 
-    def _scale(self) -> tuple[float, float, NDArray[Any]]:
-        """Return the centre in values and the pixels of one unit across and up; a flat dock stretches the first."""
-        plot = self._drawn or self.plot()
-        x0, x1, y0, y1 = self._box
-        across, up = plot.width() / max(x1 - x0, 1e-12), plot.height() / max(y1 - y0, 1e-12)
-        whole = np.array([min(across, up * STRETCH), min(up, across * STRETCH)])
-        if self._zoom is not None:
-            return self._zoom[0], self._zoom[1], whole * self._zoom[2]
-        return (x0 + x1) / 2, (y0 + y1) / 2, whole
+    def _fit(self, keep: bool) -> None:
+        """Find room for all paths, a unit of one axis at most STRETCH times as long as one of the other."""
+        size = np.maximum([self.box.width(), self.box.height()], 1.0)
+        low, high = self._span
+        scale = size / (high - low)
+        scale = np.minimum(scale, STRETCH * scale[::-1])
+        centre, half = (low + high) / 2, size / scale / 2
+        zoom = self.box.viewRect() if keep and self.box.zoomed else None
+        (x0, y0), (x1, y1) = centre - half, centre + half
+        self.set_ranges((float(x0), float(x1)), (float(y0), float(y1)))
+        if zoom is not None:
+            self.box.setRange(zoom, padding=0)
 
-    def place(self, points: NDArray[Any]) -> NDArray[Any]:
-        """Return where points (n, 2) are drawn, in pixels."""
-        plot, (x, y, scale) = self._drawn or self.plot(), self._scale()
-        centre = np.array([plot.center().x(), plot.center().y()])
-        return np.asarray(centre + (np.asarray(points, np.float64) - (x, y)) * scale * (1, -1))
+    def _draw(self) -> None:
+        while len(self._trails) < len(self.paths):
+            self._trails.append(self.add(Trail(), 1 + len(self._trails)))
+        for k, trail in enumerate(self._trails):
+            trail.show_path(self.paths[k] if k < len(self.paths) else None)
+        for item, label in zip(self.names, self.labels):
+            item.setText(label)
+        self._place()
+        self._mark()
+        t = theme.current()
+        self.header.write([(path.title + path.detail, getattr(t, path.role), True) for path in self.paths])
 
-    def paint(self, p: QPainter, t: Theme) -> None:
-        plot = self.plot()
-        p.fillRect(plot, QColor(t.plot))
-        self._paint_ticks(p, t, plot)
-        p.save()
-        p.setClipRect(plot)
-        for path in self.paths:
-            self._paint_path(p, t, path)
-        for path in self.in_time():
-            for step, colour, r in ((self.hot, t.text, 4.0), (self.selected, t.accent, 5.0)):
-                if step is not None:
-                    self._paint_step(p, path, step, colour, r)
-        p.restore()
-        self.paint_frame(p, t)
-        self.paint_header(p, [(path.title + path.detail, getattr(t, path.role), True) for path in self.paths])
+    def _mark(self) -> None:
+        for trail, path in zip(self._trails, self.paths):
+            for target, step in ((trail.hot, self.hot), (trail.chosen, self.selected)):
+                trail.mark(target, self.index_of(path, step) if step is not None and path.side != "rest" else None)
 
-    def _paint_ticks(self, p: QPainter, t: Theme, plot: QRectF) -> None:
-        x, y, scale = self._scale()
-        half = np.array([plot.width(), plot.height()]) / 2 / scale
-        for tick in linear_ticks(x - half[0], x + half[0], max(2, int(plot.width() / 80))):
-            at = float(self.place(np.array([[tick, 0.0]]))[0, 0])
-            p.setPen(QPen(faded(t.line, 150), 1))
-            draw_hair(p, QPointF(at, plot.top()), QPointF(at, plot.bottom()))
-            p.setPen(QColor(t.muted))
-            p.drawText(QRectF(at + 3, plot.bottom() + 2, 60, self.line()), LEFT, figure(tick))
-        for tick in linear_ticks(y - half[1], y + half[1], max(2, int(plot.height() / 40))):
-            at = float(self.place(np.array([[0.0, tick]]))[0, 1])
-            p.setPen(QPen(faded(t.line, 150), 1))
-            draw_hair(p, QPointF(plot.left(), at), QPointF(plot.right(), at))
-            p.setPen(QColor(t.muted))
-            p.drawText(QRectF(0, at - 10, plot.left() - 5, 20), RIGHT, figure(tick))
-        p.setPen(QColor(t.muted))
-        p.drawText(
-            plot.adjusted(6, 0, -6, -4), Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, self.labels[0]
-        )
-        p.drawText(plot.adjusted(6, 4, -6, 0), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, self.labels[1])
+    def _place(self) -> None:
+        """Write the name of an axis at its end, inside the plot."""
+        across, up = self.names
+        size = across.boundingRect()
+        across.setPos(self.box.width() - size.width() - 6, self.box.height() - size.height() - 3)
+        up.setPos(6, 3)
 
-    def _paint_path(self, p: QPainter, t: Theme, path: Path) -> None:
-        """Draw the path from pale to strong in the order of time; it breaks where a value is not known."""
-        ink, n = getattr(t, path.role), len(path.points)
-        at = self.place(path.points)
-        p.setBrush(Qt.BrushStyle.NoBrush)
-        after = path.side == "after"
-        for k in range(PIECES):
-            first, last = k * (n - 1) // PIECES, (k + 1) * (n - 1) // PIECES
-            part = at[first : last + 1]
-            part = part[np.isfinite(part).all(axis=1)]
-            if len(part) > 1:
-                colour = mixed(ink, t.plot, 0.3 + 0.7 * (k + 1) / PIECES)
-                p.setPen(QPen(colour, 1.3, Qt.PenStyle.DashLine if after else Qt.PenStyle.SolidLine))
-                p.drawPolyline(polygon(part[:, 0], part[:, 1]))
-        if n <= 400 and not after:
-            p.setPen(Qt.PenStyle.NoPen)
-            for i, (x, y) in enumerate(at):
-                if np.isfinite(x + y):
-                    p.setBrush(mixed(ink, t.plot, 0.3 + 0.7 * (i + 1) / n))
-                    p.drawEllipse(QPointF(float(x), float(y)), 1.8, 1.8)
-        ends = at[np.isfinite(at).all(axis=1)]
-        if len(ends):
-            p.setPen(QPen(QColor(ink), 1.6))
-            p.setBrush(QColor(t.plot))
-            p.drawEllipse(QPointF(*ends[0]), 3.6, 3.6)  # the beginning is a ring, the end is full
-            p.setBrush(QColor(ink))
-            p.drawEllipse(QPointF(*ends[-1]), 3.6, 3.6)
+    def reshaped(self) -> None:
+        if hasattr(self, "names") and self.paths:
+            self.left.fit()
+            self._place()
+            size = (self.box.width(), self.box.height())
+            if size != self._size:
+                self._size = size
+                self._fit(True)
 
-    def _index(self, path: Path, step: int) -> int | None:
+    _size = (0.0, 0.0)
+
+    def dress(self) -> None:
+        super().dress()
+        if hasattr(self, "names"):
+            for item in self.names:
+                item.setFont(self.small())
+                item.setBrush(fill(theme.current().muted))
+                item.setZValue(50)
+            self._draw()
+
+    @property
+    def trails(self) -> list[Trail]:
+        """Return the items of the paths that are shown."""
+        return self._trails[: len(self.paths)]
+
+    # the mouse ------------------------------------------------------------------------------------------------
+    def index_of(self, path: Path, step: int) -> int | None:
         """Return which drawn point stands for a step of x."""
         if path.order is not None:
             if step >= len(path.order) or not np.isfinite(path.order[step]):
@@ -185,20 +231,12 @@ class PhaseChart(Chart):
         i = int(np.searchsorted(path.steps, step))
         return min(i, len(path.steps) - 1) if len(path.steps) else None
 
-    def _paint_step(self, p: QPainter, path: Path, step: int, colour: str, r: float) -> None:
-        i = self._index(path, step)
-        if i is not None and np.isfinite(path.points[i]).all():
-            x, y = self.place(path.points[i : i + 1])[0]
-            p.setBrush(Qt.BrushStyle.NoBrush)
-            p.setPen(QPen(QColor(colour), 2))
-            p.drawEllipse(QPointF(float(x), float(y)), r, r)
-
-    # the mouse ------------------------------------------------------------------------------------------------
     def nearest(self, at: QPointF) -> tuple[Path, int] | None:
-        """Return the path and the index of the point under the mouse."""
+        """Return the path and the index of the point that is nearest to a position, where it is near."""
+        unit = self.pixels()
         best: tuple[float, Path, int] | None = None
         for path in self.paths:
-            away = ((self.place(path.points) - (at.x(), at.y())) ** 2).sum(axis=1)
+            away = (((path.points - (at.x(), at.y())) * (unit.x(), unit.y())) ** 2).sum(axis=1)
             if len(away) and np.isfinite(away).any():
                 i = int(np.nanargmin(away))
                 if away[i] <= NEAR**2 and (best is None or away[i] < best[0]):
@@ -219,16 +257,13 @@ class PhaseChart(Chart):
         away = np.abs(path.order - step)
         return int(np.nanargmin(away)) if np.isfinite(away).any() and np.nanmin(away) <= 0.5 else None
 
-    def under(self, at: QPointF | None) -> object:
-        return None
+    def step_at(self, at: QPointF | None) -> int | None:
+        """Return the step of x at a position."""
+        found = self.nearest(at) if at is not None else None
+        return None if found is None else self.step_of(*found)
 
     def read(self, at: QPointF) -> str:
         found = self.nearest(at)
-        step = None if found is None else self.step_of(*found)
-        if step != self.hot:
-            self.hot = step
-            self.pointer.moved.emit(step)
-            self.update()
         if found is None:
             return ""
         path, i = found
@@ -236,47 +271,17 @@ class PhaseChart(Chart):
         word = "iteration" if path.side == "rest" else "step"
         return f"{path.title}, {word} {path.steps[i]}: {self.labels[0]} {x}, {self.labels[1]} {y}"
 
+    def pointed(self, at: QPointF | None) -> None:
+        step = self.step_at(at)
+        if step != self.hot or at is None:
+            self._follow(step)
+            self.pointer.moved.emit(step)
+
     def _follow(self, step: int | None) -> None:
         if step != self.hot:
             self.hot = step
-            if self.isVisible():
-                self.update()
+            self._mark()
 
     def clicked_at(self, at: QPointF) -> None:
-        found = self.nearest(at)
-        step = None if found is None else self.step_of(*found)
-        if step is not None:
+        if (step := self.step_at(at)) is not None:
             self.picked.emit(step)
-
-    def wheelEvent(self, event: Any) -> None:
-        if self.message or not event.angleDelta().y():
-            event.ignore()
-            return
-        x, y, scale = self._scale()
-        factor = 1.25 ** (event.angleDelta().y() / 120)
-        zoom = (self._zoom[2] if self._zoom else 1.0) * factor
-        plot, at = self.plot(), event.position()
-        away = np.array([at.x() - plot.center().x(), plot.center().y() - at.y()]) / scale * (1 - 1 / factor)
-        self._zoom = None if zoom <= 1.0 else (x + float(away[0]), y + float(away[1]), min(zoom, 1e4))
-        self.update()
-        event.accept()
-
-    def mouseMoveEvent(self, event: Any) -> None:
-        if self._press is not None and self._zoom is not None:
-            moved = event.position() - self._press
-            if self._panned or abs(moved.x()) + abs(moved.y()) > 4:
-                x, y, scale = self._scale()
-                self._zoom = (x - float(moved.x() / scale[0]), y + float(moved.y() / scale[1]), self._zoom[2])
-                self._press, self._panned = event.position(), True
-                self.update()
-                return
-        super().mouseMoveEvent(event)
-
-    def mouseDoubleClickEvent(self, event: Any) -> None:
-        self._zoom = None
-        self.update()
-
-    def leaveEvent(self, event: Any) -> None:
-        self.hot = None
-        self.pointer.moved.emit(None)
-        super().leaveEvent(event)

@@ -49,4 +49,4 @@ class StepAxis(ValueAxis):
 
     def widest(self) -> Sequence[str]:
         ends = (0.5, self.steps - 0.5) if self.times is None else (0.0, float(self.steps))
-        return [self._word(end) for end in ends]
+        return ["−0.00", *(self._word(end) for end in ends)]

@@ -15,7 +15,7 @@ from widgets.base import theme
 from widgets.base.frame_view import FrameView
 from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import counterpart, figure, subject
-from widgets.charts.chart import Adaptive
+from widgets.charts.adaptive import Adaptive
 from widgets.sequence.charts.gate_chart import ForgettingChart, HistogramChart
 from widgets.sequence.charts.gate_statistics import Counted, Forgetting, count, forgetting, keeps, timed
 from widgets.sequence.timeline.rows import short_names
@@ -134,9 +134,9 @@ class GatesView(FrameView[tuple[Square, TimePart]]):
                 times = forgetting(mine, part.gates[mine], remembers)
                 title = square.title if len(parts) > 1 else short_names([*part.gates, mine])[-1]
                 found.append((times, title, ("first", "second")[k]))
-        self.times.message = "" if found else NO_TIMES
         self._chrome.setVisible(bool(found))
         self.times.show_found(found, parts[0][1].steps if parts else 1, self.state.channel)
+        self.times.message = "" if found else NO_TIMES
 
     # what goes out --------------------------------------------------------------------------------------------
     def _gate_chosen(self) -> None:
@@ -181,8 +181,8 @@ class GatesView(FrameView[tuple[Square, TimePart]]):
 
     def apply_theme(self) -> None:
         self._word.setStyleSheet(f"color: {theme.current().muted};")
-        self.histograms.update()
-        self.times.update()
+        self.histograms.dress()
+        self.times.dress()
 
 
 VIEW = ViewSpec(

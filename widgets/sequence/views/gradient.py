@@ -90,14 +90,14 @@ class GradientView(FrameView[tuple[Square, TimePart]]):
         super().refresh()
 
     def show_empty(self, sentence: str) -> None:
-        self.chart.message = sentence
         self.chart.show_found((), 0, None, None)
+        self.chart.message = sentence
         self._said.setText("")
 
     def draw(self, parts: list[tuple[Square, TimePart]]) -> None:
-        self.chart.message = ""
         part = parts[0][1]
         self.chart.show_found(self._slopes(), part.steps, self.state.node, part.times)
+        self.chart.message = ""
         self._said.setText(self.note())
 
     def note(self) -> str:
@@ -142,7 +142,7 @@ class GradientView(FrameView[tuple[Square, TimePart]]):
     def apply_theme(self) -> None:
         for label in (self._word, self._said):
             label.setStyleSheet(f"color: {theme.current().muted};")
-        self.chart.update()
+        self.chart.dress()
 
 
 VIEW = ViewSpec(

@@ -70,12 +70,11 @@ class PhaseView(FrameView[tuple[Square, TimePart]]):
         return "" if layers_of(*parts[0]) else NO_STATES
 
     def show_empty(self, sentence: str) -> None:
-        self.chart.message = sentence
         self._chrome.hide()
         self.chart.show_paths([], ("", ""), None)
+        self.chart.message = sentence
 
     def draw(self, parts: list[tuple[Square, TimePart]]) -> None:
-        self.chart.message = ""
         self._chrome.show()
         square, part = parts[0]
         names = layers_of(square, part)
@@ -91,6 +90,7 @@ class PhaseView(FrameView[tuple[Square, TimePart]]):
             _fill(box, items, -1 - axis)
         chosen = int(self.across.currentData()), int(self.up.currentData())
         self.chart.show_paths(self._paths(parts, name, chosen), self._labels(values, chosen), self.state.node)
+        self.chart.message = ""
 
     def _principal(self, values: NDArray[Any]) -> tuple[Any, Any, Any]:
         """Return the axes of F(x): both sides and both models are drawn in the same plane."""
@@ -180,7 +180,7 @@ class PhaseView(FrameView[tuple[Square, TimePart]]):
     def apply_theme(self) -> None:
         for word in self._words:
             word.setStyleSheet(f"color: {theme.current().muted};")
-        self.chart.update()
+        self.chart.dress()
 
 
 def _settled(one: Settling) -> str:

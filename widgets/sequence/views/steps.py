@@ -178,7 +178,7 @@ class StepsView(FrameView[tuple[Square, TimePart]]):
     def apply_theme(self) -> None:
         for label in (self._word, self.where):
             label.setStyleSheet(f"color: {theme.current().muted};")
-        self.canvas.update()
+        self.canvas.dress()
 
 
 VIEW = ViewSpec(

@@ -17,7 +17,7 @@ from widgets.base.frame_view import FrameView
 from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import figure, subject
 from widgets.sequence.charts.gate_statistics import keeps, timed
-from widgets.sequence.charts.slope_painting import Line
+from widgets.sequence.charts.slope_chart import Line
 from widgets.sequence.charts.warp_chart import WarpChart
 from widgets.sequence.timeline.rows import short_names
 
@@ -78,17 +78,17 @@ class WarpView(FrameView[tuple[Square, TimePart]]):
         return parts_of_one_time(self.frame)
 
     def show_empty(self, sentence: str) -> None:
-        self.chart.message = sentence
         self._chrome.hide()
         self.chart.show_curve((), 0)
         self.chart.show_lines((), "", "")
+        self.chart.message = sentence
 
     def draw(self, parts: list[tuple[Square, TimePart]]) -> None:
-        self.chart.message = ""
         self._chrome.show()
         self._offer()
         self.chart.show_curve(self.state.steps, parts[0][1].steps, parts[0][1].times)
         self._show_gates()
+        self.chart.message = ""
 
     def _offer(self) -> None:
         """Offer the gates of all models; the selected layer's own first, while it is one."""
@@ -167,7 +167,7 @@ class WarpView(FrameView[tuple[Square, TimePart]]):
 
     def apply_theme(self) -> None:
         self._word.setStyleSheet(f"color: {theme.current().muted};")
-        self.chart.update()
+        self.chart.dress()
 
 
 def follows(gate: NDArray[Any], slope: NDArray[Any], known: NDArray[np.bool_] | None) -> float | None:
