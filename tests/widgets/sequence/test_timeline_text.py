@@ -57,8 +57,9 @@ def test_steps_lie_at_their_true_times_in_lines_and_cells(view):
 def test_ticks_are_round_times_and_a_click_finds_the_step(view):
     give(view, shift_part(40, 4, times=irregular()))
     canvas = view.canvas
-    for x, word in canvas.axis.labels():
-        t = np.interp(canvas.axis.at(x) - 0.5, np.arange(40), irregular())
+    ((_, places),) = canvas.foot.tickValues(canvas.axis.low, canvas.axis.high, canvas.box.width())
+    for place, word in zip(places, canvas.foot.tickStrings(places, 1, 1), strict=True):
+        t = np.interp(canvas.foot.step(place) - 0.5, np.arange(40), irregular())
         assert float(word) == pytest.approx(t, abs=1e-3)
     wishes = gather(view)
     at = point(view, "before/0/lstm.hidden", 33)
@@ -69,7 +70,7 @@ def test_ticks_are_round_times_and_a_click_finds_the_step(view):
     assert canvas.axis.at(at.x()) == pytest.approx(33.5, abs=0.05) and canvas.axis.width(19) > 1.5 * wide
     view.canvas.fit()
     give(view, shift_part(40, 4))
-    assert canvas.axis.scale is None and next(word for _, word in canvas.axis.labels()) == "0"
+    assert canvas.axis.scale is None and canvas.foot.tickStrings([0.5], 1, 1) == ["0"]
 
 
 # text ---------------------------------------------------------------------------------------------------------------

@@ -202,6 +202,60 @@ def test_the_wheel_zooms_about_the_mouse_and_a_drag_pans_all_rows(view):
     assert not canvas.axis.zoomed
 
 
+@pytest.mark.parametrize(("x", "notches", "steps"), [(160, 3, 20), (500, 9, 1000), (1000, 25, 10**6)])
+def test_zoom_keeps_the_step_under_the_mouse(view, x, notches, steps):
+    part = shift_part(10, 2)
+    one, order = np.zeros((steps, 2), np.float32), np.arange(steps, dtype=float)
+    give(view, replace(part, steps=steps, x=one, gx=one, values=one, moved=one, difference=None, order=order, gates={},
+                       moved_gates={}, known=None))  # fmt: skip
+    canvas, at = view.canvas, QPointF(x, 60)
+    before = canvas.axis.at(x)
+    wheel(view, at, notches)
+    axis = canvas.axis
+    assert 0 <= axis.low < axis.high <= steps and axis.high - axis.low >= min(8, steps) - 1e-6
+    if axis.low > 0 and axis.high < steps:
+        assert axis.at(x) == pytest.approx(before, abs=1e-3 * (axis.high - axis.low))
+
+
+def test_panning_stops_at_the_ends_by_the_rows_and_by_the_bar_below(view):
+    give(view, shift_part(1000), layer="lstm.hidden")
+    canvas, mouse = view.canvas, PlotMouse(view.canvas)
+    at = point(view, "before/0/lstm.cell", 500)
+    wheel(view, at, 6)
+    low, wide = canvas.axis.low, canvas.axis.high - canvas.axis.low
+    middle = point(view, "before/x", 500)
+    mouse.drag(middle, middle + QPointF(50, 0), button=Qt.MouseButton.MiddleButton)
+    assert canvas.axis.low == pytest.approx(low - 50 * canvas.axis.per_pixel), "from the input too"
+    for far, end in ((5000, 0.0), (-5000, 1000 - wide)):
+        mouse.drag(at, at + QPointF(far / 2, 0), at + QPointF(far, 0))
+        assert canvas.axis.low == pytest.approx(end)
+    bar = QPointF(canvas.axis.right - 20, canvas.height() - 5)
+    mouse.drag(bar, bar - QPointF(94, 0))
+    assert canvas.axis.low == pytest.approx(1000 - wide - 94 / (canvas.axis.right - canvas.axis.left) * 1000, rel=1e-6)
+
+
+def test_a_step_out_of_sight_is_brought_into_it(view):
+    give(view, shift_part(1000), node=500)
+    wheel(view, point(view, "before/x", 500), 8)
+    for step in (800, 20):
+        view.canvas.show_step(step)
+        axis = view.canvas.axis
+        assert axis.first <= step <= axis.last - 1
+        view.canvas.show_step(step)
+        assert view.canvas.axis == axis
+
+
+def test_ticks_are_whole_steps_in_sight(view):
+    give(view, shift_part(1000))
+    view.canvas.box.setXRange(200, 212, padding=0)
+    foot = view.canvas.foot
+    ((_, ticks),) = foot.tickValues(200, 212, 940)
+    assert [int(word) for word in foot.tickStrings(ticks, 1, 1)] == list(range(200, 212))
+    assert [v - 0.5 for v in ticks] == list(range(200, 212)), "in the middle of a step"
+    far = foot.ticks(0, 1e6, 12)
+    assert far[0] == 0.5 and len(set(np.diff(far))) == 1 and len(far) <= 12
+
+
 def test_zoom_stays_when_the_next_frame_is_as_long(view):
     give(view, shift_part(300))
     wheel(view, point(view, "before/0/lstm.cell", 100), 5)

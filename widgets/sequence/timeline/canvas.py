@@ -29,6 +29,7 @@ from widgets.sequence.timeline.sight import RowItem, Sight
 MOVING_S = 0.012  # the time for pictures that are made anew while the hand moves
 RESTING_S = 0.05  # and when it rests
 TOP = 6.0
+ROOM = 5.0  # steps between the edge and one that is brought into sight
 CLOSEST = 8  # steps that fill the width at the closest
 FINE = 2.0  # pixels of a figure in a pixel of the screen
 MAKERS: dict[str, Callable[[Any], Any]] = {
@@ -122,10 +123,10 @@ class TimeCanvas(Plot):
 
     def show_step(self, step: int) -> None:
         """Move as little as needed for a step to be seen."""
-        axis = self.axis
+        axis, (low, high) = self.axis, self.box.viewRange()[0]
         if not axis.first <= step < axis.last - 1:
-            wanted = axis.showing(step)
-            self.box.setXRange(wanted.low, wanted.high, padding=0)
+            middle = float(self.foot.place(step + 0.5))
+            self.box.translateBy(x=middle - (low if middle < low else high) + math.copysign(ROOM, middle - low))
 
     def slot(self, key: str) -> Slot | None:
         """Return where a row lies, by its key."""

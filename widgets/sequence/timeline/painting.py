@@ -6,34 +6,20 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import shiboken6
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QLinearGradient, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtGui import QColor, QLinearGradient, QPainter, QPainterPath, QPen
 
 from widgets.base import theme
-from widgets.base.theme import Theme
 from widgets.base.words import figure
 from widgets.charts.inks import mixed
 from widgets.graph.drawing.look import CLASSES
-from widgets.sequence.timeline.axis import TimeAxis
 from widgets.sequence.timeline.rows import Row, Scene
 from widgets.sequence.timeline.tiles import indices, ramp, table
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 CENTRE = Qt.AlignmentFlag.AlignCenter
-
-
-def polygon(x: NDArray[Any], y: NDArray[Any]) -> QPolygonF:
-    """Return the points as Qt's own array, without an object for each."""
-    made = QPolygonF()
-    made.resize(len(x))
-    if len(x):
-        pointer: Any = shiboken6.VoidPtr  # its stub knows one argument only
-        memory = np.frombuffer(pointer(made.data(), 16 * len(x), True), np.float64)
-        memory[0::2], memory[1::2] = x, y
-    return made
 
 
 def cell_colours(scene: Scene, row: Row, first: int, last: int) -> NDArray[np.uint32] | None:
@@ -95,27 +81,3 @@ def paint_chevron(p: QPainter, at: QPointF, folded: bool, colour: QColor) -> Non
     p.setBrush(Qt.BrushStyle.NoBrush)
     p.setPen(QPen(colour, 1.4))
     p.drawPath(path)
-
-
-def paint_ticks(p: QPainter, axis: TimeAxis, top: float) -> None:
-    """Draw the ticks of an axis and their words, downwards from `top`."""
-    for x, word in axis.labels():
-        p.drawLine(QPointF(x, top), QPointF(x, top + 4))
-        half = p.fontMetrics().horizontalAdvance(word) / 2
-        if x - half >= axis.left - 20:  # not over the label
-            x = min(x, axis.right + 8 - half)
-            p.drawText(QRectF(x - half - 4, top + 4, 2 * half + 8, 15), CENTRE, word)
-
-
-def paint_axis(p: QPainter, t: Theme, axis: TimeAxis, box: QRectF) -> None:
-    """Draw the ticks of steps or of times, and where the stretch lies in the whole when zoomed."""
-    p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    p.setPen(QColor(t.muted))
-    paint_ticks(p, axis, box.top())
-    p.drawText(QRectF(4, box.top() + 4, axis.left - 12, 15), RIGHT, "step" if axis.scale is None else "time")
-    bar = QRectF(axis.left, box.bottom() - 6, axis.right - axis.left, 4)
-    if axis.zoomed and axis.steps:
-        p.fillRect(bar, QColor(t.raised))
-        left = bar.left() + axis.low / axis.steps * bar.width()
-        width = max(6.0, (axis.high - axis.low) / axis.steps * bar.width())
-        p.fillRect(QRectF(min(left, bar.right() - width), bar.top(), width, 4), QColor(t.accent))

@@ -20,14 +20,12 @@ class TimeScale:
     Attributes:
         steps, places: the knots of the broken line between both, ascending.
         origin, unit: the time at place 0, and how much time a place is.
-        slowest: the fewest steps in a place, anywhere.
     """
 
     steps: NDArray[Any]
     places: NDArray[Any]
     origin: float
     unit: float
-    slowest: float
 
     def place(self, step: Any) -> Any:
         """Return the place of any step, also between two; beyond the ends steps are as wide as they are on average."""
@@ -62,5 +60,4 @@ def time_scale(times: NDArray[Any] | None) -> TimeScale | None:
     knots = np.empty(2 * len(t) + 1)
     knots[0::2], knots[1::2] = edges, t
     places = (knots - edges[0]) / unit
-    slowest = float(1.0 / np.diff(places[0::2]).max())
-    return TimeScale(np.arange(len(knots)) / 2, places, float(edges[0]), unit, slowest)
+    return TimeScale(np.arange(len(knots)) / 2, places, float(edges[0]), unit)
