@@ -90,36 +90,36 @@ def measured(units: int, gates: int, steps: int = 1_000_000, moves: int = 240) -
     app.processEvents()
     start = time.perf_counter()
     view.set_frame(frame)
-    view.canvas.repaint()
+    view.canvas.viewport().repaint()
     first = time.perf_counter() - start
     longest = 0.0
     while view.building.running:
         turn = time.perf_counter()
         app.processEvents()
-        view.canvas.repaint()
+        view.canvas.viewport().repaint()
         longest = max(longest, time.perf_counter() - turn)
         time.sleep(0.005)
     built = time.perf_counter() - start
-    canvas, none = view.canvas, Qt.KeyboardModifier.NoModifier
+    canvas, port, none = view.canvas, view.canvas.viewport(), Qt.KeyboardModifier.NoModifier
 
     def send(kind: QEvent.Type, at: QPointF, held: Qt.MouseButton) -> None:
         button = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseMove else Qt.MouseButton.MiddleButton
-        where = QPointF(canvas.mapToGlobal(at))
-        QApplication.sendEvent(canvas, QMouseEvent(kind, at, where, button, held, none))
+        where = QPointF(port.mapToGlobal(at))
+        QApplication.sendEvent(port, QMouseEvent(kind, at, where, button, held, none))
 
     def wheel(notches: float) -> None:
         at = QPointF(700, 300)
-        where = QPointF(canvas.mapToGlobal(at))
+        where = QPointF(port.mapToGlobal(at))
         turn = QPoint(0, round(120 * notches))
         phase, button = Qt.ScrollPhase.NoScrollPhase, Qt.MouseButton.NoButton
-        QApplication.sendEvent(canvas, QWheelEvent(at, where, QPoint(), turn, button, none, phase, False))
+        QApplication.sendEvent(port, QWheelEvent(at, where, QPoint(), turn, button, none, phase, False))
 
     def timed(act: Any) -> float:
         begin, before = time.perf_counter(), canvas.painted
         act()
         app.processEvents()
         if canvas.painted == before:
-            canvas.repaint()
+            port.repaint()
         return time.perf_counter() - begin
 
     pans: dict[str, list[float]] = {}
@@ -128,7 +128,7 @@ def measured(units: int, gates: int, steps: int = 1_000_000, moves: int = 240) -
         while canvas.axis.high - canvas.axis.low > width:
             wheel(1)
         app.processEvents()
-        canvas.repaint()
+        port.repaint()
         at = QPointF(900, 400)
         send(QEvent.Type.MouseButtonPress, at, Qt.MouseButton.MiddleButton)
         times = pans.setdefault(str(width), [])

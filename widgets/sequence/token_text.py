@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from widgets.base import theme
 from widgets.base.pointer import Pointer
-from widgets.charts.chart import CENTRE, LEFT, RIGHT
-from widgets.sequence.timeline.painting import cell_colours, limits, on, paint_scale
+from widgets.sequence.timeline.painting import CENTRE, LEFT, RIGHT, cell_colours, limits, on, paint_scale
 from widgets.sequence.timeline.rows import Row, Scene
 
 MOST = 4000  # tokens that are laid out at a time

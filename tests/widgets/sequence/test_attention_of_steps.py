@@ -47,7 +47,7 @@ def test_the_row_of_the_selected_step_stands_below_the_input(qtbot: QtBot) -> No
     part = attended_part()
     view = timeline(qtbot, time_frame(part, layer=f"{BLOCK}.context", node=STEP))
     assert part.attended is not None and part.attended.moved is not None
-    rows = view.canvas.scene.rows
+    rows = view.canvas.shown.rows
     row = rows[1]
     assert row.key == "before/0/row" and row.name == "attention given" and row.pyramid is not None
     np.testing.assert_array_equal(row.pyramid.values, part.attended.row)
@@ -59,11 +59,11 @@ def test_tokens_are_coloured_by_it_where_the_layer_lies_in_that_attention(qtbot:
     part = attended_part()
     assert part.attended is not None
     view = timeline(qtbot, time_frame(part, layer=f"{BLOCK}.context", node=STEP))
-    scene = view.canvas.scene
+    scene = view.canvas.shown
     np.testing.assert_allclose(scene.tint["before"], part.attended.row.mean(1))
     assert scene.tint_name == f"attention of step {STEP}, mean of 2 heads, stack self attention"
     view.set_state(replace(view.state, channel=1))
-    np.testing.assert_allclose(view.canvas.scene.tint["before"], part.attended.row[:, 1])
+    np.testing.assert_allclose(view.canvas.shown.tint["before"], part.attended.row[:, 1])
 
 
 @pytest.mark.parametrize("layer", ["stack.norm1", f"{BLOCK}2.context"])
@@ -76,7 +76,7 @@ def test_other_layers_keep_their_colours(qtbot: QtBot, layer: str) -> None:
 def test_without_a_row_none_is_offered(qtbot: QtBot) -> None:
     view = timeline(qtbot, time_frame(token_part("step"), layer=f"{BLOCK}.context", node=STEP))
     assert view.colour.findData("attended") < 0
-    assert not any(row.key.endswith("/row") for row in view.canvas.scene.rows)
+    assert not any(row.key.endswith("/row") for row in view.canvas.shown.rows)
 
 
 # the matrix -------------------------------------------------------------------------------------------------------

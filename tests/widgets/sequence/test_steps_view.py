@@ -132,10 +132,10 @@ def test_hovering_in_the_timeline_changes_the_numbers_and_asks_for_nothing(qtbot
     give(steps, part)
     give(timeline, part)
     wishes, seen = gather(steps), steps.canvas.text("lstm.cell")
-    slot = timeline.canvas._slots[-1]
-    box = timeline.canvas.box(slot)
+    slot = timeline.canvas.slots[-1]
+    box = timeline.canvas.area(slot)
     box.setWidth(box.width() * 0.6)
-    hover(timeline.canvas, box.center())
+    hover(timeline.canvas.viewport(), box.center())
     assert steps.canvas.text("lstm.cell") != seen and not wishes
     step = steps.step()
     assert f"step {step}" in steps.where.text() and step != part.steps // 2

@@ -125,19 +125,19 @@ def test_words_are_clicked_and_coloured_by_real_gates_and_real_attention(qtbot: 
     window = open_window(state)
     view: TimelineView = view_of(window, TimelineView, "timeline")
     qtbot.waitUntil(lambda: view.text.isVisible() and len(view.text.cells) > 20, timeout=5_000)
-    assert view.canvas.scene.tint_name == "forget gate, mean of 16 units"
+    assert view.canvas.shown.tint_name == "forget gate, mean of 16 units"
     box = next(box for box, step in view.text.cells if step == 6)
     click(view.text, box.center().x(), box.center().y())
     assert window.controller.state.node == 6
     window.controller.change({"model": "transformer", "sample": "alice-characters", "layer": ATTENTION})
     settle(qtbot, window)
-    qtbot.waitUntil(lambda: view.canvas.scene.tint_name.startswith("what each step receives"), timeout=5_000)
+    qtbot.waitUntil(lambda: view.canvas.shown.tint_name.startswith("what each step receives"), timeout=5_000)
     box = next(box for box, step in view.text.cells if step == 12)
     click(view.text, box.center().x(), box.center().y())
     settle(qtbot, window)
-    qtbot.waitUntil(lambda: view.canvas.scene.tint_name == "attention of step 12, mean of 2 heads", timeout=5_000)
+    qtbot.waitUntil(lambda: view.canvas.shown.tint_name == "attention of step 12, mean of 2 heads", timeout=5_000)
     part = view.parts()[0][1]
-    np.testing.assert_allclose(view.canvas.scene.tint["before"], part.values.mean(0)[12], rtol=1e-6)
+    np.testing.assert_allclose(view.canvas.shown.tint["before"], part.values.mean(0)[12], rtol=1e-6)
     np.testing.assert_allclose(part.values[:, 12].sum(-1), 1, rtol=1e-5, err_msg="a row of attention sums to one")
 
 

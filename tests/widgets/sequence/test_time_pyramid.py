@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from widgets.sequence.timeline.axis import TimeAxis
 from widgets.sequence.timeline.pyramid import AT_ONCE, BASE, Pyramid, bucket_for, fold
 from widgets.sequence.timeline.tiles import fitted, indices
 
@@ -89,31 +88,6 @@ def test_peaks_keep_a_single_spike():
 @pytest.mark.parametrize(("per_pixel", "bucket"), [(0.01, 1), (1.0, 1), (1.99, 1), (2.0, 2), (7.9, 4), (800.0, 512)])
 def test_a_bucket_is_never_wider_than_a_pixel(per_pixel, bucket):
     assert bucket_for(per_pixel) == bucket
-
-
-@given(st.floats(100, 900), st.floats(0.2, 5), st.integers(20, 10**6))
-def test_zoom_keeps_the_step_under_the_mouse(x, factor, steps):
-    axis = TimeAxis(steps, 0.0, float(steps), 100.0, 900.0).zoomed_by(0.5, 500.0)
-    before, zoomed = axis.at(x), axis.zoomed_by(factor, x)
-    assert 0 <= zoomed.low <= zoomed.high <= steps + 1e-6
-    inside = zoomed.low > 1e-9 and zoomed.high < steps - 1e-9
-    if inside:
-        assert zoomed.at(x) == pytest.approx(before, rel=1e-9, abs=1e-6)
-
-
-def test_panning_stops_at_the_ends():
-    axis = TimeAxis(1000, 200.0, 300.0, 0.0, 500.0)
-    assert axis.moved(50).low == pytest.approx(190)
-    assert axis.moved(1e9).low == 0 and axis.moved(-1e9).high == 1000
-    assert axis.showing(500).low <= 500 <= axis.showing(500).high - 1
-    assert axis.showing(250) == axis
-
-
-def test_ticks_are_whole_steps_in_sight():
-    axis = TimeAxis(1000, 200.0, 212.0, 0.0, 900.0)
-    assert axis.ticks() == list(range(200, 213))
-    far = TimeAxis(10**6, 0.0, 1e6, 0.0, 700.0).ticks()
-    assert far[0] == 0 and len(set(np.diff(far))) == 1 and len(far) <= 12
 
 
 def test_colours_put_zero_in_the_middle_and_gaps_apart():

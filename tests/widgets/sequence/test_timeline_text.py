@@ -46,7 +46,7 @@ def test_steps_lie_at_their_true_times_in_lines_and_cells(view):
     at = [0, 10, 19, 20, 30, 39]
     x = np.array([canvas.axis.x_of(k + 0.5) for k in at])
     np.testing.assert_allclose((x - x[0]) / (x[-1] - x[0]), (times[at] - times[0]) / (times[-1] - times[0]), atol=1e-6)
-    picture, box = canvas.grab().toImage(), canvas.box(canvas.slot("before/0/lstm.forget_gate"))
+    picture, box = canvas.grab().toImage(), canvas.area(canvas.slot("before/0/lstm.forget_gate"))
     for step in range(40):  # each cell from half-way to half-way has one colour
         inner = [canvas.axis.x_of(step + share) for share in (0.15, 0.5, 0.85)]
         level = table("gate")[252 if step % 2 else 0]
@@ -57,19 +57,20 @@ def test_steps_lie_at_their_true_times_in_lines_and_cells(view):
 def test_ticks_are_round_times_and_a_click_finds_the_step(view):
     give(view, shift_part(40, 4, times=irregular()))
     canvas = view.canvas
-    for x, word in canvas.axis.labels():
-        t = np.interp(canvas.axis.at(x) - 0.5, np.arange(40), irregular())
+    ((_, places),) = canvas.foot.tickValues(canvas.axis.low, canvas.axis.high, canvas.box.width())
+    for place, word in zip(places, canvas.foot.tickStrings(places, 1, 1), strict=True):
+        t = np.interp(canvas.foot.step(place) - 0.5, np.arange(40), irregular())
         assert float(word) == pytest.approx(t, abs=1e-3)
     wishes = gather(view)
     at = point(view, "before/0/lstm.hidden", 33)
-    click(canvas, at.x(), at.y())
+    click(canvas.viewport(), at.x(), at.y())
     assert wishes[-1].changes["node"] == 33
     wide = canvas.axis.width(19)
     wheel(view, at, 4)
     assert canvas.axis.at(at.x()) == pytest.approx(33.5, abs=0.05) and canvas.axis.width(19) > 1.5 * wide
     view.canvas.fit()
     give(view, shift_part(40, 4))
-    assert canvas.axis.scale is None and next(word for _, word in canvas.axis.labels()) == "0"
+    assert canvas.axis.scale is None and canvas.foot.tickStrings([0.5], 1, 1) == ["0"]
 
 
 # text ---------------------------------------------------------------------------------------------------------------
@@ -97,7 +98,7 @@ def test_words_have_the_colour_of_the_chosen_gate_or_of_what_the_step_attends_to
     give(view, part, layer="lstm.forget_gate", channel=3)
     unit = part.gates["lstm.input_gate"][:, 3]
     assert ground(view, 5) == QColor.fromRgb(int(table("gate")[int(unit[5] * 252 + 0.5)]))
-    assert view.canvas.scene.tint_name == "input gate, unit 3"
+    assert view.canvas.shown.tint_name == "input gate, unit 3"
 
     pairs = token_part("pair")
     give(view, pairs, layer="encoder.attention", node=9)
@@ -108,7 +109,7 @@ def test_words_have_the_colour_of_the_chosen_gate_or_of_what_the_step_attends_to
     for step in (0, 4, 8):
         found, expected = ground(view, step), QColor.fromRgb(int(wanted[step]))
         assert abs(found.green() - expected.green()) <= 3 and abs(found.red() - expected.red()) <= 3, step
-    assert view.canvas.scene.tint_name == "attention of step 9, mean of 2 heads"
+    assert view.canvas.shown.tint_name == "attention of step 9, mean of 2 heads"
 
 
 def test_the_text_has_a_legend_with_the_values_at_both_ends_and_the_read_out_says_the_value(view):
@@ -123,7 +124,7 @@ def test_the_text_has_a_legend_with_the_values_at_both_ends_and_the_read_out_say
     for level in (6, 246):  # both ends of the colours from 0 to 1
         end = QColor.fromRgb(int(table("gate")[level]))
         assert any(abs(c.red() - end.red()) + abs(c.green() - end.green()) < 16 for c in inks), level
-    said = step_text(view.canvas.scene, "before", 4)
+    said = step_text(view.canvas.shown, "before", 4)
     assert f"forget gate, mean of 16 units {gate.mean(1)[4]:.3g}" in said
     colour_by(view, "")
     assert view.text.sizeHint().height() < with_legend

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QWheelEvent
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from explorer.declare.elements import Step
-from tests.widgets.parts.mouse import double_click
+from tests.widgets.parts.plot_mouse import PlotMouse
 from tests.widgets.parts.sample_frames import make_frame
 from tests.widgets.parts.time_parts import dna_part, hover, shift_part, time_frame, token_part
-from tests.widgets.parts.view_driving import click, drag, gather, objects, odd_frames, opened
+from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened
 from widgets.base import theme
 from widgets.figures.export import export_numbers, export_view
 from widgets.sequence.timeline.rows import moved_names
@@ -50,43 +50,39 @@ def give(view, *parts, **changes):
 
 def point(view, key: str, step: int) -> QPointF:
     canvas = view.canvas
-    return QPointF(canvas.axis.x_of(step + 0.5), canvas.box(canvas.slot(key)).center().y())
+    return QPointF(canvas.axis.x_of(step + 0.5), canvas.area(canvas.slot(key)).center().y())
 
 
 def wheel(view, at: QPointF, notches: float, keys=Qt.KeyboardModifier.NoModifier) -> None:
-    canvas, none = view.canvas, Qt.MouseButton.NoButton
-    turn, phase = QPoint(0, round(120 * notches)), Qt.ScrollPhase.NoScrollPhase
-    QApplication.sendEvent(
-        canvas, QWheelEvent(at, QPointF(canvas.mapToGlobal(at)), QPoint(), turn, none, keys, phase, False)
-    )
+    PlotMouse(view.canvas).wheel(at, notches, keys)
 
 
 @pytest.mark.parametrize("name", odd_frames())
 def test_frames_without_a_sequence_say_what_to_do(view, name):
     view.set_frame(odd_frames()[name])
     view.grab()
-    assert view.canvas.message and not view.canvas.scene.rows
+    assert view.canvas.message and not view.canvas.shown.rows
     assert view.numbers() == {} and view.caption() == ""
 
 
 def test_rows_stand_in_the_order_input_gates_links_moved_difference(view):
     give(view, shift_part(by=5), steps=MOVED)
-    names = [(slot.row.side, slot.row.kind, slot.row.name) for slot in view.canvas._slots]
+    names = [(slot.row.side, slot.row.kind, slot.row.name) for slot in view.canvas.slots]
     assert names[0] == ("before", "line", "x")
     assert [n for side, kind, n in names if kind == "heat" and side == "before"] == [
         "input gate", "forget gate", "output gate", "cell candidate", "cell", "hidden"
     ]  # fmt: skip
     link = next(i for i, n in enumerate(names) if n[1] == "link")
     assert names[link + 1] == ("after", "line", "ρ(g)x") and names[-1][0] == "difference"
-    tops = [slot.top for slot in view.canvas._slots]
+    tops = [slot.top for slot in view.canvas.slots]
     assert tops == sorted(tops) and len(set(tops)) == len(tops)
 
 
 def test_without_a_transform_there_is_one_side(view):
     give(view, shift_part())
-    assert {slot.row.side for slot in view.canvas._slots} == {"before"}
+    assert {slot.row.side for slot in view.canvas.slots} == {"before"}
     view.actions_["before"].setChecked(False)
-    assert view.canvas.scene.rows == ()
+    assert view.canvas.shown.rows == ()
 
 
 def test_a_pixel_has_the_colour_of_its_value(view):
@@ -94,7 +90,7 @@ def test_a_pixel_has_the_colour_of_its_value(view):
     part = shift_part(20, 4)
     give(view, replace(part, gates=gates, moved_gates={}, values=gates["lstm.forget_gate"]), layer="lstm.forget_gate")
     canvas = view.canvas
-    box = canvas.box(canvas.slot("before/0/lstm.forget_gate"))
+    box = canvas.area(canvas.slot("before/0/lstm.forget_gate"))
     picture = canvas.grab().toImage()
     for step, unit in ((0, 0), (7, 2), (19, 3)):
         x, y = canvas.axis.x_of(step + 0.5), box.top() + (unit + 0.5) / 4 * box.height()
@@ -105,7 +101,7 @@ def test_a_pixel_has_the_colour_of_its_value(view):
 def test_scales_gates_from_zero_to_one_and_states_symmetric(view):
     part = shift_part(by=3)
     give(view, part, steps=MOVED)
-    rows = {slot.row.key: slot.row for slot in view.canvas._slots}
+    rows = {slot.row.key: slot.row for slot in view.canvas.slots}
     assert rows["before/0/lstm.forget_gate"].scale == "gate" and rows["before/0/lstm.forget_gate"].limit == 1
     cell = rows["before/0/lstm.cell"]
     both = max(abs(part.gates["lstm.cell"]).max(), abs(part.moved_gates["lstm.cell"]).max())
@@ -117,10 +113,10 @@ def test_a_click_selects_the_step_and_again_lets_it_go(view):
     give(view, shift_part(by=5), steps=MOVED)
     wishes = gather(view)
     at = point(view, "before/0/lstm.hidden", 60)
-    click(view.canvas, at.x(), at.y())
+    click(view.canvas.viewport(), at.x(), at.y())
     assert wishes[-1].changes == {"node": 60, "other": None}
     give(view, shift_part(by=5), steps=MOVED, node=60)
-    click(view.canvas, at.x(), at.y())
+    click(view.canvas.viewport(), at.x(), at.y())
     assert wishes[-1].changes == {"node": None, "other": None}
 
 
@@ -129,10 +125,10 @@ def test_a_click_on_the_moved_side_selects_where_the_step_came_from(view):
     wishes, said = gather(view), []
     view.hovered.connect(said.append)
     at = point(view, "after/0/lstm.hidden", 60)
-    click(view.canvas, at.x(), at.y())
+    click(view.canvas.viewport(), at.x(), at.y())
     assert wishes[-1].changes["node"] == 55
     at = point(view, "after/0/lstm.hidden", 2)
-    click(view.canvas, at.x(), at.y())
+    click(view.canvas.viewport(), at.x(), at.y())
     assert len(wishes) == 1 and "padding" in said[-1]
 
 
@@ -142,9 +138,9 @@ def test_the_read_out_has_every_value_at_the_step(view):
     said = []
     view.hovered.connect(said.append)
     canvas = view.canvas
-    box = canvas.box(canvas.slot("before/0/lstm.hidden"))
+    box = canvas.area(canvas.slot("before/0/lstm.hidden"))
     at = QPointF(canvas.axis.x_of(40.5), box.top() + box.height() * 3.5 / 32)
-    hover(canvas, at)
+    hover(canvas.viewport(), at)
     text = said[-1]
     assert text.startswith("step 40") and "hidden unit 3" in text
     value = f"{part.values[40, 3]:.3g}".replace("-", "−")
@@ -161,11 +157,11 @@ def test_the_cursor_is_in_all_rows_at_the_matched_step(view):
     view.pointer.moved.connect(heard.append)
     plain = canvas.grab().toImage()
     at = point(view, "before/0/lstm.cell", 30)
-    hover(canvas, at)
+    hover(canvas.viewport(), at)
     assert heard[-1] == 30
     marked = canvas.grab().toImage()
     for key, step in (("before/x", 30), ("before/0/lstm.input_gate", 30), ("after/x", 80), ("difference/0", 80)):
-        box = canvas.box(canvas.slot(key))
+        box = canvas.area(canvas.slot(key))
         x = round(canvas.axis.x_of(step))
         strip = [(x + dx, int(box.center().y())) for dx in range(-1, 8)]
         assert any(plain.pixel(*one) != marked.pixel(*one) for one in strip), key
@@ -184,12 +180,12 @@ def test_dragging_the_input_shifts_by_whole_steps_from_where_it_was(view):
     wishes = gather(view)
     start = point(view, "before/x", 50)
     each = 1 / view.canvas.axis.per_pixel
-    drag(view.canvas, start, start + QPointF(10 * each, 0), start + QPointF(20 * each, 3))
+    PlotMouse(view.canvas).drag(start, start + QPointF(10 * each, 0), start + QPointF(20 * each, 3))
     shifts = [w for w in wishes if w.step is not None]
     assert [w.step for w in shifts] == [("shift", (10.0, 0.0)), ("shift", (20.0, 0.0)), ("shift", (20.0, 0.0))]
     assert [w.done for w in shifts] == [False, False, True] and {w.tag for w in shifts} == {"shift"}
     view.set_state(replace(frame.state, steps=(Step("shift", (7.0, 1.0)),)))
-    drag(view.canvas, start, start + QPointF(-10 * each, 0))
+    PlotMouse(view.canvas).drag(start, start + QPointF(-10 * each, 0))
     assert wishes[-1].step == ("shift", (-3.0, 1.0))
 
 
@@ -200,10 +196,64 @@ def test_the_wheel_zooms_about_the_mouse_and_a_drag_pans_all_rows(view):
     wheel(view, at, 6)
     assert canvas.axis.zoomed and canvas.axis.step_at(at.x()) == 400
     low = canvas.axis.low
-    drag(canvas, at, at - QPointF(60, 0), at - QPointF(120, 0))
+    PlotMouse(canvas).drag(at, at - QPointF(60, 0), at - QPointF(120, 0))
     assert canvas.axis.low == pytest.approx(low + 120 * canvas.axis.per_pixel, rel=1e-6)
-    double_click(canvas, at.toPoint())
+    PlotMouse(canvas).double_click(at)
     assert not canvas.axis.zoomed
+
+
+@pytest.mark.parametrize(("x", "notches", "steps"), [(160, 3, 20), (500, 9, 1000), (1000, 25, 10**6)])
+def test_zoom_keeps_the_step_under_the_mouse(view, x, notches, steps):
+    part = shift_part(10, 2)
+    one, order = np.zeros((steps, 2), np.float32), np.arange(steps, dtype=float)
+    give(view, replace(part, steps=steps, x=one, gx=one, values=one, moved=one, difference=None, order=order, gates={},
+                       moved_gates={}, known=None))  # fmt: skip
+    canvas, at = view.canvas, QPointF(x, 60)
+    before = canvas.axis.at(x)
+    wheel(view, at, notches)
+    axis = canvas.axis
+    assert 0 <= axis.low < axis.high <= steps and axis.high - axis.low >= min(8, steps) - 1e-6
+    if axis.low > 0 and axis.high < steps:
+        assert axis.at(x) == pytest.approx(before, abs=1e-3 * (axis.high - axis.low))
+
+
+def test_panning_stops_at_the_ends_by_the_rows_and_by_the_bar_below(view):
+    give(view, shift_part(1000), layer="lstm.hidden")
+    canvas, mouse = view.canvas, PlotMouse(view.canvas)
+    at = point(view, "before/0/lstm.cell", 500)
+    wheel(view, at, 6)
+    low, wide = canvas.axis.low, canvas.axis.high - canvas.axis.low
+    middle = point(view, "before/x", 500)
+    mouse.drag(middle, middle + QPointF(50, 0), button=Qt.MouseButton.MiddleButton)
+    assert canvas.axis.low == pytest.approx(low - 50 * canvas.axis.per_pixel), "from the input too"
+    for far, end in ((5000, 0.0), (-5000, 1000 - wide)):
+        mouse.drag(at, at + QPointF(far / 2, 0), at + QPointF(far, 0))
+        assert canvas.axis.low == pytest.approx(end)
+    bar = QPointF(canvas.axis.right - 20, canvas.height() - 5)
+    mouse.drag(bar, bar - QPointF(94, 0))
+    assert canvas.axis.low == pytest.approx(1000 - wide - 94 / (canvas.axis.right - canvas.axis.left) * 1000, rel=1e-6)
+
+
+def test_a_step_out_of_sight_is_brought_into_it(view):
+    give(view, shift_part(1000), node=500)
+    wheel(view, point(view, "before/x", 500), 8)
+    for step in (800, 20):
+        view.canvas.show_step(step)
+        axis = view.canvas.axis
+        assert axis.first <= step <= axis.last - 1
+        view.canvas.show_step(step)
+        assert view.canvas.axis == axis
+
+
+def test_ticks_are_whole_steps_in_sight(view):
+    give(view, shift_part(1000))
+    view.canvas.box.setXRange(200, 212, padding=0)
+    foot = view.canvas.foot
+    ((_, ticks),) = foot.tickValues(200, 212, 940)
+    assert [int(word) for word in foot.tickStrings(ticks, 1, 1)] == list(range(200, 212))
+    assert [v - 0.5 for v in ticks] == list(range(200, 212)), "in the middle of a step"
+    far = foot.ticks(0, 1e6, 12)
+    assert far[0] == 0.5 and len(set(np.diff(far))) == 1 and len(far) <= 12
 
 
 def test_zoom_stays_when_the_next_frame_is_as_long(view):
@@ -220,19 +270,19 @@ def test_rows_fold_away_and_give_their_room_to_others(view):
     give(view, shift_part())
     canvas = view.canvas
     slot, other = canvas.slot("before/0/lstm.cell"), canvas.slot("before/0/lstm.hidden").height
-    y = canvas.box(slot).top() + 8
-    click(canvas, 12, y)
+    y = canvas.area(slot).top() + 8
+    click(canvas.viewport(), 12, y)
     assert canvas.slot("before/0/lstm.cell").folded and canvas.slot("before/0/lstm.hidden").height >= other
     give(view, shift_part())
     assert canvas.slot("before/0/lstm.cell").folded
-    click(canvas, 12, canvas.box(canvas.slot("before/0/lstm.cell")).top() + 8)
+    click(canvas.viewport(), 12, canvas.area(canvas.slot("before/0/lstm.cell")).top() + 8)
     assert not canvas.slot("before/0/lstm.cell").folded
 
 
 def test_a_click_on_a_name_selects_the_layer(view):
     give(view, shift_part())
     wishes = gather(view)
-    click(view.canvas, 60, view.canvas.box(view.canvas.slot("before/0/lstm.forget_gate")).top() + 8)
+    click(view.canvas.viewport(), 60, view.canvas.area(view.canvas.slot("before/0/lstm.forget_gate")).top() + 8)
     assert wishes[-1].changes == {"layer": "lstm.forget_gate", "channel": None}
 
 
@@ -241,17 +291,17 @@ def test_rows_that_do_not_fit_are_scrolled_to(view):
     give(view, shift_part(by=5), steps=MOVED)
     canvas = view.canvas
     assert canvas.bar.isVisible() and canvas.bar.maximum() > 0
-    before = canvas.box(canvas.slot("difference/0")).top()
+    before = canvas.area(canvas.slot("difference/0")).top()
     wheel(view, QPointF(400, 100), -5, Qt.KeyboardModifier.ShiftModifier)
-    assert canvas.box(canvas.slot("difference/0")).top() < before
+    assert canvas.area(canvas.slot("difference/0")).top() < before
 
 
 def test_the_gradient_is_a_log_line_with_its_rate(view):
     g = np.where(np.arange(200) <= 150, 0.9 ** (150.0 - np.arange(200)), 0).astype(np.float32)
     give(view, shift_part(gradient=g), node=150)
     assert view.canvas.slot("gradient") is not None
-    assert "changes by ×0.9 a step back" in step_text(view.canvas.scene, "before", 10)
-    box, axis = view.canvas.box(view.canvas.slot("gradient")), view.canvas.axis
+    assert "changes by ×0.9 a step back" in step_text(view.canvas.shown, "before", 10)
+    box, axis = view.canvas.area(view.canvas.slot("gradient")), view.canvas.axis
     picture = view.canvas.grab().toImage()
 
     def height(step: int) -> float:
@@ -272,7 +322,7 @@ def test_unknown_steps_are_hatched_on_the_moved_side_only(view):
     plain = canvas.grab().toImage()
 
     def changed(key: str, step: int) -> int:
-        box, x = canvas.box(canvas.slot(key)), int(canvas.axis.x_of(step))
+        box, x = canvas.area(canvas.slot(key)), int(canvas.axis.x_of(step))
         spots = [(x + dx, y) for dx in range(12) for y in range(int(box.top()) + 1, int(box.bottom()) - 1)]
         return sum(marked.pixel(*s) != plain.pixel(*s) for s in spots)
 
@@ -283,14 +333,14 @@ def test_unknown_steps_are_hatched_on_the_moved_side_only(view):
 def test_tokens_are_coloured_by_the_attention_of_the_selected_step(view):
     part = token_part()
     give(view, part, layer="attn", node=12)
-    scene = view.canvas.scene
+    scene = view.canvas.shown
     np.testing.assert_allclose(scene.tint["before"], part.values.mean(0)[12])
     assert scene.tint_scale == ("positive", pytest.approx(float(part.values.mean(0)[12].max())))
     view.set_state(replace(view.state, channel=1))
-    np.testing.assert_allclose(view.canvas.scene.tint["before"], part.values[1, 12])
+    np.testing.assert_allclose(view.canvas.shown.tint["before"], part.values[1, 12])
     view.colour.setCurrentIndex(view.colour.findData("gate:lstm.forget_gate"))
     view.colour.activated.emit(view.colour.currentIndex())
-    np.testing.assert_allclose(view.canvas.scene.tint["before"], part.gates["lstm.forget_gate"][:, 1])
+    np.testing.assert_allclose(view.canvas.shown.tint["before"], part.gates["lstm.forget_gate"][:, 1])
 
 
 def test_text_to_read_appears_when_the_cells_are_too_narrow(view):
@@ -312,7 +362,7 @@ def test_the_letters_of_a_reverse_complement_are_complements(view):
     other = {"A": "T", "C": "G", "G": "C", "T": "A", "N": "N"}
     assert moved_names(part) == tuple(other[name] for name in reversed(part.names))
     give(view, part, steps=MOVED)
-    assert view.canvas.scene.there(0) == part.steps - 1 and view.canvas.scene.back(0) == part.steps - 1
+    assert view.canvas.shown.there(0) == part.steps - 1 and view.canvas.shown.back(0) == part.steps - 1
 
 
 def test_keys_walk_along_the_steps(view):
@@ -329,7 +379,7 @@ def test_sequences_of_a_few_steps(view, steps):
     give(view, part, steps=MOVED, node=0)
     view.grab()
     wheel(view, QPointF(500, 100), 3)
-    hover(view.canvas, point(view, "before/x", 0))
+    hover(view.canvas.viewport(), point(view, "before/x", 0))
     view.grab()
     assert view.canvas.hot == ("before", 0)
 
@@ -341,20 +391,20 @@ def test_gaps_and_odd_numbers_are_survived(view):
     values = np.full_like(part.values, np.nan)
     give(view, replace(part, x=x, values=values, difference=None, gradient=np.zeros(50)), steps=MOVED, node=49)
     view.grab()
-    hover(view.canvas, point(view, "before/x", 12))
-    assert "not a number" in step_text(view.canvas.scene, "before", 12)
+    hover(view.canvas.viewport(), point(view, "before/x", 12))
+    assert "not a number" in step_text(view.canvas.shown, "before", 12)
 
 
 def test_irregular_times_are_told(view):
     times = np.cumsum(np.linspace(0.1, 2, 50))
     give(view, shift_part(50, 4, times=times))
-    assert f"at {times[20]:.6g}" in step_text(view.canvas.scene, "before", 20)
+    assert f"at {times[20]:.6g}" in step_text(view.canvas.shown, "before", 20)
     view.grab()
 
 
 def test_two_models_share_the_input(view):
     give(view, shift_part(by=5), shift_part(by=5, layer="lstm.cell"), steps=MOVED)
-    keys = [slot.row.key for slot in view.canvas._slots]
+    keys = [slot.row.key for slot in view.canvas.slots]
     assert keys.count("before/x") == 1 and "before/1/lstm.cell" in keys and "difference/1" in keys
 
 
@@ -404,7 +454,7 @@ def test_another_theme_repaints(view):
 def test_a_model_without_a_sequence_after_one(view):
     give(view, shift_part())
     view.set_frame(make_frame())
-    assert view.canvas.message == NONE and view.canvas.scene.rows == ()
+    assert view.canvas.message == NONE and view.canvas.shown.rows == ()
 
 
 def test_the_size_of_the_difference_is_that_of_what_is_compared(view):

@@ -1,75 +1,83 @@
-"""The timeline as a widget: rows under each other on one axis of steps, one cursor through all of them."""
+"""The timeline: rows under each other in one view box, steps across and pixels down, one cursor through all of them."""
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPaintEngine, QPainter, QPen
+from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QScrollBar, QWidget
 
 from widgets.base import theme
 from widgets.base.pointer import Pointer
-from widgets.base.theme import Theme
 from widgets.base.words import figure
-from widgets.charts.chart import CENTRE, LEFT, RIGHT, faded
+from widgets.charts.plot import Plot
 from widgets.sequence.timeline.axis import TimeAxis
-from widgets.sequence.timeline.layout import FOOT, GUTTER, MARGIN, Slot, slots_of
-from widgets.sequence.timeline.painting import (
-    limits,
-    paint_axis,
-    paint_chevron,
-    paint_gradient,
-    paint_lines,
-    paint_links,
-    paint_scale,
-    paint_tokens,
-    paint_unknown,
-)
+from widgets.sequence.timeline.cells import TokenRow, Veil
+from widgets.sequence.timeline.curves import Cursor, GradientRow, LineRow, LinkRow
+from widgets.sequence.timeline.heat import HeatRow
+from widgets.sequence.timeline.layout import FOOT, MARGIN, Slot, slots_of
+from widgets.sequence.timeline.names import ARROW, FootAxis, RowAxis
 from widgets.sequence.timeline.rows import Scene
 from widgets.sequence.timeline.scale import time_scale
-from widgets.sequence.timeline.tiles import Tiles
+from widgets.sequence.timeline.sight import RowItem, Sight
 
-MOVING_S = 0.012  # what a painting may colour anew while the hand moves
+MOVING_S = 0.012  # the time for pictures that are made anew while the hand moves
 RESTING_S = 0.05  # and when it rests
 TOP = 6.0
+ROOM = 5.0  # steps between the edge and one that is brought into sight
+CLOSEST = 8  # steps that fill the width at the closest
+FINE = 2.0  # pixels of a figure in a pixel of the screen
+MAKERS: dict[str, Callable[[Any], Any]] = {
+    "line": LineRow, "heat": HeatRow, "tokens": TokenRow, "gradient": GradientRow, "link": LinkRow,
+}  # fmt: skip
 
 
-class TimeCanvas(QWidget):
-    """Paints a `Scene`. What the hand does is told by signals; zoom, pan and folded rows are the canvas's own."""
+class TimeCanvas(Plot):
+    """Draws a `Scene`. Gestures are told by signals; zoom, pan and folded rows are the canvas's own."""
 
-    pointed = Signal(object)  # (row or None, side, step, unit or None), or None
+    told = Signal(object)  # (row or None, side, step, unit or None) under the mouse, or None
     clicked = Signal(str, int)  # side, step
     named = Signal(str)  # the layer whose name was clicked
     shifted = Signal(int, bool)  # steps since the press, whether the hand has let go
     panned = Signal()
 
     def __init__(self, parent: QWidget | None = None, pointer: Pointer | None = None) -> None:
-        super().__init__(parent)
-        self.pointer = pointer or Pointer(self)
-        self.setMouseTracking(True)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName("Timeline")
-        self.scene, self.message = Scene(), ""
-        self.axis = TimeAxis(0)
-        self.tiles = Tiles()
+        self.pointer = pointer or Pointer()
+        self.shown, self.slots = Scene(), tuple[Slot, ...]()
         self.folded: set[str] = set()
         self.hot: tuple[str, int] | None = None  # side and step under the mouse
-        self.progress = 1.0  # of the pyramids
+        self.peak = False  # whether heat rows show extremes where they are dense
         self.painted = 0
-        self._slots: list[Slot] = []
-        self._mouse: QPointF | None = None
-        self._press: tuple[QPointF, Slot | None] | None = None
-        self._dragged, self._patient, self._heard = False, False, False
-        self._kept_size: tuple[Any, ...] = ()
-        self.bar = QScrollBar(Qt.Orientation.Vertical, self)
-        self.bar.valueChanged.connect(self.update)
+        self.names, self.foot = RowAxis(self), FootAxis()
+        super().__init__(parent, left=self.names, bottom=self.foot)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Timeline")
+        self.box.invertY(True)
+        for axis in (self.names, self.foot):
+            axis.enableAutoSIPrefix(False)  # it would write a label anew on every frame
+        self._rows: dict[tuple[str, str], RowItem] = {}
+        self._mouse: QPointF | None = None  # in steps and in pixels of the rows
+        self._start = 0.0
+        self._patient, self._heard = False, False
+        self._seen: tuple[Any, ...] = ()
         self._rest = QTimer(self, singleShot=True, interval=90)
-        self._rest.timeout.connect(self.update)
-        self.pointer.moved.connect(self._follow)
+        self._more = QTimer(self, singleShot=True, interval=0)
+        for timer in (self._rest, self._more):
+            timer.timeout.connect(self._follow_range)
+        self.veil = Veil(self.box)
+        self.veil.setZValue(5)
+        self.cursors = (Cursor(self.box), Cursor(self.box))
+        for k, cursor in enumerate(self.cursors):
+            cursor.setZValue(10 + k)
+        self.bar = QScrollBar(Qt.Orientation.Vertical, self)
+        self.bar.valueChanged.connect(self._scrolled)
+        self.pointer.moved.connect(self._hear)
+        self.dress()
 
     def sizeHint(self) -> QSize:
         return QSize(760, 460)
@@ -77,374 +85,300 @@ class TimeCanvas(QWidget):
     def minimumSizeHint(self) -> QSize:
         return QSize(320, 160)
 
-    # what is shown ----------------------------------------------------------------------------------------------
+    # what is shown --------------------------------------------------------------------------------------------
+    @property
+    def axis(self) -> TimeAxis:
+        """The steps in sight across the pixels of the widget."""
+        (low, high), area = self.box.viewRange()[0], self.plotted
+        return TimeAxis(self.shown.longest, low, high, area.left(), area.right(), self.foot.times)
+
+    @property
+    def scroll(self) -> float:
+        """The pixels by which rows are scrolled up."""
+        return float(self.bar.value())
+
     def set_scene(self, scene: Scene) -> None:
         """Show another scene; the zoom stays while it is as long as the one before."""
-        longest = scene.longest
-        if longest != self.axis.steps or scene.times is not self.scene.times:
+        longest, before = scene.longest, self.foot.times
+        if longest != self.shown.longest or scene.times is not self.shown.times:
             scale = time_scale(scene.times)
-            if longest != self.axis.steps or (scale is None) != (self.axis.scale is None):
-                self.axis = replace(self.axis, low=0.0, high=float(max(1, longest)))
+            self.foot.follow(longest, scale)
+            self.shown = scene
+            self.set_ranges(x=(0.0, float(max(1, longest))))
+            closest = min(float(CLOSEST), float(max(1, longest)))
+            self.box.setLimits(minXRange=closest if scale is None else scale.least(CLOSEST))
+            if (scale is None) != (before is None):
+                self.box.autoRange()
                 self.hot = None
-            self.axis = replace(self.axis, steps=longest, scale=scale)
-        self.scene = scene
-        self._patient = False
+        self.shown, self._patient = scene, False
         self._lay_out()
-        self.update()
 
     def fit(self) -> None:
-        self._set_axis(self.axis.whole())
+        """Show all steps."""
+        self.box.autoRange()
+
+    def zoom(self, factor: float) -> None:
+        """Show `factor` times as many steps, about the middle."""
+        self.box.scaleBy(x=factor)
 
     def show_step(self, step: int) -> None:
-        if not self.axis.first <= step < self.axis.last - 1:
-            self._set_axis(self.axis.showing(step))
+        """Move as little as needed for a step to be seen."""
+        axis, (low, high) = self.axis, self.box.viewRange()[0]
+        if not axis.first <= step < axis.last - 1:
+            middle = float(self.foot.place(step + 0.5))
+            self.box.translateBy(x=middle - (low if middle < low else high) + math.copysign(ROOM, middle - low))
 
     def slot(self, key: str) -> Slot | None:
         """Return where a row lies, by its key."""
-        return next((s for s in self._slots if s.row.key == key), None)
+        return next((s for s in self.slots if s.row.key == key), None)
 
-    def box(self, slot: Slot) -> QRectF:
+    def area(self, slot: Slot) -> QRectF:
         """Return the rectangle of a row's values, in pixels of the widget."""
-        return QRectF(self.axis.left, TOP + slot.top - self.bar.value(), self.axis.right - self.axis.left, slot.height)
+        plot = self.plotted
+        return QRectF(plot.left(), plot.top() + slot.top - self.scroll, plot.width(), slot.height)
 
     def full_height(self) -> int:
         """Return the height at which no row is out of sight."""
-        last = self._slots[-1] if self._slots else None
-        return int(TOP + FOOT + (last.top + last.height if last else 0))
+        return int(TOP + FOOT + max((s.top + s.height for s in self.slots), default=0.0))
 
     def settle(self) -> None:
-        """Paint the next picture sharply, however long it takes."""
+        """Make all pictures sharp, however long it takes, until somebody zooms or pans."""
         self._patient = True
+        self._follow_range()
 
-    def _lay_out(self) -> None:
-        room = self.height() - TOP - FOOT
-        self._slots = slots_of(self.scene.rows, self.folded, room)
-        over = max(0, self.full_height() - self.height()) if self._slots else 0
-        self.bar.setRange(0, over)
-        self.bar.setPageStep(max(1, round(room)))
-        self.bar.setVisible(over > 0)
-        wide = self.bar.sizeHint().width()
-        self.bar.setGeometry(self.width() - wide, 0, wide, max(0, self.height() - round(FOOT)))
-        gutter = min(GUTTER, 0.3 * self.width())
-        self.axis = replace(
-            self.axis, left=gutter, right=max(gutter + 20.0, self.width() - MARGIN - over_room(over, wide))
-        )
-
-    def _set_axis(self, axis: TimeAxis) -> None:
-        if axis != self.axis:
-            self.axis = axis
-            self._patient = False
-            self._rest.start()
-            self.panned.emit()
-            self.update()
-
-    def resizeEvent(self, event: Any) -> None:
-        super().resizeEvent(event)
-        self._lay_out()
-
-    # painting ---------------------------------------------------------------------------------------------------
-    def paintEvent(self, event: Any) -> None:
-        p = QPainter(self)
-        t = theme.current()
-        font = QFont(self.font())
-        font.setPointSizeF(max(6.5, font.pointSizeF() * 0.88))
-        p.setFont(font)
-        p.fillRect(self.rect(), QColor(t.panel))
-        if self.message or not self._slots:
-            p.setPen(QColor(t.muted))
-            p.drawText(QRectF(self.rect()).adjusted(24, 8, -24, -8), CENTRE | Qt.TextFlag.TextWordWrap, self.message)
-        else:
-            self._paint(p, t)
-        p.end()
-        self.painted += 1
-
-    def _deadline(self, p: QPainter) -> float:
-        figure_made = p.paintEngine().type() != QPaintEngine.Type.Raster
-        if self._patient or figure_made or p.deviceTransform().m11() != self.devicePixelRatioF():
-            return math.inf
-        return time.perf_counter() + (MOVING_S if self._rest.isActive() else RESTING_S)
-
-    def _paint(self, p: QPainter, t: Theme) -> None:
-        deadline, whole = self._deadline(p), True
-        foot = QRectF(0, self.height() - FOOT, self.width(), FOOT)
-        p.save()
-        p.setClipRect(QRectF(0, 0, self.width(), foot.top()))
-        for slot in self._slots:
-            box = self.box(slot)
-            if box.bottom() < 0 or box.top() > foot.top():
-                continue
-            whole = self._paint_row(p, t, slot, box, deadline) and whole
-            self._paint_name(p, t, slot, box)
-        self._paint_cursors(p, t, foot.top())
-        p.restore()
-        p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        p.setPen(QColor(t.line))
-        p.drawLine(QPointF(self.axis.left, foot.top()), QPointF(self.axis.right, foot.top()))
-        paint_axis(p, t, self.axis, foot)
-        if self.progress < 1:
-            p.setPen(QColor(t.muted))
-            words = f"summing up {self.progress:.0%}"
-            p.drawText(QRectF(4, foot.top() + 17, self.axis.left - 12, 14), RIGHT, words)
-        if not whole and not self._rest.isActive():
-            QTimer.singleShot(0, self, self.update)
-
-    def _paint_row(self, p: QPainter, t: Theme, slot: Slot, box: QRectF, deadline: float) -> bool:
-        row, whole = slot.row, True
-        if slot.folded or row.kind == "head":
-            if slot.folded:
-                p.fillRect(box, QColor(t.raised))
-            return True
-        p.save()
-        p.setClipRect(box, Qt.ClipOperation.IntersectClip)
-        if row.kind in ("line", "gradient"):
-            p.fillRect(box, QColor(t.plot))
-        match row.kind:
-            case "line" if row.pyramid is not None:
-                paint_lines(p, self.axis, box, row.pyramid, row.limit, row.scale == "signed")
-            case "gradient" if row.pyramid is not None:
-                paint_gradient(p, self.axis, box, row.pyramid, self.scene)
-            case "tokens":
-                paint_tokens(p, self.axis, box, self.scene, row)
-            case "link":
-                paint_links(p, self.axis, box, self.scene, self._marked(t))
-            case "heat" if row.pyramid is not None:
-                whole = self.tiles.draw(
-                    p, self.axis, box.top(), box.height(), row.pyramid, row.scale, row.limit, deadline
-                )
-        if self.scene.known is not None and row.side != "before" and row.kind in ("heat", "line", "tokens"):
-            paint_unknown(p, self.axis, box, self.scene.known)
-        p.restore()
-        return whole
-
-    def _paint_name(self, p: QPainter, t: Theme, slot: Slot, box: QRectF) -> None:
-        row, metrics = slot.row, QFontMetricsF(p.font())
-        right = self.axis.left - 6.0
-        if row.kind == "head":
-            p.setPen(QColor(t.second if row.square else t.text))
-            self._bold(p, True)
-            p.drawText(QRectF(4, box.top(), self.width() - 16, box.height()), LEFT, row.name)
-            self._bold(p, False)
-            return
-        if row.own:
-            p.fillRect(QRectF(0, box.top(), 3, box.height()), QColor(t.accent))
-        paint_chevron(p, QPointF(12, box.top() + min(11.0, box.height() / 2)), slot.folded, QColor(t.muted))
-        tinted = row.kind == "tokens" and not row.written and row.side in self.scene.tint
-        if (row.kind == "heat" or tinted) and not slot.folded:
-            scale = self.scene.tint_scale[0] if tinted else row.scale
-            paint_scale(p, QRectF(right - 1, box.top(), 4, box.height()), scale)
-        value = self._value(slot)
-        if tinted and not value:
-            value = " to ".join(limits(*self.scene.tint_scale))
-        high = QRectF(22, box.top(), right - 28, min(box.height(), 20.0))
-        used = metrics.horizontalAdvance(value) + 6 if value else 0.0
-        p.setPen(QColor(t.accent if row.own else t.text))
-        room = max(12.0, high.width() - used)
-        p.drawText(high, LEFT, metrics.elidedText(row.name, Qt.TextElideMode.ElideMiddle, room))
-        p.setPen(QColor(t.muted))
-        p.drawText(high, RIGHT, value)
-        if box.height() >= 36 and row.kind in ("heat", "line"):
-            low = high.translated(0, 15)
-            words = (
-                "0 to 1" if row.scale == "gate" else ("0 to " if row.scale == "positive" else "±") + figure(row.limit)
-            )
-            units = row.pyramid.channels if row.pyramid is not None else 1
-            p.drawText(low, LEFT, words + (f" · {units} units" if row.kind == "heat" and units > 1 else ""))
-
-    def _bold(self, p: QPainter, on: bool) -> None:
-        font = p.font()
-        font.setBold(on)
-        p.setFont(font)
-
-    def _value(self, slot: Slot) -> str:
-        """Return the value at the cursor for the column of names: of the unit under the mouse, else the mean."""
-        row = slot.row
-        if self.hot is None or row.pyramid is None or row.written:
-            return ""
-        if row.kind == "tokens":
-            tint, at = self.scene.tint.get(row.side), self.scene.at(row, self.hot[1], self.hot[0])
-            return "" if tint is None or at is None or not 0 <= at < len(tint) else figure(float(tint[at]))
-        step = self.scene.at(row, self.hot[1], self.hot[0])
-        if step is None or not 0 <= step < row.pyramid.steps:
-            return "–"
-        values = row.pyramid.values[step]
-        unit = slot.unit_at(self._mouse.y() - TOP + self.bar.value()) if self._is_over(slot) and self._mouse else None
-        if unit is None and len(values) == 2:
-            return f"{float(values[0]):.2g}, {float(values[1]):.2g}".replace("-", "−")
-        return figure(float(values[unit] if unit is not None else values.mean()))
-
-    def _is_over(self, slot: Slot) -> bool:
-        return self._mouse is not None and self.box(slot).top() <= self._mouse.y() < self.box(slot).bottom()
-
-    def _marked(self, t: Theme) -> dict[int, str]:
-        """Return the steps of x whose links stand out."""
-        marked = {} if self.scene.selected is None else {self.scene.selected: t.accent}
-        if self.hot is not None:
-            step = self.hot[1] if self.hot[0] == "before" else self.scene.back(self.hot[1])
-            if step is not None:
-                marked[step] = t.text
-        return marked
-
-    def _paint_cursors(self, p: QPainter, t: Theme, bottom: float) -> None:
-        p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        p.setClipRect(QRectF(self.axis.left, 0, self.axis.right - self.axis.left, bottom))
-        for found, colour in ((("before", self.scene.selected), t.accent), (self.hot or ("", None), t.text)):
-            side, step = found
-            if step is None:
-                continue
-            for slot in self._slots:
-                if slot.row.kind in ("head", "link"):
-                    continue
-                at = self.scene.at(slot.row, step, side)
-                if at is None:
-                    continue
-                box = self.box(slot)
-                x, width = self.axis.x_of(at), self.axis.width(at)
-                if width >= 5:  # the step is wide enough to be framed without hiding it
-                    p.setBrush(Qt.BrushStyle.NoBrush)
-                    p.setPen(QPen(QColor(colour), 1))
-                    p.drawRect(QRectF(x, box.top(), width, box.height() - 1))
-                else:
-                    x += width / 2
-                    p.fillRect(QRectF(x - 1.5, box.top(), 3, box.height()), faded(t.panel, 170))
-                    p.fillRect(QRectF(round(x - 0.5), box.top(), 1, box.height()), QColor(colour))
-
-    # the mouse --------------------------------------------------------------------------------------------------
-    def _slot_at(self, at: QPointF) -> Slot | None:
-        if at.y() >= self.height() - FOOT:
-            return None
-        return next((s for s in self._slots if self.box(s).top() <= at.y() < self.box(s).bottom() + 1), None)
-
-    def _side_at(self, at: QPointF) -> str:
-        """Return the side of the rows at a height; between them, of those above."""
-        above = [s for s in self._slots if self.box(s).top() <= at.y()]
-        side = above[-1].row.side if above else "before"
-        if above and above[-1].row.kind == "link":
-            return "before"
-        return "before" if side == "before" else "after"
-
-    def wheelEvent(self, event: Any) -> None:
-        turn = event.angleDelta()
-        if self.message or not self._slots:
-            event.ignore()
-            return
-        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            self.bar.setValue(self.bar.value() - (turn.y() or turn.x()) // 3)
-        elif abs(turn.x()) > abs(turn.y()):
-            self._set_axis(self.axis.moved(turn.x() / 2))
-        elif turn.y():
-            self._set_axis(self.axis.zoomed_by(0.8 ** (turn.y() / 120), event.position().x()))
-        self._hover(event.position())
-        event.accept()
-
-    def mousePressEvent(self, event: Any) -> None:
-        if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton) and self._slots:
-            self._press, self._dragged = (event.position(), self._slot_at(event.position())), False
-            self._held = event.position()
-            self._pans = event.button() == Qt.MouseButton.MiddleButton
-
-    def mouseMoveEvent(self, event: Any) -> None:
-        at = event.position()
-        if self._press is None:
-            self._hover(at)
-            self._show_hand(at)
-            return
-        start, slot = self._press
-        if not self._dragged and abs(at.x() - start.x()) < 4:
-            return
-        self._dragged = True
-        if start.y() >= self.height() - FOOT or self._pans or slot is None or not slot.row.keeps:
-            ends = start.y() >= self.height() - FOOT  # the bar below is dragged the other way, over the whole
-            by = -(at.x() - self._held.x()) * self.axis.steps * self._per_whole() if ends else at.x() - self._held.x()
-            self._set_axis(self.axis.moved(by))
-            self._held = at
-            self._hover(at)
-        else:
-            self.shifted.emit(self._steps(start, at), False)
-
-    def _per_whole(self) -> float:
-        return 1 / max(1e-9, self.axis.high - self.axis.low)
-
-    def _steps(self, start: QPointF, at: QPointF) -> int:
-        return round(self.axis.at(at.x()) - self.axis.at(start.x()))
-
-    def mouseReleaseEvent(self, event: Any) -> None:
-        if self._press is None:
-            return
-        (start, slot), self._press = self._press, None
-        at = event.position()
-        if self._dragged:
-            if slot is not None and slot.row.keeps and not self._pans:
-                self.shifted.emit(self._steps(start, at), True)
-        elif event.button() == Qt.MouseButton.LeftButton:
-            self._click(at, slot)
-
-    def _click(self, at: QPointF, slot: Slot | None) -> None:
-        if slot is None:
-            return
-        if at.x() < self.axis.left:
-            if slot.row.kind != "head" and at.x() < 22:
-                self.fold(slot.row.key)
-            elif slot.row.layer:
-                self.named.emit(slot.row.layer)
-            return
-        step = self.axis.step_at(at.x())
-        if step is not None:
-            self.clicked.emit(self._side_at(at), step)
+    def show_extremes(self, on: bool) -> None:
+        """Show in heat rows the value farthest from zero of those that share a pixel, or their mean."""
+        self.peak = on
+        self._follow_range()
 
     def fold(self, key: str) -> None:
         """Fold a row away, or open it again."""
         self.folded ^= {key}
         self._lay_out()
-        self.update()
 
-    def mouseDoubleClickEvent(self, event: Any) -> None:
-        if event.position().x() > self.axis.left:
-            self.fit()
+    # drawing --------------------------------------------------------------------------------------------------
+    def _lay_out(self) -> None:
+        """Give every row its place and its item."""
+        room = math.floor(self.height() - TOP - FOOT)
+        self.slots = tuple(slots_of(self.shown.rows, self.folded, room))
+        over = max(0, self.full_height() - self.height()) if self.slots else 0
+        wide = self.bar.sizeHint().width()
+        self.bar.setRange(0, over)
+        self.bar.setPageStep(max(1, room))
+        self.bar.setVisible(over > 0)
+        self.bar.setGeometry(self.width() - wide, 0, wide, max(0, self.height() - round(FOOT)))
+        self.frame.layout.setContentsMargins(0, 0, MARGIN + (wide if over > 0 else 0), 0)
+        self.arrange()
+        self._show_rows()
+        self._scrolled()
 
-    def _show_hand(self, at: QPointF) -> None:
-        slot = self._slot_at(at)
-        shape = Qt.CursorShape.ArrowCursor
-        if at.x() < self.axis.left:
-            clickable = slot is not None and (bool(slot.row.layer) or (at.x() < 22 and slot.row.kind != "head"))
-            shape = Qt.CursorShape.PointingHandCursor if clickable else shape
-        elif slot is not None:
-            shape = Qt.CursorShape.SizeHorCursor if slot.row.keeps else Qt.CursorShape.CrossCursor
-        self.setCursor(shape)
+    def _show_rows(self) -> None:
+        drawn = {(s.row.key, s.row.kind): s for s in self.slots if s.row.kind in MAKERS and not s.folded}
+        for key in drawn.keys() - self._rows.keys():
+            item = self._rows[key] = MAKERS[key[1]](self.box)
+            if not isinstance(item, TokenRow):
+                self.add(item)
+            if isinstance(item, TokenRow | GradientRow):
+                item.set_font(self.small())
+        for key, item in self._rows.items():
+            item.setVisible(key in drawn)
+            if key in drawn:
+                item.show_row(drawn[key], self.shown, self.foot.times)
+        hatched = [s for s in drawn.values() if s.row.side != "before" and s.row.kind in ("heat", "line", "tokens")]
+        self.veil.show_rows(tuple(hatched) if self.shown.known is not None else (), self.shown)
 
-    def _hover(self, at: QPointF) -> None:
-        self._mouse = at
-        step, slot = self.axis.step_at(at.x()), self._slot_at(at)
-        side = self._side_at(at)
-        self.hot = None if step is None or slot is None else (side, step)
-        unit = slot.unit_at(at.y() - TOP + self.bar.value()) if slot is not None else None
-        self.pointed.emit(None if self.hot is None else (slot.row if slot else None, side, step, unit))
-        self._tell()
-        self.update()
+    def _scrolled(self, *moved: Any) -> None:
+        self.set_ranges(y=(self.scroll, self.scroll + max(1.0, float(self.box.height()))))
+        self._follow_range()
+        self._mark()
 
-    def _tell(self) -> None:
-        """Tell the other views which step of x is under the mouse."""
-        step = None
-        if self.hot is not None:
-            step = self.hot[1] if self.hot[0] == "before" else self.scene.back(self.hot[1])
+    def reshaped(self) -> None:
+        if not hasattr(self, "bar"):
+            return
+        seen = tuple(self.box.viewRange()[0])
+        if seen != self._seen:
+            self._seen, self._patient = seen, False
+            self._rest.start()
+            self.panned.emit()
+        self._follow_range()
+        self._mark()
+
+    def _sight(self) -> Sight:
+        axis = replace(self.axis, left=0.0, right=float(self.box.width()))
+        if self._patient:
+            return Sight(axis, self.scroll, FINE * self.devicePixelRatioF())
+        budget = MOVING_S if self._rest.isActive() else RESTING_S
+        return Sight(axis, self.scroll, self.devicePixelRatioF(), time.perf_counter() + budget)
+
+    def _follow_range(self) -> None:
+        """Let the rows in sight follow zoom, pan and scrolling."""
+        if not self.slots or self.message:
+            return
+        sight, whole = self._sight(), True
+        low, high = self.scroll, self.scroll + self.box.height()
+        for slot in self.slots:
+            item = self._rows.get((slot.row.key, slot.row.kind))
+            if item is None or slot.folded or not (slot.top < high and slot.top + slot.height > low):
+                continue
+            if isinstance(item, HeatRow):
+                item.peak = self.peak
+            whole = item.follow(sight) and whole
+        self.veil.follow(sight)
+        if not whole and not self._rest.isActive():
+            self._more.start()
+
+    def _mark(self) -> None:
+        """Show the selected step and the one under the mouse in all rows."""
+        t, sight = theme.current(), self._sight()
+        hot = self.hot or ("before", None)
+        for cursor, (side, step), colour in zip(self.cursors, (("before", self.shown.selected), hot),
+                                                (t.accent, t.text)):  # fmt: skip
+            rows = [s for s in self.slots if step is not None and s.row.kind not in ("head", "link")]
+            found = [(s, self.shown.at(s.row, step, side)) for s in rows if step is not None]
+            cursor.mark([(s, at) for s, at in found if at is not None], sight, colour)
+        own = hot[1] if hot[1] is None or hot[0] == "before" else self.shown.back(hot[1])
+        for item in self._rows.values():
+            if isinstance(item, LinkRow):
+                item.mark(((self.shown.selected, t.accent), (own, t.text)))
+        self.names.update()
+
+    def value(self, slot: Slot) -> str:
+        """Return the value at the cursor in a row: of the unit under the mouse, else the mean."""
+        row = slot.row
+        if self.hot is None or row.pyramid is None or row.written:
+            return ""
+        step = self.shown.at(row, self.hot[1], self.hot[0])
+        if row.kind == "tokens":
+            tint = self.shown.tint.get(row.side)
+            return "" if tint is None or step is None or not 0 <= step < len(tint) else figure(float(tint[step]))
+        if step is None or not 0 <= step < row.pyramid.steps:
+            return "–"
+        values = row.pyramid.values[step]
+        over = self._mouse is not None and slot.top <= self._mouse.y() < slot.top + slot.height
+        unit = slot.unit_at(self._mouse.y()) if over and self._mouse is not None else None
+        if unit is None and len(values) == 2:
+            return f"{float(values[0]):.2g}, {float(values[1]):.2g}".replace("-", "−")
+        return figure(float(values[unit] if unit is not None else values.mean()))
+
+    def drawBackground(self, p: QPainter, rect: QRectF) -> None:
+        t, plot = theme.current(), self.plotted
+        p.fillRect(rect, QColor(t.panel))
+        grounds = {"line": t.plot, "gradient": t.plot, "heat": t.raised}
+        for slot in self.slots if not self.message else ():
+            ground = t.raised if slot.folded else grounds.get(slot.row.kind)
+            if ground is not None:
+                p.fillRect(self.area(slot).intersected(plot), QColor(ground))
+
+    def drawForeground(self, p: QPainter, rect: QRectF) -> None:
+        super().drawForeground(p, rect)
+        self.painted += 1
+
+    def dress(self) -> None:
+        super().dress()
+        self.box.borderRect.setPen(QPen(Qt.PenStyle.NoPen))
+        if hasattr(self, "bar"):
+            self.item.hideButtons()
+            for item in (*self._rows.values(), self.veil):
+                item.dress()
+            self._mark()
+
+    def set_fonts(self) -> None:
+        super().set_fonts()
+        self.header.setFixedHeight(TOP)
+        for item in self._rows.values() if hasattr(self, "bar") else ():
+            if isinstance(item, TokenRow | GradientRow):
+                item.set_font(self.small())
+
+    def resizeEvent(self, event: Any) -> None:
+        super().resizeEvent(event)
+        if hasattr(self, "bar"):
+            self._lay_out()
+
+    # the mouse ------------------------------------------------------------------------------------------------
+    def slot_at(self, at: QPointF) -> Slot | None:
+        """Return the row at a place of the view box."""
+        if not 0 <= at.y() - self.scroll < self.box.height():
+            return None
+        return next((s for s in self.slots if s.top <= at.y() < s.top + s.height + 1), None)
+
+    def step_at(self, at: QPointF) -> int | None:
+        """Return the step at a place of the view box, None outside."""
+        low, high = self.box.viewRange()[0]
+        step = math.floor(self.foot.step(at.x()))
+        return step if 0 <= step < self.shown.longest and low <= at.x() < high else None
+
+    def side_at(self, at: QPointF) -> str:
+        """Return the side of the rows at a height; between them, of those above."""
+        above = [s.row for s in self.slots if s.top <= at.y()]
+        return "before" if not above or above[-1].side == "before" or above[-1].kind == "link" else "after"
+
+    def _beside(self, at: QPointF) -> float | None:
+        """Return the pixel across at a place beside the plot, among the names; None in the plot."""
+        return self.at(at.x(), at.y()).x() if at.x() < self.box.viewRange()[0][0] else None
+
+    def clicked_at(self, at: QPointF) -> None:
+        slot, step, beside = self.slot_at(at), self.step_at(at), self._beside(at)
+        if slot is None:
+            return
+        if beside is None:
+            if step is not None:
+                self.clicked.emit(self.side_at(at), step)
+        elif beside < ARROW and slot.row.kind != "head":
+            self.fold(slot.row.key)
+        elif slot.row.layer:
+            self.named.emit(slot.row.layer)
+
+    def grabbed(self, at: QPointF) -> bool:
+        slot = self.slot_at(at)
+        self._start = float(self.foot.step(at.x()))
+        return slot is not None and slot.row.keeps
+
+    def dragged(self, at: QPointF, done: bool) -> None:
+        self.shifted.emit(round(float(self.foot.step(at.x())) - self._start), done)
+
+    def wheelEvent(self, event: Any) -> None:
+        turn = event.angleDelta()
+        if self.message or not self.slots:
+            event.ignore()
+            return
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.bar.setValue(self.bar.value() - (turn.y() or turn.x()) // 3)
+        elif abs(turn.x()) > abs(turn.y()):
+            self.box.translateBy(x=-turn.x() / 2 * self.axis.per_pixel)
+        else:
+            super().wheelEvent(event)
+        self.pointed(self.box.mapSceneToView(event.position()))
+        event.accept()
+
+    def pointed(self, at: QPointF | None) -> None:
+        """Follow the mouse, and tell the other views which step of x is under it."""
+        self._mouse, self.hot, found = at, None, None
+        if at is not None:
+            slot, step, side = self.slot_at(at), self.step_at(at), self.side_at(at)
+            self._show_hand(at, slot)
+            if slot is not None and step is not None:
+                self.hot, found = (side, step), (slot.row, side, step, slot.unit_at(at.y()))
+        self.told.emit(found)
         self._heard = True
-        self.pointer.moved.emit(step)
+        own = self.hot and (self.hot[1] if self.hot[0] == "before" else self.shown.back(self.hot[1]))
+        self.pointer.moved.emit(own)
         self._heard = False
+        self._mark()
 
-    def _follow(self, step: int | None) -> None:
+    def _show_hand(self, at: QPointF, slot: Slot | None) -> None:
+        beside, shape = self._beside(at), Qt.CursorShape.ArrowCursor
+        if slot is not None and beside is None:
+            shape = Qt.CursorShape.SizeHorCursor if slot.row.keeps else Qt.CursorShape.CrossCursor
+        elif slot is not None and beside is not None:
+            arrow = beside < ARROW and slot.row.kind != "head"
+            shape = Qt.CursorShape.PointingHandCursor if slot.row.layer or arrow else shape
+        self.viewport().setCursor(shape)
+
+    def _hear(self, step: int | None) -> None:
+        """Show the step that another view points at."""
         if self._heard or self._mouse is not None:
             return
-        hot = None if step is None or step >= self.scene.steps else ("before", int(step))
+        hot = None if step is None or step >= self.shown.steps else ("before", int(step))
         if hot != self.hot:
             self.hot = hot
-            self.update()
-
-    def leaveEvent(self, event: Any) -> None:
-        self._mouse = self.hot = None
-        self.pointed.emit(None)
-        self._tell()
-        self.update()
-
-
-def over_room(over: int, wide: int) -> int:
-    """Return the room of the scroll bar, where there is one."""
-    return wide if over > 0 else 0
+            self._mark()

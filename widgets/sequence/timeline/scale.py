@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from widgets.charts.chart import linear_ticks
+from widgets.charts.scales import linear_ticks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,14 +20,12 @@ class TimeScale:
     Attributes:
         steps, places: the knots of the broken line between both, ascending.
         origin, unit: the time at place 0, and how much time a place is.
-        slowest: the fewest steps in a place, anywhere.
     """
 
     steps: NDArray[Any]
     places: NDArray[Any]
     origin: float
     unit: float
-    slowest: float
 
     def place(self, step: Any) -> Any:
         """Return the place of any step, also between two; beyond the ends steps are as wide as they are on average."""
@@ -38,6 +36,11 @@ class TimeScale:
         """Undo `place`."""
         beyond = place - np.clip(place, 0.0, self.places[-1])
         return np.interp(place, self.places, self.steps) + beyond
+
+    def least(self, count: int) -> float:
+        """Return the places that `count` steps fill where they are densest."""
+        first = np.arange(max(1, len(self.steps) // 2 - count + 1))
+        return float((self.place(first + count) - self.place(first)).min())
 
     def ticks(self, low: float, high: float, most: int) -> list[tuple[float, float]]:
         """Return (place, time) of round times between two places."""
@@ -57,5 +60,4 @@ def time_scale(times: NDArray[Any] | None) -> TimeScale | None:
     knots = np.empty(2 * len(t) + 1)
     knots[0::2], knots[1::2] = edges, t
     places = (knots - edges[0]) / unit
-    slowest = float(1.0 / np.diff(places[0::2]).max())
-    return TimeScale(np.arange(len(knots)) / 2, places, float(edges[0]), unit, slowest)
+    return TimeScale(np.arange(len(knots)) / 2, places, float(edges[0]), unit)

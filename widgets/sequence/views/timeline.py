@@ -10,10 +10,10 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from explorer.spaces.sequence.values import TimePart, parts_of_one_time
-from explorer.square.frame import Frame, Square
-from explorer.state.state import State
+from explorer.square.frame import Square
 from widgets.base import theme
-from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.frame_view import FrameView
+from widgets.base.view import ViewSpec, Wish
 from widgets.sequence.timeline.building import Building
 from widgets.sequence.timeline.canvas import TimeCanvas
 from widgets.sequence.timeline.pyramid import Pyramid
@@ -42,16 +42,15 @@ HINTS = (
 )
 
 
-class TimelineView(View):
+class TimelineView(FrameView[tuple[Square, TimePart]]):
     """Draws the frame's time part; the selected step and the shift are wishes, zoom and folded rows are its own."""
 
-    POINTS_AT = "step"
+    POINTS_AT, FOLLOWS, NOTHING, NONE = "step", ("node", "channel"), NOTHING, NONE
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.frame: Frame | None = None
-        self.state = State()
-        self._told, self._base = False, None
+        self._base: tuple[float, ...] | None = None
+        self._picked: str | None = None  # the colour of tokens that the person chose
         self.building = Building(self)
         self.canvas, self.text = TimeCanvas(pointer=self.pointer), TokenText(pointer=self.pointer)
         self.colour = QComboBox()
@@ -69,15 +68,11 @@ class TimelineView(View):
         for action in self.actions_.values():
             action.setCheckable(True)
             action.setChecked(True)
-            action.toggled.connect(lambda _: self._draw())
+            action.toggled.connect(lambda _: self.refresh())
         self.look.setMenu(self.menu)
         self._build()
         self._connect()
         self.apply_theme()
-        self.show_frame(None)
-
-    _base: tuple[float, ...] | None
-    _picked: str | None = None  # the colour of tokens that the person chose
 
     def _build(self) -> None:
         self._chrome = QWidget()
@@ -102,32 +97,18 @@ class TimelineView(View):
     def _connect(self) -> None:
         c = self.canvas
         self.colour.activated.connect(self._pick)
-        self.peaks.toggled.connect(self._peaks)
+        self.peaks.toggled.connect(c.show_extremes)
         self.fit.clicked.connect(c.fit)
         self.building.grown.connect(self._grown)
+        for told in (c.told, self.text.pointed):
+            told.connect(self._point)
         for source in (c, self.text):
-            source.pointed.connect(self._point)
             source.clicked.connect(self._click)
         c.named.connect(lambda layer: self.wished.emit(Wish({"layer": layer, "channel": None})))
         c.shifted.connect(self._shift)
         c.panned.connect(self._panned)
 
     # what is shown ----------------------------------------------------------------------------------------------
-    def set_state(self, state: State) -> None:
-        """Follow the selection at once; values come with the frame."""
-        before, self.state, self._told = self.state, state, True
-        if (before.node, before.channel) != (state.node, state.channel) and self.isVisible() and self.frame is not None:
-            self._draw()
-
-    def show_frame(self, frame: Frame | None) -> None:
-        self.frame = frame
-        if frame is not None and not self._told:
-            self.state = frame.state
-        parts = self.parts()
-        self._chrome.setEnabled(bool(parts))
-        self.canvas.message = "" if parts else NOTHING if frame is None or not frame.squares else NONE
-        self._draw()
-
     def parts(self) -> list[tuple[Square, TimePart]]:
         """Return the squares that live on the first one's sequence."""
         return parts_of_one_time(self.frame)
@@ -142,15 +123,19 @@ class TimelineView(View):
         still = self.frame is not None and not self.frame.state.steps and same
         return [s for s in SIDES if self.actions_[s].isChecked() and (not still or s == "before")]
 
-    def _draw(self) -> None:
-        parts, c = self.parts(), self.canvas
-        tokens = bool(parts) and len(parts[0][1].names) == parts[0][1].steps
+    def show_empty(self, sentence: str) -> None:
+        for widget in (self._word, self.colour, self.text):
+            widget.hide()
+        self._chrome.setEnabled(False)
+        self.canvas.message = sentence
+        self.canvas.set_scene(Scene())
+
+    def draw(self, parts: list[tuple[Square, TimePart]]) -> None:
+        c, tokens = self.canvas, len(parts[0][1].names) == parts[0][1].steps
+        self._chrome.setEnabled(True)
+        c.message = ""
         for widget in (self._word, self.colour):
             widget.setVisible(tokens)
-        if not parts or self.frame is None:
-            c.set_scene(Scene())
-            self.text.hide()
-            return
         if tokens:
             self._offer(parts[0][1])
         sides, part = self.sides(), parts[0][1]
@@ -163,13 +148,18 @@ class TimelineView(View):
             np.asarray(part.order, np.float64), part.known if "after" in sides or "difference" in sides else None,
             part.gradient, node, tint, scale, self._tint_name(part) if tint else "",
         )  # fmt: skip
-        c.progress = self.building.done if self.building.running else 1.0
         c.set_scene(scene)
         if tokens and self.actions_["text"].isChecked() and self.text.worth(scene, c.axis.right - c.axis.left):
             self.text.show_scene(scene, max(0, int(c.axis.first)))
         else:
             self.text.hide()
-        self._note.setText("" if part.known is None or part.known.all() else "hatched: not compared")
+        self._say(self.building.done if self.building.running else 1.0)
+
+    def _say(self, done: float) -> None:
+        """Say what is not to be seen in the rows: how far their sums are, and what the hatching means."""
+        known = self.canvas.shown.known
+        words = "" if known is None or known.all() else "hatched: not compared"
+        self._note.setText(words if done >= 1 else f"summing up {done:.0%}")
 
     def _offer(self, part: TimePart) -> None:
         """Offer what tokens can be coloured by."""
@@ -206,7 +196,7 @@ class TimelineView(View):
     def _pick(self) -> None:
         """Keep what the person chose for as long as it is offered."""
         self._picked = str(self.colour.currentData())
-        self._draw()
+        self.refresh()
 
     def _tint_name(self, part: TimePart) -> str:
         """Return what the colours of tokens mean, in words."""
@@ -260,25 +250,21 @@ class TimelineView(View):
         return known, (scale, limit)
 
     # what the hand does -----------------------------------------------------------------------------------------
-    def _peaks(self, on: bool) -> None:
-        self.canvas.tiles.peak = on
-        self.canvas.update()
-
     def _grown(self, done: float) -> None:
-        self.canvas.progress = done
         if done >= 1:
-            self._draw()  # limits are known exactly now
-        self.canvas.update()
+            self.refresh()  # limits are known exactly now
+        else:
+            self._say(done)
 
     def _point(self, found: tuple[Any, str, int, int | None] | None) -> None:
         if found is None:
             self.hovered.emit("")
             return
         row, side, step, unit = found
-        self.hovered.emit(step_text(self.canvas.scene, side, step, row, unit))
+        self.hovered.emit(step_text(self.canvas.shown, side, step, row, unit))
 
     def _click(self, side: str, step: int) -> None:
-        scene = self.canvas.scene
+        scene = self.canvas.shown
         own = step if side == "before" else scene.back(step)
         if own is None or own >= scene.steps:
             self.hovered.emit(f"step {step} of ρ(g)x is padding: no step of x is there")
@@ -300,14 +286,14 @@ class TimelineView(View):
             self.text.start_at(max(0, int(self.canvas.axis.first)))
 
     def keyPressEvent(self, event: Any) -> None:
-        steps, node = self.canvas.scene.steps, self.state.node
+        steps, node = self.canvas.shown.steps, self.state.node
         match event.key():
             case Qt.Key.Key_0:
                 self.canvas.fit()
             case Qt.Key.Key_Plus | Qt.Key.Key_Equal:
-                self.canvas._set_axis(self.canvas.axis.zoomed_by(0.8, self._middle()))
+                self.canvas.zoom(0.8)
             case Qt.Key.Key_Minus:
-                self.canvas._set_axis(self.canvas.axis.zoomed_by(1.25, self._middle()))
+                self.canvas.zoom(1.25)
             case Qt.Key.Key_Left | Qt.Key.Key_Right if steps:
                 by = 1 if event.key() == Qt.Key.Key_Right else -1
                 wanted = min(steps - 1, max(0, 0 if node is None else node + by))
@@ -318,16 +304,12 @@ class TimelineView(View):
             case _:
                 super().keyPressEvent(event)
 
-    def _middle(self) -> float:
-        return (self.canvas.axis.left + self.canvas.axis.right) / 2
-
     # what every view can do ---------------------------------------------------------------------------------------
     def apply_theme(self) -> None:
         for label in (self._word, self._note):
             label.setStyleSheet(f"color: {theme.current().muted};")
-        if self.parts():
-            self._draw()
-        self.canvas.update()
+        self.canvas.dress()
+        self.refresh()
         self.text.update()
 
     def settle(self) -> None:
@@ -360,7 +342,7 @@ class TimelineView(View):
         if not self.parts() or self.frame is None:
             return ""
         axis = self.canvas.axis
-        return caption_of(self.frame, self.canvas.scene, axis.first, axis.last, self.sides(), self.peaks.isChecked())
+        return caption_of(self.frame, self.canvas.shown, axis.first, axis.last, self.sides(), self.peaks.isChecked())
 
     def hideEvent(self, event: Any) -> None:
         super().hideEvent(event)
