@@ -235,6 +235,7 @@ class InfluenceChart(Plot):
         self.dress()
 
     def show_reaches(self, reaches: Sequence[Reach], node: str, names: tuple[str, ...], message: str) -> None:
+        roles = [reach.role for reach in self.reaches]
         self.reaches, self.node, self.names = tuple(reaches), node, names
         asides = (-0.19, 0.19) if len(reaches) > 1 else (0.0,)
         wide = 0.14 if len(reaches) > 1 else 0.3
@@ -244,8 +245,9 @@ class InfluenceChart(Plot):
             self.scale = scale_of(np.concatenate([r.influence[r.distance >= 0] for r in reaches]))
         self.message = message
         self.set_ranges((-0.5, self.far + 0.5), roomy(self.scale))
+        if roles != [reach.role for reach in reaches]:
+            self.dress()
         self._update()
-        self.dress()
 
     def reach(self) -> int:
         """Return the largest distance from which anything arrives: beyond it there is nothing to draw."""
@@ -284,7 +286,13 @@ class InfluenceChart(Plot):
             self.dots[k]: r.title if two else f"{r.title}, {r.layer}" for k, r in enumerate(self.reaches)
         }
         self.header.name_keys(keys if two else keys | {self.medians[0]: "median"})
+        self._write()
         self._place()
+
+    def _write(self) -> None:
+        t = theme.current()
+        parts = [("Over-squashing", t.text, True), (f"influence on {self.node}, by distance", t.muted, False)]
+        self.header.write([*parts, (self.unreached(), t.muted, False)])
 
     def _place(self) -> None:
         """Draw the points as large as there is room for."""
@@ -316,8 +324,7 @@ class InfluenceChart(Plot):
         self.beyond.setOpts(brush=faded(t.muted, 22))
         self.ring.setPen(ink(t.accent, 1.4))
         self.zeros.font = self.end.font = self.small()
-        parts = [("Over-squashing", t.text, True), (f"influence on {self.node}, by distance", t.muted, False)]
-        self.header.write([*parts, (self.unreached(), t.muted, False)])
+        self._write()
 
     # the mouse ------------------------------------------------------------------------------------------------
     def nearest(self, at: QPointF | None) -> tuple[int, int] | None:
