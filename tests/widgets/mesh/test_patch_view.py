@@ -16,6 +16,7 @@ from explorer.spaces.mesh.values import MeshPart
 from explorer.square.frame import Frame
 from tests.widgets.parts.mesh_frames import mesh_frame
 from tests.widgets.parts.mouse import double_click
+from tests.widgets.parts.plot_mouse import PlotMouse
 from tests.widgets.parts.time_parts import hover
 from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened
 from widgets.base import theme
@@ -204,6 +205,10 @@ def test_a_turned_frame_shifts_the_responses_round_the_circle(view: PatchView) -
     before, after = view.rose.winners()
     assert after == (before - 2) % 12
     assert f"strongest at {30 * before}°, after at {30 * after}°" in view.caption()
+    for curve, found in zip(view.rose.curves, (rose.before, rose.after)):
+        r = np.hypot(*curve.getData())
+        np.testing.assert_allclose(r[:12], view.rose.radii(found.values[rose.channel]))
+        assert r[0] == r[12] and r.max() <= 1
     # the strongest response itself is what the network keeps
     assert rose.after.values.max() == pytest.approx(rose.before.values.max(), rel=1e-5)
 
@@ -227,7 +232,7 @@ def test_scalars_name_the_layer_that_has_directions(view: PatchView) -> None:
     give(view, mesh_frame("geodesic-cnn", layer="conv1", node=NODE))
     wishes = gather(view)
     assert view.rose.rose is None and view.rose.link == "conv1.rotations"
-    click(view.rose, view.rose.width() / 2, view.rose.height() / 2)
+    PlotMouse(view.rose).click(QPointF(view.rose.rect().center()))
     assert wishes == [Wish({"layer": "conv1.rotations"})]
     give(view, mesh_frame("monet-principal", layer="conv1", node=NODE))
     assert view.rose.rose is None and not view.rose.link and view.rose.message
@@ -238,15 +243,18 @@ def test_a_thin_line_picks_its_channel_here_and_on_the_surface(view: PatchView, 
     frame = mesh_frame("geodesic-cnn", **ROTATIONS)
     give(surface, frame)
     give(view, frame)
-    rose = view.rose
-    wanted = None
+    rose, mouse = view.rose, PlotMouse(view.rose)
+    radii, wanted = rose.radii(rose.rose.before.values), None
     for channel in range(8):
         for k in range(12):
-            spot = rose.spot(float(rose.rose.before.values[channel, k]), k * np.pi / 6)
-            if channel != rose.rose.channel and rose._at(spot) == (channel, k):
-                wanted = channel, spot
+            spot = radii[channel, k] * np.cos(k * np.pi / 6), radii[channel, k] * np.sin(k * np.pi / 6)
+            if channel != rose.rose.channel and rose.nearest(QPointF(*spot)) == (channel, k):
+                wanted = channel, k, spot
     assert wanted is not None
-    click(rose, wanted[1].x(), wanted[1].y())
+    assert np.isclose(rose.others.getData()[0], wanted[2][0]).any()  # its thin line goes through that spot
+    here = mouse.at_data(*wanted[2])
+    assert mouse.read(here).startswith(f"{30 * wanted[1]}°: F(x) ")
+    mouse.click(here)
     assert rose.rose.channel == wanted[0] and surface.feature.currentData() == wanted[0]
     assert surface.canvas.looks[1].bar.startswith(f"{wanted[0]} ·")
 

@@ -16,7 +16,7 @@ from explorer.state.state import State
 from widgets.base import theme
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.base.words import counterpart, figure, subject
-from widgets.charts.chart import Adaptive
+from widgets.charts.adaptive import Adaptive
 from widgets.mesh.charts.kernel_chart import KernelChart
 from widgets.mesh.charts.patch_chart import PatchChart
 from widgets.mesh.charts.patch_geometry import PatchLook, angle_of, around, frame_map, plane, radius_of
@@ -256,7 +256,8 @@ class PatchView(View):
             label.setStyleSheet(f"color: {theme.current().muted};")
         if self.parts():
             self._draw()
-        for chart in (self.patch, self.rose, self.kernels):
+        self.rose.dress()
+        for chart in (self.patch, self.kernels):
             chart.update()
 
     def numbers(self) -> dict[str, NDArray[Any]]:
