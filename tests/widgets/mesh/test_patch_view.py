@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import weakref
 from dataclasses import replace
 from typing import Any
@@ -15,10 +16,8 @@ from PySide6.QtWidgets import QApplication
 from explorer.spaces.mesh.values import MeshPart
 from explorer.square.frame import Frame
 from tests.widgets.parts.mesh_frames import mesh_frame
-from tests.widgets.parts.mouse import double_click
 from tests.widgets.parts.plot_mouse import PlotMouse
-from tests.widgets.parts.time_parts import hover
-from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened
+from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened
 from widgets.base import theme
 from widgets.base.pointer import Pointers
 from widgets.base.view import Wish
@@ -75,7 +74,7 @@ def test_frames_without_a_mesh_say_what_to_do(view: PatchView, name: str) -> Non
 
 def test_without_a_vertex_one_is_asked_for_and_kernels_are_there(view: PatchView) -> None:
     give(view, mesh_frame())
-    assert "Click a vertex" in view.patch.message and view.rose.isHidden() and view.kernels.names
+    assert "Click a vertex" in view.patch.message and view.rose.isHidden() and view.kernels.kernels
     give(view, mesh_frame(node=NODE, refined=False))
     assert not view.patch.message or str(NODE) in view.patch.message
     view.set_state(replace(view.state, node=7))  # chosen just now: the frame is still about another one
@@ -138,12 +137,13 @@ def test_colours_are_those_of_the_surface_on_both_sides(view: PatchView, qtbot: 
 
 def test_vertices_have_their_colours_where_they_are_drawn(view: PatchView) -> None:
     give(view, mesh_frame(node=NODE))
-    pixels = as_array(view.patch.grab().toImage()).astype(int)
-    look, (middle, radius) = view.patch.looks[0], view.patch.cells()[0]
+    panel = view.patch.panels[0]
+    pixels = as_array(panel.grab().toImage()).astype(int)
+    look, radius = view.patch.looks[0], panel.shown
+    assert panel.pixels().x() == pytest.approx(panel.pixels().y(), rel=0.01)
     seen = 0
     for v in range(len(look.places)):
-        spot = view.patch.vertex_at(v)
-        away = np.hypot(spot.x() - middle.x(), spot.y() - middle.y())
+        spot, away = panel.at(*look.places[v]), np.hypot(*look.places[v])
         if 0.5 * radius < away < 0.95 * radius:
             box = pixels[round(spot.y()) - 1 : round(spot.y()) + 2, round(spot.x()) - 1 : round(spot.x()) + 2]
             assert np.abs(box - look.colours[v]).max(2).min() < 60  # edges are drawn over it
@@ -172,14 +172,16 @@ def test_pointing_and_clicking_a_vertex(view: PatchView, qtbot: Any) -> None:
     wishes, words = gather(view), []
     view.hovered.connect(words.append)
     near = int(np.argsort(part.patch.polar[:, 0])[3])
-    for panel in (0, 1):
-        hover(view.patch, QPointF(1, 1))
-        hover(view.patch, view.patch.vertex_at(near, panel))
+    for panel, look in zip(view.patch.panels, view.patch.looks):
+        mouse = PlotMouse(panel)
+        mouse.move(QPointF(1, 1))
+        mouse.move(mouse.at_data(*look.places[near]))
         assert view.patch.hot == near and surface.canvas.hot == (0, near)
+        for other, seen in zip(view.patch.panels, view.patch.looks):
+            np.testing.assert_allclose(np.ravel(other.rings[1].getData()), seen.places[near])
         assert f"vertex {near} at" in words[-1] and "θ" in words[-1]
     assert surface.canvas.number_in(1, near, 0) == part.order[near]
-    spot = view.patch.vertex_at(near)
-    click(view.patch, spot.x(), spot.y())
+    mouse.click(mouse.at_data(*look.places[near]))
     assert wishes == [Wish({"node": near, "other": None})]
     view.pointer.moved.emit(None)
     assert view.patch.hot is None
@@ -187,11 +189,14 @@ def test_pointing_and_clicking_a_vertex(view: PatchView, qtbot: Any) -> None:
 
 def test_the_wheel_zooms_both_sides(view: PatchView) -> None:
     give(view, mesh_frame(chain=f"gauge:40,{NODE}", node=NODE))
-    before = view.patch.shown()
-    view.patch._zoom(2.0)
-    assert view.patch.shown() == before / 2
-    double_click(view.patch)
-    assert view.patch.shown() == before
+    before, mouse = view.patch.shown(), PlotMouse(view.patch.panels[1])
+    for _ in range(2):
+        mouse.wheel(mouse.plot.plotted.center(), 1)
+    assert view.patch.shown() == pytest.approx(before / 1.44)
+    for panel in view.patch.panels:
+        assert panel.shown == pytest.approx(before / 1.44) and panel.disc.radius == pytest.approx(before / 1.44)
+    mouse.double_click(mouse.plot.plotted.center())
+    assert [view.patch.shown(), *(panel.shown for panel in view.patch.panels)] == pytest.approx(3 * [before])
 
 
 # responses --------------------------------------------------------------------------------------------------------
@@ -294,12 +299,15 @@ def test_the_sign_and_the_size_of_a_curve_are_its_petals(qtbot: Any) -> None:
     chart.show_kernels(np.cos(theta).astype(np.float32)[None, None], ("w0",))
     pixels = as_array(chart.grab().toImage()).astype(int)
     box = chart.arrangement().pictures[0]
-    right, left, above = (
-        pixels[round(box.center().y() + y * box.height()), round(box.center().x() + x * box.width())]
-        for x, y in ((0.2, 0), (-0.2, 0), (0, -0.2))
-    )
+    spots = [chart.at(box.center().x() + x * box.width(), box.center().y() + y * box.height())
+             for x, y in ((0.2, 0), (-0.2, 0), (0, -0.2))]  # fmt: skip
+    right, left, above = (pixels[round(spot.y()), round(spot.x())] for spot in spots)
     assert right[0] > right[2] + 20 and left[2] > left[0] + 20 and np.ptp(above) < 12
-    assert chart.read(box.center() + QPointF(0.4 * box.width(), 0)).startswith("w0 · 0°: 1")
+    mouse = PlotMouse(chart)
+    said = mouse.read(mouse.at_data(box.center().x() + 0.4 * box.width(), box.center().y()))
+    assert re.match(r"w0 · (0|1|359)°: 1$", said)  # the mouse is at a whole pixel
+    negative, positive = (item.getData()[0] for item in chart.petals)
+    assert np.nanmin(positive) >= box.center().x() - 1e-6 and np.nanmax(negative) <= box.center().x() + 1e-6
 
 
 def test_a_filter_is_a_polar_picture(qtbot: Any) -> None:
@@ -313,7 +321,8 @@ def test_a_filter_is_a_polar_picture(qtbot: Any) -> None:
     pixels, box = as_array(chart.grab().toImage()).astype(int), chart.arrangement().pictures[0]
 
     def at(x: float, y: float) -> np.ndarray:
-        return pixels[round(box.center().y() - y * box.height() / 2), round(box.center().x() + x * box.width() / 2)]
+        spot = chart.at(box.center().x() + x * box.width() / 2, box.center().y() - y * box.height() / 2)
+        return pixels[round(spot.y()), round(spot.x())]
 
     table = theme.signed_map()[:, :3].astype(int)
     np.testing.assert_allclose(at(0, 0.72), table[-1], atol=6)
@@ -328,13 +337,13 @@ def test_kernels_follow_the_layer_and_can_be_chosen(view: PatchView) -> None:
     assert view.layer.currentText() == "conv2" == kernel_layer(frame.squares[0], list(part.kernels))
     view.layer.setCurrentIndex(0)
     view.layer.activated.emit(0)
-    assert view.kernels.names == part.kernel_names["conv1"]
+    assert view.kernels.kernels == part.kernel_names["conv1"]
     give(view, mesh_frame(chain="gauge:40,7", layer="act2"))
     assert view.layer.currentText() == "conv1", "what was chosen stays while the layer does"
     give(view, mesh_frame())
     assert view.layer.currentText() == "conv1"
     part = give(view, mesh_frame("monet-principal", layer="relu1"))
-    assert view.kernels.names == part.kernel_names["conv1"] and part.kernels["conv1"].shape[1] > 1
+    assert view.kernels.kernels == part.kernel_names["conv1"] and part.kernels["conv1"].shape[1] > 1
     give(view, mesh_frame("mesh-chebnet", layer=""))
     assert view.layer.isHidden() and view.words.isVisible()
 
@@ -345,7 +354,7 @@ def test_of_two_models_one_is_chosen(view: PatchView) -> None:
     assert not view.model.isHidden() and view.patch.looks[0].rings == 0
     view.model.setCurrentIndex(1)
     view.model.activated.emit(1)
-    assert view.patch.looks[0].rings == 3 and "←" in view.kernels.names[0]
+    assert view.patch.looks[0].rings == 3 and "←" in view.kernels.kernels[0]
 
 
 # files and what is left -------------------------------------------------------------------------------------------

@@ -173,8 +173,9 @@ class PatchView(View):
             )  # fmt: skip
         of = (part.shape.key, node, square.model)
         if of != self._of:
-            self._of, self.patch.zoom = of, 1.0
-        self.patch.note = _patch_words(patch, rings, rays)
+            self._of = of
+            self.patch.set_zoom(1.0)
+        self.patch.notes = _patch_words(patch, rings, rays)
         self.patch.show_looks(made, radius_of(patch.polar, patch.reach if rings else 0.0))
 
     def _same(self, panel: int, name: str, now: NDArray[Any]) -> NDArray[Any]:
@@ -256,9 +257,9 @@ class PatchView(View):
             label.setStyleSheet(f"color: {theme.current().muted};")
         if self.parts():
             self._draw()
+        self.patch.dress()
         self.rose.dress()
-        for chart in (self.patch, self.kernels):
-            chart.update()
+        self.kernels.dress()
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         shown = self.shown()
@@ -309,11 +310,11 @@ def _side_words(matrix: NDArray[Any]) -> str:
     return f"ρ(g)x · turned {turn:.4g}°" if turn else "ρ(g)x · the same frame"
 
 
-def _patch_words(patch: GeodesicPatch, rings: int, rays: int) -> str:
+def _patch_words(patch: GeodesicPatch, rings: int, rays: int) -> tuple[str, ...]:
     words = [f"{rings} rings × {rays} rays up to {figure(patch.reach)}"] if rings else []
     if np.isfinite(patch.injectivity):
         words.append(f"log map exact up to {figure(patch.injectivity)} (dashed)")
-    return " · ".join(words)
+    return tuple(words)
 
 
 def kernel_layer(square: Square, names: list[str]) -> str:
