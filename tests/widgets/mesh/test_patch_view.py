@@ -23,7 +23,7 @@ from widgets.base.pointer import Pointers
 from widgets.base.view import Wish
 from widgets.figures.export import export_numbers, export_view
 from widgets.mesh.charts.kernel_chart import KernelChart, Label, arranged, label
-from widgets.mesh.charts.patch_geometry import angle_of, around, faces_near, frame_map, plane, raster
+from widgets.mesh.charts.patch_geometry import angle_of, around, edges_in, faces_near, frame_map, plane, raster
 from widgets.mesh.looks import colours_of
 from widgets.mesh.views.patch import PatchView, kernel_layer
 from widgets.mesh.views.surface import SurfaceView
@@ -161,6 +161,14 @@ def test_a_triangle_is_filled_evenly_and_one_turned_over_is_left_out() -> None:
     places = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [np.nan, 0.0], [9.0, 0.0], [9.0, 1.0]])
     faces = np.array([[0, 1, 2], [0, 2, 1], [0, 1, 3], [4, 5, 1]])
     assert faces_near(places, faces, 2.0).tolist() == [[0, 1, 2]]
+
+
+def test_edges_are_drawn_once_and_end_at_the_rim() -> None:
+    places = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 0.5], [5.0, 5.0], [5.0, 6.0]])
+    found = edges_in(places, np.array([[0, 1, 2], [0, 2, 1], [1, 3, 4]]), 1.0)
+    ends = {tuple(sorted(map(tuple, np.round(pair, 6).tolist()))) for pair in found}
+    assert len(found) == 3 and ((0.0, 0.0), (1.0, 0.0)) in ends and ((0.0, 0.0), (0.0, 0.5)) in ends
+    assert np.linalg.norm(found, axis=2).max() == pytest.approx(1)
 
 
 def test_pointing_and_clicking_a_vertex(view: PatchView, qtbot: Any) -> None:

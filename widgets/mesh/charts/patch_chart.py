@@ -16,7 +16,7 @@ from widgets.charts.inks import mixed
 from widgets.charts.library import pg
 from widgets.charts.marks import DOT, Marks, fill, ink
 from widgets.charts.round import Disc, RoundPlot, circles
-from widgets.mesh.charts.patch_geometry import PatchLook, faces_near, raster
+from widgets.mesh.charts.patch_geometry import PatchLook, edges_in, faces_near, raster
 
 HIT = 12.0  # pixels from a vertex at which it is meant
 SOFTEST, MOST = 0.05, 40.0  # zooms
@@ -41,7 +41,7 @@ class PatchPanel(RoundPlot):
         self._kept: tuple[Any, ...] = ()
         self.disc, self.rim = self.add(Disc()), self.add(pg.PlotCurveItem(), 1)
         self.surface = self.disc.add(pg.ImageItem(), 0)
-        self.wires = self.disc.add(pg.PlotCurveItem(connect="finite"), 1)
+        self.wires = self.disc.add(pg.PlotCurveItem(connect="pairs"), 1)
         self.rays = self.disc.add(pg.PlotCurveItem(connect="finite"), 2)
         self.meets = self.disc.add(Marks(symbol=DOT, size=5), 3)
         self.exact = self.disc.add(pg.PlotCurveItem(), 4)
@@ -92,9 +92,6 @@ class PatchPanel(RoundPlot):
             ends = spokes.reshape(-1, 2)
             self.rays.setData(np.append(x, ends[:, 0]), np.append(y, ends[:, 1]))
             self.meets.setData(*(radii[:, None, None] * ways).reshape(-1, 2).T)
-        self.exact.setVisible(bool(np.isfinite(look.exact)))
-        if np.isfinite(look.exact):
-            self.exact.setData(*circles([look.exact]))
         for line in self.others:
             line.setVisible(look.other is not None)
         self._place()
@@ -106,6 +103,9 @@ class PatchPanel(RoundPlot):
             return
         self.disc.set_radius(shown)
         self.rim.setData(*circles([shown]))
+        self.exact.setVisible(bool(look.exact < shown))
+        if look.exact < shown:
+            self.exact.setData(*circles([look.exact]))
         pixel = 1 / max(self.pixels().x(), 1e-9)
         for frame, lines, dotted in ((look.frame, self.axes, False), (look.other, self.others, True)):
             for k, line in enumerate(lines if frame is not None else ()):
@@ -132,13 +132,14 @@ class PatchPanel(RoundPlot):
         self._kept = kept
         faces = faces_near(look.places, look.faces, shown)
         picture = raster(side / 2 + look.places * (side / 2 / shown), faces, look.colours, side)
+        away = np.abs(np.arange(side) + 0.5 - side / 2) * 2 / side
+        picture[np.hypot(away, away[:, None]) > 1 + 2 / side, 3] = 0  # also for readers of files who do not cut off
         self.surface.setImage(picture, autoLevels=False, levels=None)
         self.surface.setRect(-shown, -shown, 2 * shown, 2 * shown)
         fine = bool(len(faces) and 2 * shown / pixel / np.sqrt(len(faces)) >= 3)  # not too many to be told apart
         self.wires.setVisible(fine)
         if fine:
-            corners = np.pad(look.places[faces[:, [0, 1, 2, 0]]], ((0, 0), (0, 1), (0, 0)), constant_values=np.nan)
-            self.wires.setData(*corners.reshape(-1, 2).T)
+            self.wires.setData(*edges_in(look.places, faces, shown).reshape(-1, 2).T)
 
     def point_at(self, vertex: int | None) -> None:
         """Outline a vertex of x."""
@@ -169,7 +170,7 @@ class PatchPanel(RoundPlot):
         t = theme.current()
         self.disc.brush = QBrush(QColor(t.raised))
         self.rim.setPen(ink(t.line))
-        self.wires.setPen(ink(t.muted, alpha=70))
+        self.wires.setPen(ink(t.muted, alpha=115))
         self.rays.setPen(ink(t.first, 1.0))
         self.rays.setShadowPen(ink(t.plot, 2.6, 150))
         self.meets.setPen(ink(t.plot, 0.8))
