@@ -35,9 +35,25 @@ class Box(pg.ViewBox):
             if found is not None and found != self._whole[k]:
                 self._whole[k] = found
                 low, high = found
-                ends = {f"{axis}Min": low, f"{axis}Max": high, f"min{axis.upper()}Range": (high - low) / CLOSEST}
-                self.setLimits(**{f"max{axis.upper()}Range": high - low}, **ends)
+                if not self.round:
+                    ends = {f"{axis}Min": low, f"{axis}Max": high, f"min{axis.upper()}Range": (high - low) / CLOSEST}
+                    self.setLimits(**{f"max{axis.upper()}Range": high - low}, **ends)
                 self.setRange(**{f"{axis}Range": found}, padding=0)
+
+    def keep_round(self, on: bool = True) -> None:
+        """Keep one scale for both axes: more than the whole range is seen along one of them."""
+        if on == self.round:
+            return
+        self.setAspectLocked(on)
+        self._whole = [(0.0, 0.0), (0.0, 0.0)]  # the next whole range is another one
+        if on:
+            self.setLimits(**{f"{end}{axis}Range": None for end in ("min", "max") for axis in "XY"})
+            self.setLimits(xMin=None, xMax=None, yMin=None, yMax=None)
+
+    @property
+    def round(self) -> bool:
+        """Return whether both axes have one scale."""
+        return bool(self.state["aspectLocked"])
 
     @property
     def whole(self) -> tuple[Range, Range]:
@@ -46,7 +62,7 @@ class Box(pg.ViewBox):
     @property
     def zoomed(self) -> bool:
         """Return whether less than the whole range is shown."""
-        return any(abs(a - b) > 1e-9 * abs(w[1] - w[0]) for v, w in zip(self.viewRange(), self._whole)
+        return any(abs(a - b) > 1e-9 * abs(w[1] - w[0]) for v, w in zip(self.state["targetRange"], self._whole)
                    for a, b in zip(v, w))  # fmt: skip
 
     def autoRange(self, *rest: Any, **more: Any) -> None:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPen
 
 from widgets.base import theme
+from widgets.charts.header import Header
 from widgets.charts.library import pg
 
 GAP = 14.0  # pixels between a plot and its colour bar: half a label of the axis below
@@ -58,3 +59,35 @@ class Bar(pg.ColorBarItem):
         self.setColorMap(pg.ColorMap(positions, self._table()))
         self.axis.setTextPen(QColor(t.muted))
         self.axis.setPen(QPen(QColor(t.line), 1))
+
+
+class Strip(pg.GraphicsLayout):
+    """A colour bar that lies below a plot too narrow for one beside it, with the ends of the colours beside it."""
+
+    def __init__(self, table: Table = theme.signed_map) -> None:
+        super().__init__()
+        self._table = table
+        self.layout.setContentsMargins(0, 0, 0, 0)
+        self.layout.setSpacing(6)
+        self.ends = (Header(), Header())
+        self.colours = pg.ImageItem(np.arange(512.0)[None])
+        self._box = pg.ViewBox(enableMenu=False, enableMouse=False, defaultPadding=0.0)
+        self._box.addItem(self.colours)
+        for column, part in enumerate((self.ends[0], self._box, self.ends[1])):
+            self.addItem(part, 0, column)
+            self.layout.setColumnStretchFactor(column, 1)
+        self._box.setMaximumWidth(90)
+        self._box.setFixedHeight(6)
+        self.layout.setAlignment(self._box, Qt.AlignmentFlag.AlignCenter)
+
+    def set_font(self, font: QFont) -> None:
+        for head, right in zip(self.ends, (True, False)):
+            head.set_font(font, 4, right=right)
+
+    def write(self, low: str, high: str) -> None:
+        for head, text in zip(self.ends, (low, high)):
+            head.write([(text, theme.current().muted, False)])
+
+    def dress(self) -> None:
+        """Take the colours of the theme."""
+        self.colours.setLookupTable(self._table())

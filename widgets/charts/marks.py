@@ -58,7 +58,7 @@ class Marks(pg.ScatterPlotItem):
         self,
         x: NDArray[Any],
         y: NDArray[Any],
-        size: float,
+        size: float | NDArray[Any],
         others: Mapping[int, tuple[Any, QPen, QBrush]] | None = None,
     ) -> None:
         """Draw marks at points; `others` are drawn with a symbol, pen and brush of their own."""
@@ -151,10 +151,12 @@ class Stems(pg.PlotCurveItem):
 
 
 class Words(pg.GraphicsObject):
-    """Words in a plot's box at x coordinates, upright where a column is too narrow for them."""
+    """Words in a plot's box at x coordinates, upright where their `span` of the axis is too narrow for them."""
 
-    def __init__(self, box: pg.ViewBox) -> None:
+    def __init__(self, box: pg.ViewBox, where: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignVCenter) -> None:
         super().__init__()
+        self.span = 1.0
+        self._flags = int(where | Qt.AlignmentFlag.AlignHCenter)
         self._box = weakref.ref(box)
         self._words: tuple[tuple[float, str, str], ...] = ()  # x, text, colour's role in the theme
         self.font = QFont()
@@ -184,13 +186,14 @@ class Words(pg.GraphicsObject):
             return
         area, metrics = self.boundingRect(), QFontMetricsF(self.font)
         low, high = box.viewRange()[0]
-        width = area.width() / (high - low)
+        unit = area.width() / (high - low)
+        width = self.span * unit
         p.setFont(self.font)
         for value, text, role in self._words:
-            x, advance = (value - low) * width, metrics.horizontalAdvance(text)
+            x, advance = (value - low) * unit, metrics.horizontalAdvance(text)
             p.setPen(QColor(getattr(theme.current(), role)))
             if width >= advance + 6:
-                p.drawText(QRectF(x - advance, area.top(), 2 * advance, area.height()), int(CENTRE), text)
+                p.drawText(QRectF(x - advance, area.top(), 2 * advance, area.height()), self._flags, text)
             elif width >= metrics.height() and area.height() >= advance:
                 p.save()
                 p.translate(x, area.center().y())

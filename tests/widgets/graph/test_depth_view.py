@@ -8,12 +8,12 @@ import networkx as nx
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
-from PySide6.QtTest import QTest
 
 from explorer.spaces.graph.values import GraphPart
 from explorer.state.state import State
 from tests.widgets.parts.graph_frames import NAMES, graph_frame, graph_square, karate, pair_frame, structure_of
-from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened, with_square
+from tests.widgets.parts.plot_mouse import PlotMouse
+from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened, with_square
 from widgets.figures.export import export_numbers, export_view
 from widgets.graph.charts.depth_chart import scale_of
 from widgets.graph.charts.separation import distance, outputs
@@ -42,11 +42,14 @@ def test_energies_stand_at_their_layers(view):
     chart, energy = view.energy, frame.squares[0].of(GraphPart).energy
     fall = chart.falls[0]
     assert fall.names == NAMES and fall.energies.tolist() == list(energy.values())
-    plot, scale = chart.plot(), chart.scale
-    for value in fall.energies:
-        height = (plot.bottom() - chart.y_of(float(value))) / plot.height()
-        assert height == pytest.approx(np.log10(value / scale.low) / np.log10(scale.high / scale.low))
-    assert chart.x_of(chart.place(fall, 0)) < chart.x_of(chart.place(fall, 4)) <= plot.right()
+    x, heights = chart.marks[0].getData()
+    np.testing.assert_allclose(heights, np.log10(fall.energies))
+    assert x.tolist() == [chart.place(fall, i) for i in range(5)] == [0, 1, 2, 3, 4]
+    assert [name.text for name in chart.names.names if name.role] == ["conv2"]
+    plot, scale = chart.plotted, chart.scale
+    for end in (scale.low, scale.high):  # the whole axis and every mark lie inside the plot
+        assert plot.top() < chart.at(4, np.log10(end)).y() < plot.bottom()
+    assert plot.left() < chart.at(0, 0).x() < chart.at(4, 0).x() <= plot.right()
 
 
 def test_the_models_are_compared_at_the_same_relative_depth(view):
@@ -62,8 +65,8 @@ def test_a_click_on_a_layer_selects_it_also_for_the_second_model(view):
     chart = view.energy
     for k, fall in enumerate(chart.falls):
         i = len(fall.names) - 1 - k
-        at = QPointF(chart.x_of(chart.place(fall, i)), chart.y_of(float(fall.energies[i])))
-        click(chart, at.x(), at.y())
+        mouse = PlotMouse(chart)
+        mouse.click(mouse.at_data(chart.place(fall, i), np.log10(fall.energies[i])))
     assert wishes[0].changes == {"layer": "conv4"}
     assert wishes[1].changes == {"layer": "conv3"}  # conv5 is at 5/6, as conv3 of four steps nearly is
 
@@ -92,41 +95,51 @@ def test_points_and_medians_are_the_influences(view):
     frame = karate(node=0)
     view.set_frame(frame)
     chart, part = view.influence, frame.squares[0].of(GraphPart)
-    nodes, xs, values = chart._points[0]
+    spots = chart.spots[0]
+    nodes, xs, values = spots.nodes, spots.x, spots.values
     assert sorted(nodes.tolist()) == list(range(34))
     np.testing.assert_array_equal(values, part.influence[nodes])
     np.testing.assert_array_equal(np.floor(xs + 0.5), part.distance[nodes])
-    for hops, median in enumerate(chart._medians[0]):
+    drawn = chart.dots[0].getData()
+    np.testing.assert_array_equal(drawn[0], xs)
+    np.testing.assert_allclose(drawn[1], np.log10(values))
+    for hops, median in enumerate(spots.medians):
         assert median == np.median(part.influence[part.distance == hops])
+    np.testing.assert_allclose(chart.medians[0].getData()[1][::2], np.log10(spots.medians))
 
 
 def test_a_click_on_a_point_selects_its_node_and_hovering_names_it(view):
     wishes, said = gather(view), []
     view.hovered.connect(said.append)
     view.set_frame(karate(node=0))
-    chart = view.influence
-    nodes, xs, values = chart._points[0]
-    i = int(np.argmax(values))
-    at = QPointF(chart.x_of(float(xs[i])), chart.y_of(float(values[i])))
-    QTest.mouseMove(chart, at.toPoint())
+    mouse, spots = PlotMouse(view.influence), view.influence.spots[0]
+    i = int(np.argmax(spots.values))
+    at = mouse.at_data(spots.x[i], np.log10(spots.values[i]))
+    mouse.move(at)
     assert "influence" in said[-1] and "0 hops" in said[-1]
-    click(chart, at.x(), at.y())
-    assert wishes[-1].changes == {"node": int(nodes[i])}
+    assert view.influence.ring.getData()[0].tolist() == [spots.x[i]]
+    mouse.click(at)
+    assert wishes[-1].changes == {"node": int(spots.nodes[i])}
+    assert "median influence" in mouse.read(mouse.at_data(1, view.influence.scale.decades[0]))
 
 
 def test_out_of_reach_and_without_influence_are_said(view):
     graph = nx.disjoint_union(nx.path_graph(9), nx.complete_graph(4))
     view.set_frame(graph_frame(graph_square(structure_of(graph, names=False), node=0), node=0))
     chart = view.influence
-    assert chart._unreached() == "4 nodes out of reach" and chart.node == "node 0"
-    assert chart._medians[0][3] > 0 and chart._medians[0][4] == 0  # three layers reach three hops
+    assert chart.unreached() == "4 nodes out of reach" and chart.node == "node 0"
+    assert chart.spots[0].medians[3] > 0 and chart.spots[0].medians[4] == 0  # three layers reach three hops
+    assert chart.end.words() == ["no influence beyond 3 hops"]
+    np.testing.assert_array_equal(chart.beyond.rectangles()[:, :2], [[3.5, 8.5]])
+    assert chart.dots[0].getData()[0].max() < 3.5
     view.grab()
 
 
 def test_many_nodes_are_drawn_by_some_of_them_and_a_band(view):
     view.set_frame(graph_frame(graph_square(structure_of(nx.star_graph(1400), names=False), node=0), node=0))
-    nodes, _, _ = view.influence._points[0]
-    assert len(nodes) == 401 and view.influence._bands[0][0][0] == 1
+    spots = view.influence.spots[0]
+    assert len(spots.nodes) == 401 and spots.bands[0][0] == 1
+    assert len(view.influence.bands[0].rectangles()) == 1
     view.grab()
 
 
@@ -172,8 +185,10 @@ def test_odd_energies_are_drawn(view, energy):
     view.set_frame(with_square(frame, part=replace(frame.squares[0].of(GraphPart), energy=energy)))
     view.grab()
     assert bool(view.energy.message) == (not energy)
-    for x in range(0, 1200, 50):
-        view.energy.read(QPointF(x, 60.0)), view.influence.read(QPointF(x, 60.0))
+    mice = PlotMouse(view.energy), PlotMouse(view.influence)
+    for x in range(0, 600, 50):
+        for mouse in mice:
+            mouse.move(QPointF(x, 60.0))
 
 
 @pytest.mark.parametrize("influence", [np.zeros(34), np.full(34, np.nan), np.full(34, 1e-300), np.full(34, 1e30)])

@@ -13,9 +13,9 @@ from PySide6.QtTest import QTest
 from explorer.spaces.graph.values import GraphPart
 from explorer.state.state import State
 from tests.widgets.parts.graph_frames import graph_frame, graph_square, karate, structure_of
+from tests.widgets.parts.plot_mouse import PlotMouse
 from tests.widgets.parts.sample_frames import make_frame
-from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened
-from widgets.base import theme
+from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened
 from widgets.figures.export import export_numbers, export_view
 from widgets.graph.views.spectrum import SpectrumView
 
@@ -60,9 +60,15 @@ def test_stems_stand_at_eigenvalues_and_their_heights_are_shares_of_energy(view)
     # three times (I + A_hat) / 2: the response is (1 - lambda / 2)^3
     known = np.isfinite(lines.response)
     np.testing.assert_allclose(lines.response[known], (1 - lines.values[known] / 2) ** 3, atol=1e-6)
-    plot = chart.plot()
-    height = (plot.bottom() - chart.y_of(float(lines.x[3]))) / plot.height()
-    assert height == pytest.approx(np.log10(lines.x[3] / 1e-6) / 7)
+    assert chart.box.viewRange()[1] == pytest.approx([-6, 1])
+    for marks, stems, shares in zip(chart.marks, chart.stems, (lines.x, lines.layer)):
+        x, heights = marks.getData()
+        np.testing.assert_allclose(heights, np.log10(shares))
+        np.testing.assert_allclose(stems.getData()[1][1::2], heights)
+        assert np.abs((x - lines.values) * chart.pixels().x()).max() < 3.01
+    x, curve = chart.response.getData()
+    np.testing.assert_array_equal(x, lines.values[known])
+    np.testing.assert_allclose(curve, np.log10(lines.response[known]))
 
 
 def test_the_rayleigh_quotient_is_the_energy_of_the_field(view):
@@ -72,14 +78,15 @@ def test_the_rayleigh_quotient_is_the_energy_of_the_field(view):
     before, after = view.charts[0].lines.means
     assert after == pytest.approx(part.energy["conv2"], rel=1e-5)
     assert before > after  # smoothing lowers it
+    assert [line.value() for line in view.charts[0].means] == [before, after]
 
 
 def test_the_read_out_gives_the_numbers_of_an_eigenvalue(view, qtbot):
     view.set_frame(karate())
     chart, said = view.charts[0], []
     view.hovered.connect(said.append)
-    at = QPointF(chart.x_of(float(chart.lines.values[0])), chart.plot().center().y())
-    QTest.mouseMove(chart, at.toPoint())
+    mouse = PlotMouse(chart)
+    mouse.move(mouse.middle(chart.lines.values[0]))
     assert "λ1 = " in said[-1] and "response 1" in said[-1] and "conv2" in said[-1]
 
 
@@ -90,12 +97,13 @@ def test_a_click_shows_the_eigenvector_and_again_the_next_of_equal_ones(view):
     level = int(np.argmax(chart.lines.count))
     first, count = int(chart.lines.first[level]), int(chart.lines.count[level])
     assert count > 1
+    mouse = PlotMouse(chart)
     for turn in (0, 1, count):
-        x = chart.x_of(float(chart.lines.values[level]))
-        click(chart, x, chart.plot().center().y())
+        mouse.click(mouse.middle(chart.lines.values[level]))
         expected = first + min(turn, 1) if turn < count else first + 2 % count
         assert view.selected == expected
         np.testing.assert_array_equal(view.vector.values, spectrum.vectors[:, expected])
+        assert chart.rug.picked == level
     chart.setFocus()
     QTest.keyClick(chart, Qt.Key.Key_Left)
     assert view.selected == first + 2 % count - 1
@@ -117,19 +125,24 @@ def test_a_click_on_a_node_of_the_eigenvector_selects_it(view, places):
     view.pick(1)
     view.grab()
     chart = view.vector
+    mouse = PlotMouse(chart)
     if places:
-        at = QPointF(*chart._point(chart._places)[7])
+        at = mouse.at_data(*chart.places[7])
         expected = 7
+        np.testing.assert_array_equal(np.stack(chart.nodes.getData(), 1), chart.places)
+        assert chart.pixels().x() == pytest.approx(chart.pixels().y(), rel=0.02)
+        assert all(chart.plotted.contains(mouse.at_data(*place)) for place in chart.places)
     else:
-        plot = chart.plot()
-        at = QPointF(plot.left() + plot.width() * 33.5 / 34, plot.center().y())
+        at = mouse.middle(33.5)
         expected = None
-    click(chart, at.x(), at.y())
+        sides = chart.bars.rectangles()
+        np.testing.assert_allclose(sides[:, 2] + sides[:, 3], np.sort(chart.values), atol=0.02)
+    mouse.click(at)
     if expected is None:  # the last bar is the largest value's, which two members share
         expected = wishes[-1].changes["node"]
         assert chart.values[expected] == pytest.approx(chart.values.max(), abs=1e-9)
     assert wishes[-1].changes == {"node": expected}
-    assert f"member {expected + 1}: u2 = " in chart.read(at)
+    assert f"member {expected + 1}: u2 = " in mouse.read(at)
 
 
 def test_a_layer_that_is_no_field_on_nodes_leaves_the_input(view):
@@ -138,7 +151,7 @@ def test_a_layer_that_is_no_field_on_nodes_leaves_the_input(view):
     view.set_frame(with_part(frame, spectrum=spectrum, kind="edge"))
     chart = view.charts[0]
     assert chart.lines.layer is None and chart.lines.response is None
-    assert "no field on the nodes" in str(chart._words(theme.current(), "#000000"))
+    assert "no field on the nodes" in str(chart.header.parts)
     view.grab()
     assert "response" not in view.numbers()
 
@@ -151,10 +164,10 @@ def test_a_partial_spectrum_says_so_and_takes_the_layers_quotient_from_its_energ
                   x=spectrum.x[:10], layer=spectrum.layer[:10], partial=True)  # fmt: skip
     view.set_frame(with_part(frame, spectrum=few))
     chart = view.charts[0]
-    assert chart._state == "lowest 10 of 34 frequencies"
+    assert chart.header.parts[1][0] == "lowest 10 of 34 frequencies"
     assert chart.lines.means == (None, part.energy["conv2"])
     assert "the lowest 10 of 34 eigenvalues" in view.caption()
-    assert chart.x_of(float(chart.lines.values[-1])) > chart.plot().center().x()
+    assert chart.at(float(chart.lines.values[-1]), 0).x() > chart.plotted.center().x()
 
 
 def test_two_models_share_the_eigenvector_and_have_charts_of_their_own(view):
@@ -187,9 +200,10 @@ def test_odd_graphs_are_drawn(view, kind):
         view.pick(0)
     view.grab()
     view.numbers(), view.caption()
-    for x in range(0, 1200, 60):
-        view.charts[0].read(QPointF(x, 60.0))
-        view.vector.read(QPointF(x, 60.0))
+    mice = PlotMouse(view.charts[0]), PlotMouse(view.vector)
+    for x in range(0, 900, 60):
+        for mouse in mice:
+            mouse.move(QPointF(x, 60.0))
 
 
 def test_nothing_is_made_anew_on_a_frame(view):

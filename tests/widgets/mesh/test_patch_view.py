@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import weakref
 from dataclasses import replace
 from typing import Any
@@ -15,15 +16,14 @@ from PySide6.QtWidgets import QApplication
 from explorer.spaces.mesh.values import MeshPart
 from explorer.square.frame import Frame
 from tests.widgets.parts.mesh_frames import mesh_frame
-from tests.widgets.parts.mouse import double_click
-from tests.widgets.parts.time_parts import hover
-from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened
+from tests.widgets.parts.plot_mouse import PlotMouse
+from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened
 from widgets.base import theme
 from widgets.base.pointer import Pointers
 from widgets.base.view import Wish
 from widgets.figures.export import export_numbers, export_view
 from widgets.mesh.charts.kernel_chart import KernelChart, Label, arranged, label
-from widgets.mesh.charts.patch_geometry import angle_of, around, faces_near, frame_map, plane, raster
+from widgets.mesh.charts.patch_geometry import angle_of, around, edges_in, faces_near, frame_map, plane, raster
 from widgets.mesh.looks import colours_of
 from widgets.mesh.views.patch import PatchView, kernel_layer
 from widgets.mesh.views.surface import SurfaceView
@@ -74,7 +74,7 @@ def test_frames_without_a_mesh_say_what_to_do(view: PatchView, name: str) -> Non
 
 def test_without_a_vertex_one_is_asked_for_and_kernels_are_there(view: PatchView) -> None:
     give(view, mesh_frame())
-    assert "Click a vertex" in view.patch.message and view.rose.isHidden() and view.kernels.names
+    assert "Click a vertex" in view.patch.message and view.rose.isHidden() and view.kernels.kernels
     give(view, mesh_frame(node=NODE, refined=False))
     assert not view.patch.message or str(NODE) in view.patch.message
     view.set_state(replace(view.state, node=7))  # chosen just now: the frame is still about another one
@@ -137,12 +137,13 @@ def test_colours_are_those_of_the_surface_on_both_sides(view: PatchView, qtbot: 
 
 def test_vertices_have_their_colours_where_they_are_drawn(view: PatchView) -> None:
     give(view, mesh_frame(node=NODE))
-    pixels = as_array(view.patch.grab().toImage()).astype(int)
-    look, (middle, radius) = view.patch.looks[0], view.patch.cells()[0]
+    panel = view.patch.panels[0]
+    pixels = as_array(panel.grab().toImage()).astype(int)
+    look, radius = view.patch.looks[0], panel.shown
+    assert panel.pixels().x() == pytest.approx(panel.pixels().y(), rel=0.01)
     seen = 0
     for v in range(len(look.places)):
-        spot = view.patch.vertex_at(v)
-        away = np.hypot(spot.x() - middle.x(), spot.y() - middle.y())
+        spot, away = panel.at(*look.places[v]), np.hypot(*look.places[v])
         if 0.5 * radius < away < 0.95 * radius:
             box = pixels[round(spot.y()) - 1 : round(spot.y()) + 2, round(spot.x()) - 1 : round(spot.x()) + 2]
             assert np.abs(box - look.colours[v]).max(2).min() < 60  # edges are drawn over it
@@ -162,6 +163,14 @@ def test_a_triangle_is_filled_evenly_and_one_turned_over_is_left_out() -> None:
     assert faces_near(places, faces, 2.0).tolist() == [[0, 1, 2]]
 
 
+def test_edges_are_drawn_once_and_end_at_the_rim() -> None:
+    places = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 0.5], [5.0, 5.0], [5.0, 6.0]])
+    found = edges_in(places, np.array([[0, 1, 2], [0, 2, 1], [1, 3, 4]]), 1.0)
+    ends = {tuple(sorted(map(tuple, np.round(pair, 6).tolist()))) for pair in found}
+    assert len(found) == 3 and ((0.0, 0.0), (1.0, 0.0)) in ends and ((0.0, 0.0), (0.0, 0.5)) in ends
+    assert np.linalg.norm(found, axis=2).max() == pytest.approx(1)
+
+
 def test_pointing_and_clicking_a_vertex(view: PatchView, qtbot: Any) -> None:
     surface = beside(qtbot, view)
     frame = mesh_frame(chain="permute:3", node=NODE)
@@ -171,14 +180,16 @@ def test_pointing_and_clicking_a_vertex(view: PatchView, qtbot: Any) -> None:
     wishes, words = gather(view), []
     view.hovered.connect(words.append)
     near = int(np.argsort(part.patch.polar[:, 0])[3])
-    for panel in (0, 1):
-        hover(view.patch, QPointF(1, 1))
-        hover(view.patch, view.patch.vertex_at(near, panel))
+    for panel, look in zip(view.patch.panels, view.patch.looks):
+        mouse = PlotMouse(panel)
+        mouse.move(QPointF(1, 1))
+        mouse.move(mouse.at_data(*look.places[near]))
         assert view.patch.hot == near and surface.canvas.hot == (0, near)
+        for other, seen in zip(view.patch.panels, view.patch.looks):
+            np.testing.assert_allclose(np.ravel(other.rings[1].getData()), seen.places[near])
         assert f"vertex {near} at" in words[-1] and "θ" in words[-1]
     assert surface.canvas.number_in(1, near, 0) == part.order[near]
-    spot = view.patch.vertex_at(near)
-    click(view.patch, spot.x(), spot.y())
+    mouse.click(mouse.at_data(*look.places[near]))
     assert wishes == [Wish({"node": near, "other": None})]
     view.pointer.moved.emit(None)
     assert view.patch.hot is None
@@ -186,11 +197,14 @@ def test_pointing_and_clicking_a_vertex(view: PatchView, qtbot: Any) -> None:
 
 def test_the_wheel_zooms_both_sides(view: PatchView) -> None:
     give(view, mesh_frame(chain=f"gauge:40,{NODE}", node=NODE))
-    before = view.patch.shown()
-    view.patch._zoom(2.0)
-    assert view.patch.shown() == before / 2
-    double_click(view.patch)
-    assert view.patch.shown() == before
+    before, mouse = view.patch.shown(), PlotMouse(view.patch.panels[1])
+    for _ in range(2):
+        mouse.wheel(mouse.plot.plotted.center(), 1)
+    assert view.patch.shown() == pytest.approx(before / 1.44)
+    for panel in view.patch.panels:
+        assert panel.shown == pytest.approx(before / 1.44) and panel.disc.radius == pytest.approx(before / 1.44)
+    mouse.double_click(mouse.plot.plotted.center())
+    assert [view.patch.shown(), *(panel.shown for panel in view.patch.panels)] == pytest.approx(3 * [before])
 
 
 # responses --------------------------------------------------------------------------------------------------------
@@ -204,6 +218,10 @@ def test_a_turned_frame_shifts_the_responses_round_the_circle(view: PatchView) -
     before, after = view.rose.winners()
     assert after == (before - 2) % 12
     assert f"strongest at {30 * before}°, after at {30 * after}°" in view.caption()
+    for curve, found in zip(view.rose.curves, (rose.before, rose.after)):
+        r = np.hypot(*curve.getData())
+        np.testing.assert_allclose(r[:12], view.rose.radii(found.values[rose.channel]))
+        assert r[0] == r[12] and r.max() <= 1
     # the strongest response itself is what the network keeps
     assert rose.after.values.max() == pytest.approx(rose.before.values.max(), rel=1e-5)
 
@@ -227,7 +245,7 @@ def test_scalars_name_the_layer_that_has_directions(view: PatchView) -> None:
     give(view, mesh_frame("geodesic-cnn", layer="conv1", node=NODE))
     wishes = gather(view)
     assert view.rose.rose is None and view.rose.link == "conv1.rotations"
-    click(view.rose, view.rose.width() / 2, view.rose.height() / 2)
+    PlotMouse(view.rose).click(QPointF(view.rose.rect().center()))
     assert wishes == [Wish({"layer": "conv1.rotations"})]
     give(view, mesh_frame("monet-principal", layer="conv1", node=NODE))
     assert view.rose.rose is None and not view.rose.link and view.rose.message
@@ -238,15 +256,18 @@ def test_a_thin_line_picks_its_channel_here_and_on_the_surface(view: PatchView, 
     frame = mesh_frame("geodesic-cnn", **ROTATIONS)
     give(surface, frame)
     give(view, frame)
-    rose = view.rose
-    wanted = None
+    rose, mouse = view.rose, PlotMouse(view.rose)
+    radii, wanted = rose.radii(rose.rose.before.values), None
     for channel in range(8):
         for k in range(12):
-            spot = rose.spot(float(rose.rose.before.values[channel, k]), k * np.pi / 6)
-            if channel != rose.rose.channel and rose._at(spot) == (channel, k):
-                wanted = channel, spot
+            spot = radii[channel, k] * np.cos(k * np.pi / 6), radii[channel, k] * np.sin(k * np.pi / 6)
+            if channel != rose.rose.channel and rose.nearest(QPointF(*spot)) == (channel, k):
+                wanted = channel, k, spot
     assert wanted is not None
-    click(rose, wanted[1].x(), wanted[1].y())
+    assert np.isclose(rose.others.getData()[0], wanted[2][0]).any()  # its thin line goes through that spot
+    here = mouse.at_data(*wanted[2])
+    assert mouse.read(here).startswith(f"{30 * wanted[1]}°: F(x) ")
+    mouse.click(here)
     assert rose.rose.channel == wanted[0] and surface.feature.currentData() == wanted[0]
     assert surface.canvas.looks[1].bar.startswith(f"{wanted[0]} ·")
 
@@ -286,12 +307,15 @@ def test_the_sign_and_the_size_of_a_curve_are_its_petals(qtbot: Any) -> None:
     chart.show_kernels(np.cos(theta).astype(np.float32)[None, None], ("w0",))
     pixels = as_array(chart.grab().toImage()).astype(int)
     box = chart.arrangement().pictures[0]
-    right, left, above = (
-        pixels[round(box.center().y() + y * box.height()), round(box.center().x() + x * box.width())]
-        for x, y in ((0.2, 0), (-0.2, 0), (0, -0.2))
-    )
+    spots = [chart.at(box.center().x() + x * box.width(), box.center().y() + y * box.height())
+             for x, y in ((0.2, 0), (-0.2, 0), (0, -0.2))]  # fmt: skip
+    right, left, above = (pixels[round(spot.y()), round(spot.x())] for spot in spots)
     assert right[0] > right[2] + 20 and left[2] > left[0] + 20 and np.ptp(above) < 12
-    assert chart.read(box.center() + QPointF(0.4 * box.width(), 0)).startswith("w0 · 0°: 1")
+    mouse = PlotMouse(chart)
+    said = mouse.read(mouse.at_data(box.center().x() + 0.4 * box.width(), box.center().y()))
+    assert re.match(r"w0 · (0|1|359)°: 1$", said)  # the mouse is at a whole pixel
+    negative, positive = (item.getData()[0] for item in chart.petals)
+    assert np.nanmin(positive) >= box.center().x() - 1e-6 and np.nanmax(negative) <= box.center().x() + 1e-6
 
 
 def test_a_filter_is_a_polar_picture(qtbot: Any) -> None:
@@ -305,7 +329,8 @@ def test_a_filter_is_a_polar_picture(qtbot: Any) -> None:
     pixels, box = as_array(chart.grab().toImage()).astype(int), chart.arrangement().pictures[0]
 
     def at(x: float, y: float) -> np.ndarray:
-        return pixels[round(box.center().y() - y * box.height() / 2), round(box.center().x() + x * box.width() / 2)]
+        spot = chart.at(box.center().x() + x * box.width() / 2, box.center().y() - y * box.height() / 2)
+        return pixels[round(spot.y()), round(spot.x())]
 
     table = theme.signed_map()[:, :3].astype(int)
     np.testing.assert_allclose(at(0, 0.72), table[-1], atol=6)
@@ -320,13 +345,13 @@ def test_kernels_follow_the_layer_and_can_be_chosen(view: PatchView) -> None:
     assert view.layer.currentText() == "conv2" == kernel_layer(frame.squares[0], list(part.kernels))
     view.layer.setCurrentIndex(0)
     view.layer.activated.emit(0)
-    assert view.kernels.names == part.kernel_names["conv1"]
+    assert view.kernels.kernels == part.kernel_names["conv1"]
     give(view, mesh_frame(chain="gauge:40,7", layer="act2"))
     assert view.layer.currentText() == "conv1", "what was chosen stays while the layer does"
     give(view, mesh_frame())
     assert view.layer.currentText() == "conv1"
     part = give(view, mesh_frame("monet-principal", layer="relu1"))
-    assert view.kernels.names == part.kernel_names["conv1"] and part.kernels["conv1"].shape[1] > 1
+    assert view.kernels.kernels == part.kernel_names["conv1"] and part.kernels["conv1"].shape[1] > 1
     give(view, mesh_frame("mesh-chebnet", layer=""))
     assert view.layer.isHidden() and view.words.isVisible()
 
@@ -337,7 +362,7 @@ def test_of_two_models_one_is_chosen(view: PatchView) -> None:
     assert not view.model.isHidden() and view.patch.looks[0].rings == 0
     view.model.setCurrentIndex(1)
     view.model.activated.emit(1)
-    assert view.patch.looks[0].rings == 3 and "←" in view.kernels.names[0]
+    assert view.patch.looks[0].rings == 3 and "←" in view.kernels.kernels[0]
 
 
 # files and what is left -------------------------------------------------------------------------------------------

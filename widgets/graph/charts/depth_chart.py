@@ -9,18 +9,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
+from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from explorer.spaces.graph.analysis.distance import median_by_distance
-from widgets.base.layer_names import shortened
-from widgets.base.theme import Theme
+from widgets.base import theme
 from widgets.base.words import figure
-from widgets.charts.chart import CENTRE, Chart, LogScale, draw_hair, draw_mark, faded
+from widgets.charts.axes import LogAxis, Name, NameAxis, ValueAxis
+from widgets.charts.inks import faded, mixed
+from widgets.charts.library import pg
+from widgets.charts.marks import DIAMOND, DOT, DOWN, UP, Columns, Marks, Stems, Words, fill, ink
+from widgets.charts.plot import Plot
+from widgets.charts.scales import LogScale
 
 MOST_POINTS = 400  # drawn of the nodes at one distance; the band shows all
 DECADES = 12  # at most so many on the axis
+NEAR = 9.0  # pixels from a point at which it is meant
+EDGE = 0.03  # of the axis, above and below it: marks at its ends are not cut
 
 
 def scale_of(values: NDArray[Any], most: int = DECADES, high: float | None = None) -> LogScale:
@@ -34,6 +39,12 @@ def scale_of(values: NDArray[Any], most: int = DECADES, high: float | None = Non
     return LogScale(10.0**bottom, 10.0**top)
 
 
+def roomy(scale: LogScale) -> tuple[float, float]:
+    """Return the ends of an axis with room for marks that lie on them."""
+    low, high = scale.decades
+    return low - EDGE * (high - low), high + EDGE * (high - low)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Fall:
     """One model's energies in the order of its layers."""
@@ -45,22 +56,32 @@ class Fall:
     role: str
 
 
-class EnergyChart(Chart):
+class EnergyChart(Plot):
     """tr(X^T L X) / |X|^2 of every node field; two models at the same relative depth."""
 
     clicked = Signal(int, str)  # model, layer
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        self.names = NameAxis("bottom")
+        super().__init__(parent, left=LogAxis("left"), bottom=self.names)
         self.falls: tuple[Fall, ...] = ()
+        self.scale = LogScale()
+        self.under = self.add(Columns())
+        self.chosen = [self.add(Columns()) for _ in range(2)]
+        self.trails = [self.add(pg.PlotCurveItem(connect="finite"), 1) for _ in range(2)]
+        self.marks = [self.add(Marks(symbol=symbol), 2) for symbol in (DOT, DIAMOND)]
+        self.dress()
 
     def show_falls(self, falls: Sequence[Fall], message: str) -> None:
-        self.falls, self.message = tuple(falls), message
+        roles = [fall.role for fall in self.falls]
+        self.falls = tuple(falls)
         if falls:
             self.scale = scale_of(np.concatenate([fall.energies for fall in falls]), DECADES + 4)
-        steps = self.steps()
-        self.set_whole(-0.5, steps + 0.5)
-        self.update()
+        self.message = message
+        self.set_ranges((-0.5, self.steps() + 0.5), roomy(self.scale))
+        if roles != [fall.role for fall in falls]:
+            self.dress()
+        self._update()
 
     def steps(self) -> int:
         return max([len(fall.names) - 1 for fall in self.falls], default=0)
@@ -69,91 +90,71 @@ class EnergyChart(Chart):
         """Return where a layer stands on the horizontal axis: at its relative depth."""
         return index * self.steps() / max(1, len(fall.names) - 1)
 
-    def nearest(self, at: QPointF) -> tuple[int, int] | None:
-        """Return (model, index of the layer) nearest to a position."""
-        plot = self.plot()
-        if not plot.adjusted(-4, -4, 4, 30).contains(at):
-            return None
-        found = [
-            (abs(self.x_of(self.place(fall, i)) - at.x()) + 0.25 * abs(self.y_of(e) - at.y()), k, i)
-            for k, fall in enumerate(self.falls)
-            for i, e in enumerate(fall.energies)
-        ]
-        if not found:
-            return None
-        _, k, i = min(found)
-        return k, i
+    # drawing --------------------------------------------------------------------------------------------------
+    def _update(self) -> None:
+        longest = max(self.falls, key=lambda fall: len(fall.names), default=None)
+        if longest is not None:
+            role = longest.role if len(self.falls) > 1 else "accent"
+            self.names.set_names([Name(name, role if name == longest.selected else "") for name in longest.names])
+        self.header.name_keys({self.marks[k]: fall.title for k, fall in enumerate(self.falls)})
+        self._place()
 
-    def under(self, at: QPointF | None) -> object:
-        return self.nearest(at) if at is not None else None
+    def _place(self) -> None:
+        """Draw lines and marks; those outside the axis point there."""
+        t = theme.current()
+        for k, (trail, marks, chosen) in enumerate(zip(self.trails, self.marks, self.chosen)):
+            fall = self.falls[k] if k < len(self.falls) else Fall("", (), np.zeros(0), "", "first")
+            x = np.array([self.place(fall, i) for i in range(len(fall.names))])
+            y = self.scale.decade(fall.energies)
+            there, colour = np.flatnonzero(np.isfinite(y)), getattr(t, fall.role)
+            picked = np.array([name == fall.selected for name in fall.names], dtype=bool)
+            outside = [self.scale.outside(float(e)) for e in fall.energies[there]]
+            others = {i: (UP if o > 0 else DOWN, ink(colour, 1.4), fill(t.plot)) for i, o in enumerate(outside) if o}
+            trail.setData(x[there], y[there])
+            marks.set_marks(x[there], y[there], np.where(picked[there], 9.0, 6.4), others)
+            self._tint(chosen, x[picked])
 
-    def paint(self, p: QPainter, t: Theme) -> None:
-        plot = self.plot()
-        self.paint_ground(p, t)
-        p.save()
-        p.setClipRect(plot)
-        hovered = self.under(self._mouse)
-        for k, fall in enumerate(self.falls):
-            for i, name in enumerate(fall.names):
-                ink = getattr(t, fall.role) if len(self.falls) > 1 else t.accent
-                tint = (ink, 34) if name == fall.selected else (t.muted, 26) if (k, i) == hovered else None
-                if tint is not None:
-                    half = min(22.0, max(4.0, 0.5 * (self.x_of(1) - self.x_of(0))))
-                    x = self.x_of(self.place(fall, i))
-                    p.fillRect(QRectF(x - half, plot.top(), 2 * half, plot.height()), faded(*tint))
-        p.restore()
-        for k, fall in enumerate(self.falls):
-            self._paint_fall(p, t, fall, "dot" if k == 0 else "diamond")
-        self.paint_frame(p, t)
-        self._paint_names(p, t)
-        parts = [("Over-smoothing", t.text, True), ("Dirichlet energy / ‖X‖²", t.muted, False)]
-        keys = [("dot" if k == 0 else "diamond", f.title, getattr(t, f.role)) for k, f in enumerate(self.falls)]
-        self.paint_header(p, parts, keys)
+    def _tint(self, columns: Columns, x: NDArray[Any]) -> None:
+        unit = max(self.pixels().x(), 1e-9)
+        half = min(22.0, max(4.0, 0.5 * unit)) / unit
+        columns.set_columns(x - half, x + half, *roomy(self.scale))
 
-    def _paint_fall(self, p: QPainter, t: Theme, fall: Fall, mark: str) -> None:
-        plot, ink = self.plot(), getattr(t, fall.role)
-        known = [i for i, e in enumerate(fall.energies) if not math.isnan(e)]
-        points = [QPointF(self.x_of(self.place(fall, i)), self.y_of(float(fall.energies[i]))) for i in known]
-        p.save()
-        p.setClipRect(plot.adjusted(-5, -5, 5, 5))
-        p.setBrush(Qt.BrushStyle.NoBrush)
-        p.setPen(QPen(faded(ink, 170), 1.5))
-        p.drawPolyline(QPolygonF(points))
-        for i, at in zip(known, points):
-            outside = self.scale.outside(float(fall.energies[i]))
-            chosen = fall.names[i] == fall.selected
-            draw_mark(p, "down" if outside < 0 else "up" if outside > 0 else mark, at, ink, 5.0 if chosen else 3.6)
-        p.restore()
+    def reshaped(self) -> None:
+        self._place()
 
-    def _paint_names(self, p: QPainter, t: Theme) -> None:
-        """The layers of the longest model: the selected and the last one first, then as many as there is room for."""
-        fall = max(self.falls, key=lambda f: len(f.names), default=None)
-        if fall is None:
+    def dress(self) -> None:
+        super().dress()
+        if not hasattr(self, "marks"):
             return
-        top = self.plot().bottom() + 4
-        taken: list[tuple[float, float]] = []
-        last = len(fall.names) - 1
-        order = sorted(range(last + 1), key=lambda i: (fall.names[i] != fall.selected, i not in (0, last), i))
-        width = max(84.0, self.x_of(1) - self.x_of(0) - 8)
-        ink = getattr(t, fall.role) if len(self.falls) > 1 else t.accent
-        for i in order:
-            chosen = fall.names[i] == fall.selected
-            font = self.small()
-            font.setBold(chosen)
-            metrics = QFontMetricsF(font)
-            text = shortened(metrics, fall.names[i], width)
-            half = metrics.horizontalAdvance(text) / 2 + 3
-            centre = self.x_of(self.place(fall, i))
-            if not self.plot().left() - 2 <= centre <= self.plot().right() + 2:
-                continue
-            x = min(max(centre, half), self.width() - half)
-            if any(x - half < b and a < x + half for a, b in taken):
-                continue
-            taken.append((x - half, x + half))
-            p.setFont(font)
-            p.setPen(QColor(ink if chosen else t.muted))
-            p.drawText(QRectF(x - half, top, 2 * half, self.line() + 2), CENTRE, text)
-        p.setFont(self.small())
+        t = theme.current()
+        self.under.setOpts(brush=faded(t.muted, 26))
+        for k, (trail, marks, chosen) in enumerate(zip(self.trails, self.marks, self.chosen)):
+            colour = getattr(t, self.falls[k].role if k < len(self.falls) else "first")
+            trail.setPen(ink(mixed(colour, t.plot, 0.67).name(), 1.5))
+            marks.setPen(ink(colour, 1.4))
+            marks.setBrush(fill(t.plot if k else colour))
+            chosen.setOpts(brush=faded(colour if len(self.falls) > 1 else t.accent, 34))
+        self.header.write([("Over-smoothing", t.text, True), ("Dirichlet energy / ‖X‖²", t.muted, False)])
+        self._place()
+
+    # the mouse ------------------------------------------------------------------------------------------------
+    def nearest(self, at: QPointF | None) -> tuple[int, int] | None:
+        """Return (model, index of the layer) nearest to a position."""
+        if at is None or not self.plotted.adjusted(-4, -4, 4, 30).contains(self.at(at.x(), at.y())):
+            return None
+        unit = self.pixels()
+        found = [
+            (unit.x() * abs(self.place(fall, i) - at.x()) + 0.25 * unit.y() * abs(y - at.y()), k, i)
+            for k, fall in enumerate(self.falls)
+            for i, y in enumerate(np.nan_to_num(self.scale.decade(fall.energies), nan=self.scale.decades[0]).tolist())
+        ]
+        return min(found)[1:] if found else None
+
+    def pointed(self, at: QPointF | None) -> None:
+        found = self.nearest(at)
+        picked = found is not None and self.falls[found[0]].names[found[1]] != self.falls[found[0]].selected
+        at_x = [self.place(self.falls[found[0]], found[1])] if found is not None and picked else []
+        self._tint(self.under, np.array(at_x))
 
     def read(self, at: QPointF) -> str:
         found = self.nearest(at)
@@ -178,191 +179,194 @@ class Reach:
     role: str
 
 
-class InfluenceChart(Chart):
+@dataclass(frozen=True, slots=True, eq=False)
+class Spots:
+    """The nodes of a Reach that are drawn, beside each other at x; bands are (hops, 10 %, 90 %) of all of them."""
+
+    nodes: NDArray[np.int64]
+    x: NDArray[np.float64]
+    values: NDArray[np.float64]
+    medians: NDArray[np.float64]
+    bands: NDArray[np.float64]
+
+
+def spots_of(reach: Reach, aside: float, wide: float) -> Spots:
+    """Choose the nodes to draw: of many evenly spaced ones by rank, side by side so that they are seen."""
+    nodes: list[NDArray[Any]] = [np.zeros(0, np.int64)]
+    xs: list[NDArray[Any]] = [np.zeros(0)]
+    bands: list[NDArray[Any]] = [np.zeros((0, 3))]
+    for hops in range(int(reach.distance.max(initial=-1)) + 1):
+        mine = np.flatnonzero(reach.distance == hops)
+        mine = mine[np.argsort(reach.influence[mine], kind="stable")]
+        known = reach.influence[mine]
+        if len(known := known[np.isfinite(known)]) > 8:
+            bands.append(np.array([[hops, *np.quantile(known, [0.1, 0.9])]]))
+        picked = mine[np.linspace(0, len(mine) - 1, min(len(mine), MOST_POINTS)).round().astype(int)]
+        m = np.arange(len(picked))
+        # the golden ratio spreads any number of points evenly, and the same ones stand where they stood
+        spread = (0.5 + m * 0.6180339887498949) % 1 - 0.5 if len(picked) > 1 else np.zeros(len(picked))
+        nodes.append(picked)
+        xs.append(hops + aside + 2 * wide * spread)
+    node = np.concatenate(nodes)
+    medians = np.asarray(median_by_distance(reach.influence, reach.distance), dtype=float)
+    return Spots(node, np.concatenate(xs), reach.influence[node], medians, np.concatenate(bands))
+
+
+class InfluenceChart(Plot):
     """|d h_i / d x_j| against the hops from j to the selected node i: points, their band and their median."""
 
     clicked = Signal(int)  # a node
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, left=LogAxis("left"), bottom=ValueAxis("bottom", whole=True))
+        self.bottom.setGrid(False)
+        self.bottom.end = "hops"
         self.reaches: tuple[Reach, ...] = ()
-        self.node = ""
-        self.names: tuple[str, ...] = ()
-        self._medians: list[NDArray[np.float64]] = []
-        self._bands: list[list[tuple[int, float, float]]] = []
-        self._points: list[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]] = []
+        self.spots: list[Spots] = []
+        self.node, self.names, self.far = "", tuple[str, ...](), 0
+        self.scale = LogScale()
+        self.edges = self.add(Stems())
+        self.bands = [self.add(Columns(), 1) for _ in range(2)]
+        self.dots = [self.add(Marks(symbol=DOT, pen=None), 2) for _ in range(2)]
+        self.trails = [self.add(pg.PlotCurveItem(), 3) for _ in range(2)]
+        self.medians = [self.add(pg.PlotCurveItem(connect="pairs", antialias=False), 4) for _ in range(2)]
+        self.beyond, self.ring = self.add(Columns(), 5), self.add(Marks(symbol=DOT, brush=None), 6)
+        self.zeros, self.end = Words(self.box, Qt.AlignmentFlag.AlignBottom), Words(self.box)
+        self.dress()
 
     def show_reaches(self, reaches: Sequence[Reach], node: str, names: tuple[str, ...], message: str) -> None:
-        self.reaches, self.node, self.names, self.message = tuple(reaches), node, names, message
-        self._medians = [median_by_distance(r.influence, r.distance) for r in reaches]
-        far = max([int(r.distance.max(initial=0)) for r in reaches], default=0)
-        self.set_whole(-0.5, far + 0.5)
+        roles = [reach.role for reach in self.reaches]
+        self.reaches, self.node, self.names = tuple(reaches), node, names
+        asides = (-0.19, 0.19) if len(reaches) > 1 else (0.0,)
+        wide = 0.14 if len(reaches) > 1 else 0.3
+        self.spots = [spots_of(reach, aside, wide) for reach, aside in zip(reaches, asides)]
+        self.far = max([int(r.distance.max(initial=0)) for r in reaches], default=0)
         if reaches:
             self.scale = scale_of(np.concatenate([r.influence[r.distance >= 0] for r in reaches]))
-        self._points, self._bands = [], []
-        for k, reach in enumerate(reaches):
-            self._prepare(k, reach)
-        self.update()
-
-    def _prepare(self, k: int, reach: Reach) -> None:
-        """Choose what is drawn: of many nodes evenly spaced ones by rank, side by side so that they are seen."""
-        aside = 0.0 if len(self.reaches) < 2 else (-0.19, 0.19)[k]
-        wide = 0.3 if len(self.reaches) < 2 else 0.14
-        nodes, xs, bands = [], [], []
-        for hops in range(int(reach.distance.max(initial=-1)) + 1):
-            mine = np.flatnonzero(reach.distance == hops)
-            mine = mine[np.argsort(reach.influence[mine], kind="stable")]
-            known = reach.influence[mine]
-            if len(known := known[np.isfinite(known)]) > 8:
-                low, high = np.quantile(known, [0.1, 0.9])
-                bands.append((hops, float(low), float(high)))
-            picked = mine[np.linspace(0, len(mine) - 1, min(len(mine), MOST_POINTS)).round().astype(int)]
-            m = np.arange(len(picked))
-            # the golden ratio spreads any number of points evenly, and the same ones stand where they stood
-            spread = (0.5 + m * 0.6180339887498949) % 1 - 0.5 if len(picked) > 1 else np.zeros(len(picked))
-            nodes.append(picked)
-            xs.append(hops + aside + 2 * wide * spread)
-        self._bands.append(bands)
-        empty = np.zeros(0, np.int64)
-        node = np.concatenate([empty, *nodes])
-        self._points.append((node, np.concatenate([np.zeros(0), *xs]), reach.influence[node]))
-
-    def paint(self, p: QPainter, t: Theme) -> None:
-        plot = self.plot()
-        self.paint_ground(p, t)
-        p.save()
-        p.setClipRect(plot.adjusted(0, -4, 0, 4))
-        width = self.x_of(1) - self.x_of(0)
-        for k, reach in enumerate(self.reaches):
-            self._paint_reach(p, t, k, getattr(t, reach.role), width)
-        self._paint_beyond(p, t)
-        hovered = self.under(self._mouse)
-        if isinstance(hovered, tuple):
-            k, i = hovered
-            _, xs, values = self._points[k]
-            draw_mark(p, "ring", QPointF(self.x_of(float(xs[i])), self.y_of(float(values[i]))), t.accent, 5.5)
-        p.restore()
-        self.paint_frame(p, t)
-        self._paint_hops(p, t)
-        parts = [("Over-squashing", t.text, True), (f"influence on {self.node}, by distance", t.muted, False)]
-        if said := self._unreached():
-            parts.append((said, t.muted, False))
-        two = len(self.reaches) > 1
-        keys = [("dot", r.title if two else f"{r.title}, {r.layer}", getattr(t, r.role)) for r in self.reaches]
-        self.paint_header(p, parts, keys if two else [*keys, ("tick", "median", t.text)])
+        self.message = message
+        self.set_ranges((-0.5, self.far + 0.5), roomy(self.scale))
+        if roles != [reach.role for reach in reaches]:
+            self.dress()
+        self._update()
 
     def reach(self) -> int:
         """Return the largest distance from which anything arrives: beyond it there is nothing to draw."""
         far = [int(r.distance[~(r.influence == 0)].max(initial=0)) for r in self.reaches]
         return max(far, default=0)
 
-    def _paint_beyond(self, p: QPainter, t: Theme) -> None:
-        """Say once where influence ends, in place of a row of zeros."""
-        plot, reach = self.plot(), self.reach()
-        left = max(plot.left(), self.x_of(reach + 0.5))
-        if reach + 1 > self._whole[1] or left >= plot.right():
-            return
-        rect = QRectF(left, plot.top(), plot.right() - left, plot.height())
-        p.fillRect(rect, faded(t.muted, 22))
-        p.setPen(QColor(t.muted))
-        text = f"no influence beyond {_hops(reach)}"
-        if QFontMetricsF(self.small()).horizontalAdvance(text) + 8 < rect.width():
-            p.drawText(rect, CENTRE, text)
-
-    def _unreached(self) -> str:
-        if not self.reaches:
-            return ""
-        count = int((self.reaches[0].distance < 0).sum())
+    def unreached(self) -> str:
+        """Return how many nodes no path leads from, "" where there are none."""
+        count = int((self.reaches[0].distance < 0).sum()) if self.reaches else 0
         return f"{count:,} node{'s' * (count != 1)} out of reach" if count else ""
 
-    def _paint_reach(self, p: QPainter, t: Theme, k: int, ink: str, width: float) -> None:
-        plot = self.plot()
-        aside = 0.0 if len(self.reaches) < 2 else (-0.19, 0.19)[k]
-        half = (0.36 if len(self.reaches) < 2 else 0.17) * width
-        for hops, low, high in self._bands[k]:
-            x, top = self.x_of(hops + aside), self.y_of(high)
-            p.fillRect(QRectF(x - half, top, 2 * half, self.y_of(low) - top), faded(ink, 34))
-        _, xs, values = self._points[k]
-        p.setPen(Qt.PenStyle.NoPen)
-        p.setBrush(faded(ink, 150))
-        r = min(3.0, max(1.4, 0.05 * width))
-        end = self.reach() + 0.5
-        for x, value in zip(xs.tolist(), values.tolist()):
-            if x < end:
-                p.drawEllipse(QPointF(self.x_of(x), self.y_of(value)), r, r)
-        medians = self._medians[k]
-        known = [h for h, m in enumerate(medians) if not math.isnan(m) and h < end]
-        line = [QPointF(self.x_of(h + aside), self.y_of(float(medians[h]))) for h in known]
-        p.setBrush(Qt.BrushStyle.NoBrush)
-        p.setPen(QPen(faded(ink, 200), 1.3, Qt.PenStyle.DashLine))
-        p.drawPolyline(QPolygonF(line))
-        for hops, at in zip(known, line):
-            p.setPen(QPen(QColor(ink), 2.6, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
-            p.drawLine(QPointF(at.x() - half, at.y()), QPointF(at.x() + half, at.y()))
-            if not medians[hops] > 0:
-                p.setPen(QColor(t.muted))
-                p.drawText(QRectF(at.x() - 10, plot.bottom() - self.line() - 5, 20, self.line()), CENTRE, "0")
+    # drawing --------------------------------------------------------------------------------------------------
+    def _update(self) -> None:
+        reach, (low, high), two = self.reach(), roomy(self.scale), len(self.reaches) > 1
+        half, zeros = 0.17 if two else 0.36, []
+        empty = Spots(np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros((0, 3)))
+        edges = np.arange(1, self.far + 1) - 0.5
+        self.edges.set_stems(edges, np.full(len(edges), high), low)
+        for k in range(2):
+            spots = self.spots[k] if k < len(self.spots) else empty
+            aside = (-0.19, 0.19)[k] if two else 0.0
+            hops, bottom, top = spots.bands.T
+            self.bands[k].set_columns(hops + aside - half, hops + aside + half, *map(self.scale.decade, (bottom, top)))
+            known = np.flatnonzero(~np.isnan(spots.medians[: reach + 1]))
+            x, y = known + aside, self.scale.decade(spots.medians[known])
+            self.trails[k].setData(x, y)
+            self.medians[k].setData(np.stack([x - half, x + half], 1).ravel(), np.repeat(y, 2))
+            zeros += [(h + aside, "0", "muted") for h in known if not spots.medians[h] > 0]
+        self.zeros.set_words(zeros)
+        more = np.array([reach + 0.5] if self.reaches and reach < self.far else [])
+        self.beyond.set_columns(more, np.full(len(more), self.far + 0.5), low, high)
+        self.end.span = self.far - reach
+        text = f"no influence beyond {_hops(reach)}"
+        self.end.set_words([((reach + self.far + 1) / 2, text, "muted") for _ in more])
+        keys: dict[Any, str] = {
+            self.dots[k]: r.title if two else f"{r.title}, {r.layer}" for k, r in enumerate(self.reaches)
+        }
+        self.header.name_keys(keys if two else keys | {self.medians[0]: "median"})
+        self._write()
+        self._place()
 
-    def _paint_hops(self, p: QPainter, t: Theme) -> None:
-        plot = self.plot()
-        far = round(self._whole[1] - 0.5)
-        every = max(1, math.ceil(24 / max(1e-6, self.x_of(1) - self.x_of(0))))
-        p.setPen(QColor(t.muted))
-        name, metrics = "hops", QFontMetricsF(self.small())
-        end = plot.right() - metrics.horizontalAdvance(name) - 8
-        for hops in range(0, far + 1, every):
-            x = self.x_of(hops)
-            if plot.left() <= x <= plot.right() and x + 12 <= max(end, plot.left() + 60):
-                p.drawText(QRectF(x - 20, plot.bottom() + 4, 40, self.line()), CENTRE, str(hops))
-            if hops and plot.left() <= self.x_of(hops - 0.5) <= plot.right():
-                p.save()
-                p.setPen(QPen(faded(t.line, 110), 1))
-                edge = self.x_of(hops - 0.5)
-                draw_hair(p, QPointF(edge, plot.top()), QPointF(edge, plot.bottom()))
-                p.restore()
-        p.drawText(QRectF(end + 6, plot.bottom() + 4, plot.right() - end, self.line()), CENTRE, name)
+    def _write(self) -> None:
+        t = theme.current()
+        parts = [("Over-squashing", t.text, True), (f"influence on {self.node}, by distance", t.muted, False)]
+        self.header.write([*parts, (self.unreached(), t.muted, False)])
+
+    def _place(self) -> None:
+        """Draw the points as large as there is room for."""
+        size = 2 * min(3.0, max(1.4, 0.05 * self.pixels().x()))
+        end = self.reach() + 0.5
+        for k, dots in enumerate(self.dots):
+            if k >= len(self.spots):
+                dots.set_marks(np.zeros(0), np.zeros(0), size)
+                continue
+            spots = self.spots[k]
+            shown = (spots.x < end) & ~np.isnan(spots.values)
+            dots.set_marks(spots.x[shown], self.scale.decade(spots.values[shown]), size)
+
+    def reshaped(self) -> None:
+        self._place()
+
+    def dress(self) -> None:
+        super().dress()
+        if not hasattr(self, "end"):
+            return
+        t = theme.current()
+        for k in range(2):
+            colour = getattr(t, self.reaches[k].role if k < len(self.reaches) else "first")
+            self.bands[k].setOpts(brush=faded(colour, 34))
+            self.dots[k].setBrush(fill(mixed(colour, t.plot, 0.6).name()))
+            self.trails[k].setPen(ink(colour, 1.3, 200, Qt.PenStyle.DashLine))
+            self.medians[k].setPen(ink(colour, 2.6))
+        self.edges.setPen(ink(mixed(t.line, t.plot, 0.45).name()))
+        self.beyond.setOpts(brush=faded(t.muted, 22))
+        self.ring.setPen(ink(t.accent, 1.4))
+        self.zeros.font = self.end.font = self.small()
+        self._write()
 
     # the mouse ------------------------------------------------------------------------------------------------
-    def nearest(self, at: QPointF) -> tuple[int, int] | None:
+    def nearest(self, at: QPointF | None) -> tuple[int, int] | None:
         """Return (model, index of the drawn point) under the mouse."""
         best: tuple[float, int, int] | None = None
-        plot, (low, high) = self.plot(), self._range
-        for k, (_, xs, values) in enumerate(self._points):
-            if not len(xs):
-                continue
-            px = plot.left() + (xs - low) / (high - low) * plot.width()
-            near = np.flatnonzero(np.abs(px - at.x()) < 9)
-            for i in near.tolist():
-                away = math.hypot(px[i] - at.x(), self.y_of(float(values[i])) - at.y())
-                if away < 9 and (best is None or away < best[0]):
-                    best = away, k, i
-        return (best[1], best[2]) if best is not None else None
+        unit = self.pixels()
+        for k, spots in enumerate(self.spots if at is not None else ()):
+            assert at is not None
+            away = np.hypot(unit.x() * (spots.x - at.x()), unit.y() * (self.scale.decade(spots.values) - at.y()))
+            if np.isfinite(away).any():
+                i = int(np.nanargmin(away))
+                if away[i] < NEAR and (best is None or away[i] < best[0]):
+                    best = float(away[i]), k, i
+        return None if best is None else best[1:]
 
-    def under(self, at: QPointF | None) -> object:
-        return self.nearest(at) if at is not None else None
+    def pointed(self, at: QPointF | None) -> None:
+        found = self.nearest(at)
+        k, i = found if found is not None else (0, 0)
+        some = slice(i, i + 1) if found is not None else slice(0)
+        spots = self.spots[k] if self.spots else None
+        x, y = (spots.x[some], self.scale.decade(spots.values[some])) if spots else (np.zeros(0), np.zeros(0))
+        self.ring.set_marks(x, y, 11.0)
 
     def read(self, at: QPointF) -> str:
         if (found := self.nearest(at)) is not None:
             k, i = found
-            nodes, _, values = self._points[k]
-            node = int(nodes[i])
+            node, value = int(self.spots[k].nodes[i]), float(self.spots[k].values[i])
             name = self.names[node] if self.names and self.names[node] else f"node {node}"
-            hops = int(self.reaches[k].distance[node])
-            return f"{name}, {_hops(hops)} away: influence {figure(float(values[i]))}"
-        hops = math.floor(self.value_at(at.x()) + 0.5)
-        if not self.plot().contains(at) or not self.reaches:
+            return f"{name}, {_hops(int(self.reaches[k].distance[node]))} away: influence {figure(value)}"
+        hops, words = math.floor(at.x() + 0.5), []
+        if not self.plotted.contains(self.at(at.x(), at.y())):
             return ""
-        words = []
-        for reach, medians in zip(self.reaches, self._medians):
-            if 0 <= hops < len(medians) and not math.isnan(medians[hops]):
+        for reach, spots in zip(self.reaches, self.spots):
+            if 0 <= hops < len(spots.medians) and not math.isnan(spots.medians[hops]):
                 count = int((reach.distance == hops).sum())
                 before = f"{reach.title}: " if len(self.reaches) > 1 else ""
-                words.append(f"{before}{count:,} at {_hops(hops)}, median influence {figure(float(medians[hops]))}")
+                words.append(f"{before}{count:,} at {_hops(hops)}, median influence {figure(spots.medians[hops])}")
         return "\n".join(words)
 
     def clicked_at(self, at: QPointF) -> None:
         if (found := self.nearest(at)) is not None:
-            self.clicked.emit(int(self._points[found[0]][0][found[1]]))
+            self.clicked.emit(int(self.spots[found[0]].nodes[found[1]]))
 
 
 def _hops(count: int) -> str:

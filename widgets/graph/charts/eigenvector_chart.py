@@ -3,171 +3,178 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QLineF, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtCore import QPointF, Signal
 from PySide6.QtWidgets import QWidget
 
 from explorer.spaces.graph.values import GraphPart, Structure
-from widgets.base.theme import Theme, signed_map
+from widgets.base import theme
 from widgets.base.words import figure
-from widgets.charts.chart import Chart, draw_hair, faded
+from widgets.charts.axes import NameAxis, ValueAxis
+from widgets.charts.heat import Strip
+from widgets.charts.inks import mixed
+from widgets.charts.library import pg
+from widgets.charts.marks import DOT, Columns, Marks, fill, ink, level
+from widgets.charts.plot import Plot
 from widgets.graph.charts.spectrum_chart import eigenvalue_text
 
 MOST_LINES = 20_000  # edges of a small picture; of more, evenly spaced ones
 MOST_DOTS = 6_000
 REACH = 8.0
+SHADES = 128  # of the signed map: each needs a brush
+ROOM = 0.04  # of the drawing, on each of its sides
 
 
-class EigenvectorChart(Chart):
+class EigenvectorChart(Plot):
     """The values of one eigenvector at the nodes; a click selects the node."""
 
     clicked = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.axis = False
+        super().__init__(parent, left=ValueAxis("left"), bottom=NameAxis("bottom"))
+        for axis in (self.left, self.bottom):
+            axis.setStyle(showValues=False)
+            axis.setGrid(False)
+        self.box.setMouseEnabled(x=False, y=False)
         self.values: NDArray[np.float64] = np.zeros(0)
         self.structure: Structure | None = None
         self.node: int | None = None
-        self._order: NDArray[np.int64] = np.zeros(0, np.int64)
-        self._places: NDArray[np.float64] | None = None  # (N, 2) in the unit square, y down
+        self.order: NDArray[np.int64] = np.zeros(0, np.int64)  # nodes from the lowest value to the highest
+        self.places: NDArray[np.float64] | None = None  # (N, 2)
         self._edges: NDArray[np.int64] = np.zeros((2, 0), np.int64)
         self._number, self._value = 0, 0.0
-        self._names: tuple[str, ...] = ()
+        self.lines = self.add(pg.PlotCurveItem(connect="pairs"))
+        self.nodes = self.add(Marks(symbol=DOT), 1)
+        self.bars, self.zero = self.add(Columns(), 1), self.add(level(0.0, theme.current().line), 2)
+        self.frames = self.add(pg.PlotCurveItem(), 3)  # round the selected node's bar, and round its dot
+        self.ring = self.add(Marks(symbol=DOT, brush=None), 3)
+        self.colours = Strip(theme.signed_map)
+        self.item.layout.addItem(self.colours, 4, 1)
+        self.set_fonts()
+        self.dress()
 
     def show_vector(self, part: GraphPart | None, number: int | None, node: int | None) -> None:
         """Show eigenvector `number` of the graph's spectrum; None asks to pick one."""
         spectrum = part.spectrum if part is not None else None
         self.node = node
         if part is None or spectrum is None or number is None or number >= len(spectrum.eigenvalues):
-            self.message = "Click an eigenvalue to see its eigenvector"
             self.values = np.zeros(0)
-        else:
-            self.message = ""
-            self.values = np.asarray(spectrum.vectors[:, number], dtype=np.float64)
-            self._number, self._value = number, float(spectrum.eigenvalues[number])
-            self._order = np.argsort(self.values, kind="stable")
-            if self.structure is not part.structure:
-                self.structure, self._names = part.structure, part.structure.names
-                self._places = _unit(part.structure.positions)
-                self._edges = _some(part.structure)
-        self.update()
+            self.message = "Click an eigenvalue to see its eigenvector"
+            return
+        self.values = np.asarray(spectrum.vectors[:, number], dtype=np.float64)
+        self._number, self._value = number, float(spectrum.eigenvalues[number])
+        self.order = np.argsort(self.values, kind="stable")
+        if self.structure is not part.structure:
+            self.structure, self.places = part.structure, _flat(part.structure.positions)
+            self._edges = _some(part.structure)
+        self.message = ""
+        self._update()
 
     def name(self, node: int) -> str:
-        return self._names[node] if self._names and self._names[node] else f"node {node}"
+        names = self.structure.names if self.structure is not None else ()
+        return names[node] if names and names[node] else f"node {node}"
 
-    # geometry -------------------------------------------------------------------------------------------------
-    def _drawing(self) -> QRectF:
-        plot = self.plot().adjusted(7, 5, -7, -5)
-        return plot
+    # drawing --------------------------------------------------------------------------------------------------
+    @property
+    def largest(self) -> float:
+        return float(np.nanmax(np.abs(self.values), initial=0.0)) or 1.0
 
-    def _point(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return positions in pixels, both axes in one scale."""
-        box = self._drawing()
-        spread = np.maximum(places.max(0, initial=0.0), 1e-9)
-        scale = min(box.width() / spread[0], box.height() / spread[1])
-        corner = np.array([box.center().x(), box.center().y()]) - scale * spread / 2
-        return corner + scale * places
-
-    def node_at(self, at: QPointF) -> int | None:
-        if not len(self.values):
-            return None
-        if self._places is not None:
-            away = np.hypot(*(self._point(self._places) - np.array([at.x(), at.y()])).T)
-            nearest = int(away.argmin())
-            return nearest if away[nearest] <= REACH else None
-        plot = self.plot()
-        index = math.floor((at.x() - plot.left()) / max(1.0, plot.width()) * len(self.values))
-        return int(self._order[index]) if 0 <= index < len(self.values) and plot.contains(at) else None
-
-    def under(self, at: QPointF | None) -> object:
-        return self.node_at(at) if at is not None else None
-
-    # painting -------------------------------------------------------------------------------------------------
-    def paint(self, p: QPainter, t: Theme) -> None:
-        p.fillRect(self.plot(), QColor(t.plot))
-        largest = float(np.abs(self.values).max(initial=0.0)) or 1.0
-        table = signed_map()[:, :3].tolist()
-        at = np.clip((np.nan_to_num(self.values) / largest + 1) / 2 * 511, 0, 511).astype(int)
-
-        def ink(node: int) -> QColor:  # of a large graph only some nodes are drawn
-            return QColor(*table[at[node]])
-
-        if self._places is not None:
-            self._paint_graph(p, t, ink)
+    def _update(self) -> None:
+        """Hand the numbers to the items: positions with one scale for both axes, or bars."""
+        placed = self.places is not None
+        for item, there in (
+            (self.lines, placed),
+            (self.nodes, placed),
+            (self.bars, not placed),
+            (self.zero, not placed),
+        ):
+            item.setVisible(there)
+        self.box.keep_round(placed)
+        if self.places is not None:
+            low, high = self.places.min(0), self.places.max(0)
+            room = ROOM * max(float((high - low).max()), 1e-12)
+            self.set_ranges(*((float(a - room), float(b + room)) for a, b in zip(low, high)))
+            ends = self.places[self._edges.T.ravel()]
+            self.lines.setData(ends[:, 0], ends[:, 1], connect="pairs")
         else:
-            self._paint_bars(p, t, ink, largest)
-        self.paint_frame(p, t)
+            self.set_ranges((0.0, float(max(1, len(self.values)))), (-1.05 * self.largest, 1.05 * self.largest))
+        self._place()
+        self._write()
+
+    def _place(self) -> None:
+        """Draw as many nodes as there are pixels for, and the selected one."""
+        count, unit = len(self.values), self.pixels()
+        if not count:
+            return
+        share = np.clip((np.nan_to_num(self.values) / self.largest + 1) / 2, 0, 1)
+        table = theme.signed_map()[np.linspace(0, 511, SHADES).astype(int)]
+        brushes = [fill("#{:02x}{:02x}{:02x}".format(*row[:3])) for row in table]
+        shades = np.round(share * (SHADES - 1)).astype(int)
+        selected = self.node if self.node is not None and self.node < count else None
+        if self.places is not None:
+            area = self.plotted
+            size = 2 * min(5.5, max(1.6, 0.32 * math.sqrt(area.width() * area.height() / count)))
+            some = np.arange(0, count, max(1, count // MOST_DOTS))
+            rim = ink(theme.current().muted, 0.8) if size > 4.4 else None
+            self.nodes.setData(*self.places[some].T, size=size, pen=rim, brush=[brushes[k] for k in shades[some]])
+            self.ring.set_marks(*self.places[[] if selected is None else [selected]].T, size + 1)
+            self.frames.setData([], [])
+            return
+        places = np.arange(count) if unit.x() >= 1 else np.linspace(0, count - 1, max(1, int(self.plotted.width())))
+        places = places.astype(int)
+        shown, gap = self.order[places], 0.5 / unit.x() if unit.x() > 3 else 0.0
+        high, wide = np.nan_to_num(self.values[shown]), max(1.0, 1 / max(unit.x(), 1e-9))
+        least = 1 / max(unit.y(), 1e-9)
+        high = np.where(np.abs(high) < least, np.where(high < 0, -least, least), high)
+        self.bars.set_columns(places + gap, places + wide - gap, np.minimum(high, 0), np.maximum(high, 0))
+        # the colour of values near zero is that of the ground
+        edge = ink(mixed(theme.current().muted, theme.current().plot, 0.6).name(), 0.7) if unit.x() > 3 else None
+        self.bars.setOpts(brushes=[brushes[k] for k in shades[shown]], pen=edge)
+        self.ring.set_marks(np.zeros(0), np.zeros(0), 1.0)
+        at = np.flatnonzero(self.order == selected).astype(float) if selected is not None else np.zeros(0)
+        wide, end = max(1.0, 3 / max(unit.x(), 1e-9)), 1.03 * self.largest
+        x, y = (at + np.array([0, wide, wide, 0, 0]), end * np.array([-1, -1, 1, 1, -1])) if len(at) else (at, at)
+        self.frames.setData(x, y)
+
+    def reshaped(self) -> None:
+        self._place()
+
+    def _write(self) -> None:
+        t = theme.current()
+        how = "" if self.places is not None else "nodes sorted by value"
         said = f"u{self._number + 1}, λ = {eigenvalue_text(self._value)}"
-        how = "" if self._places is not None else "nodes sorted by value"
-        self.paint_header(p, [(said, t.text, True), (how, t.muted, False)])
-        self._paint_scale(p, t, largest)
+        self.header.write([(said, t.text, True), (how, t.muted, False)])
+        self.colours.write(f"−{figure(self.largest)}", f"+{figure(self.largest)}")
 
-    def _paint_graph(self, p: QPainter, t: Theme, ink: Callable[[int], QColor]) -> None:
-        assert self._places is not None and self.structure is not None
-        points = self._point(self._places)
-        edges = self._edges
-        p.setPen(QPen(faded(t.muted, 90), 1))
-        ends = np.concatenate([points[edges[0]], points[edges[1]]], 1).tolist()
-        p.drawLines([QLineF(*four) for four in ends])
-        n = len(points)
-        r = min(5.5, max(1.6, 0.32 * math.sqrt(self._drawing().width() * self._drawing().height() / max(1, n))))
-        rim = QPen(QColor(t.muted), 0.8) if r > 2.2 else QPen(Qt.PenStyle.NoPen)
-        for i in range(0, n, max(1, n // MOST_DOTS)):
-            p.setPen(QPen(QColor(t.accent), 2.2) if i == self.node else rim)
-            p.setBrush(ink(i))
-            p.drawEllipse(QPointF(*points[i]), r, r)
+    def set_fonts(self) -> None:
+        super().set_fonts()
+        if hasattr(self, "colours"):
+            self.colours.set_font(self.small())
 
-    def _paint_bars(self, p: QPainter, t: Theme, ink: Callable[[int], QColor], largest: float) -> None:
-        """Nodes side by side from the lowest to the highest value, as many as there are pixels for."""
-        plot, n = self.plot().adjusted(0, 3, 0, -3), len(self.values)
-        width = plot.width() / n
-        columns = range(n) if width >= 1 else np.linspace(0, n - 1, max(1, int(plot.width()))).astype(int).tolist()
-        wide = max(width, 1.0)
-        zero, marked = plot.center().y(), None
-        for place in columns:
-            node = int(self._order[place])
-            high = self.values[node] / largest * plot.height() / 2
-            left = plot.left() + place * width
-            bar = QRectF(left, zero - max(high, 0.0), wide, max(abs(high), 1.0))
-            p.fillRect(bar.adjusted(0.5, 0, -0.5, 0) if wide > 3 else bar, ink(node))
-            if wide > 3:  # the colour of values near zero is that of the ground
-                p.setPen(QPen(faded(t.muted, 150), 0.7))
-                p.setBrush(Qt.BrushStyle.NoBrush)
-                p.drawRect(bar.adjusted(0.5, 0, -0.5, 0))
-            if node == self.node:
-                marked = left, wide
-        p.setPen(QPen(QColor(t.line), 1))
-        draw_hair(p, QPointF(plot.left(), zero), QPointF(plot.right(), zero))
-        if marked is not None:  # a frame around the selected node's place, its bar left as it is
-            p.setPen(QPen(QColor(t.accent), 1.6))
-            p.setBrush(Qt.BrushStyle.NoBrush)
-            p.drawRect(QRectF(marked[0], self.plot().top() + 1, max(marked[1], 3.0), self.plot().height() - 2))
-
-    def _paint_scale(self, p: QPainter, t: Theme, largest: float) -> None:
-        """The range of colours under the plot."""
-        plot = self.plot()
-        text = f"−{figure(largest)}", f"+{figure(largest)}"
-        p.setPen(QColor(t.muted))
-        below = QRectF(plot.left(), plot.bottom() + 3, plot.width(), self.height() - plot.bottom() - 3)
-        bar = QRectF(0, 0, min(90.0, 0.35 * plot.width()), 6)
-        bar.moveCenter(below.center())
-        table = signed_map()
-        for k in range(int(bar.width())):
-            row = table[int(k / bar.width() * 511)]
-            p.fillRect(QRectF(bar.left() + k, bar.top(), 1.5, bar.height()), QColor(*(int(v) for v in row[:3])))
-        p.drawText(QRectF(below.left(), below.top(), bar.left() - below.left() - 5, below.height()),
-                   Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text[0])  # fmt: skip
-        p.drawText(QRectF(bar.right() + 5, below.top(), below.right() - bar.right() - 5, below.height()),
-                   Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text[1])  # fmt: skip
+    def dress(self) -> None:
+        super().dress()
+        if hasattr(self, "colours"):
+            t = theme.current()
+            self.lines.setPen(ink(mixed(t.muted, t.plot, 0.35).name()))
+            self.zero.setPen(ink(t.line))
+            self.frames.setPen(ink(t.accent, 1.6))
+            self.ring.setPen(ink(t.accent, 2.2))
+            self.colours.dress()
+            self._place()
+            self._write()
 
     # the mouse ------------------------------------------------------------------------------------------------
-    def wheelEvent(self, event: object) -> None:
-        event.ignore()  # type: ignore[attr-defined]  # nothing to zoom along here
+    def node_at(self, at: QPointF) -> int | None:
+        if not len(self.values) or not self.plotted.contains(self.at(at.x(), at.y())):
+            return None
+        if self.places is not None:
+            away = np.hypot(*((self.places - [at.x(), at.y()]) * [self.pixels().x(), self.pixels().y()]).T)
+            nearest = int(away.argmin())
+            return nearest if away[nearest] <= REACH else None
+        index = math.floor(at.x())
+        return int(self.order[index]) if 0 <= index < len(self.values) else None
 
     def read(self, at: QPointF) -> str:
         node = self.node_at(at)
@@ -185,10 +192,8 @@ def _some(structure: Structure) -> NDArray[np.int64]:
     return edges[:, :: max(1, edges.shape[1] // MOST_LINES)]
 
 
-def _unit(positions: NDArray[np.floating] | None) -> NDArray[np.float64] | None:
-    """Return the first two coordinates from 0, the longer side to 1, y down; None without finite positions."""
+def _flat(positions: NDArray[np.floating] | None) -> NDArray[np.float64] | None:
+    """Return the first two coordinates; None without finite positions."""
     if positions is None or not len(positions) or not np.isfinite(positions).all():
         return None
-    flat = np.asarray(positions, dtype=np.float64)[:, :2] * [1, -1]
-    flat = flat - flat.min(0)
-    return flat / max(float(flat.max()), 1e-12)
+    return np.asarray(positions, dtype=np.float64)[:, :2]

@@ -8,19 +8,26 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
 from explorer.spaces.graph.analysis.fourier import energy_per_level, filter_response, levels, mean_rayleigh
 from explorer.spaces.graph.values import GraphPart, Spectrum
 from explorer.square.frame import Square
-from widgets.base.theme import Theme
+from widgets.base import theme
 from widgets.base.words import figure
-from widgets.charts.chart import CENTRE, Chart, LogScale, draw_hair, draw_mark, faded, linear_ticks
+from widgets.charts.axes import LogAxis, ValueAxis
+from widgets.charts.curve import Curve
+from widgets.charts.inks import faded, mixed
+from widgets.charts.library import pg
+from widgets.charts.marks import DOT, DOWN, Columns, Marks, Stems, fill, ink
+from widgets.charts.plot import Plot
+from widgets.charts.scales import LogScale
 
 REACH = 14.0  # pixels from the nearest eigenvalue within which the mouse means it
 LOW, HIGH = 1e-6, 10.0  # the axis unless a response is larger
+RUG = 9  # pixels of the strip of eigenvalues under the plot
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,58 +77,187 @@ def eigenvalue_text(value: float) -> str:
     return figure(value if abs(value) > 1e-12 else 0.0)
 
 
-class SpectrumChart(Chart):
+class EigenvalueAxis(ValueAxis):
+    """Eigenvalues on [0, 2]: a line for each level below the plot, longer where several are equal, and numbers."""
+
+    def __init__(self) -> None:
+        self.levels: tuple[tuple[float, bool], ...] = ()  # value, whether several are equal
+        self.picked: int | None = None
+        super().__init__("bottom", text=lambda value: f"{value:.6g}")
+        self.setGrid(False)
+        self.setStyle(tickTextOffset=RUG + 1)
+        self.end = "λ"
+
+    def fit(self) -> None:
+        super().fit()
+        self.setHeight(self.fixedHeight + RUG - 3)
+
+    def ticks(self, low: float, high: float, most: int) -> list[float]:
+        return super().ticks(max(0.0, low), min(2.0, high), most)
+
+    def show_levels(self, values: NDArray[np.float64], count: NDArray[np.int64], picked: int | None) -> None:
+        """Show levels of eigenvalues, the picked one in another colour."""
+        levels = tuple(zip(values.tolist(), (count > 1).tolist()))
+        if (levels, picked) != (self.levels, self.picked):
+            self.levels, self.picked = levels, picked
+            self.redraw()
+
+    def generateDrawSpecs(self, p: QPainter) -> Any:
+        specs, t = super().generateDrawSpecs(p), theme.current()
+        low, high = self.range
+        if specs is None or high <= low:
+            return specs
+        unit, lines = self.size().width() / (high - low), []
+        for k, (value, several) in enumerate(self.levels):
+            if low <= value <= high:
+                x, tall = (value - low) * unit, RUG - 1 if several or k == self.picked else RUG - 4
+                pen = ink(t.accent, 2.4) if k == self.picked else ink(t.text)
+                lines.append((pen, QPointF(x, 1), QPointF(x, 1 + tall)))
+        return specs[0], [*specs[1], *lines], specs[2]
+
+
+class SpectrumChart(Plot):
     """Eigenvalues on [0, 2]: shares of the energy of input and layer as stems, the filter response as a curve."""
 
     picked = Signal(int)  # an eigenvector's number
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.rug = EigenvalueAxis()
+        super().__init__(parent, left=LogAxis("left"), bottom=self.rug)
         self.scale = LogScale(LOW, HIGH)
         self.lines: Lines | None = None
         self.selected: int | None = None  # an eigenvector's number
         self.colour_role = "first"
         self._title, self._layer, self._state = "", "", ""
-        self.set_whole(-0.03, 2.07)
+        self.chosen, self.under = self.add(Columns()), self.add(Columns())
+        self.means = [self.add(pg.InfiniteLine(angle=90), 1) for _ in range(2)]
+        self.heads = self.add(Marks(symbol=DOWN, pen=None), 1)  # of the lines
+        self.stems = [self.add(Stems(), 2) for _ in range(2)]  # of the input and of the layer
+        self.response = self.add(Curve(), 3)
+        self.marks = [self.add(Marks(symbol=DOT), 4) for _ in range(2)]
+        self.dress()
 
     def show_square(self, square: Square | None, role: str, message: str) -> None:
         """Show the spectrum of a square's graph, or `message` when there is none."""
-        self.colour_role, self.message = role, message
         part = square.of(GraphPart) if square is not None else None
         if square is None or part is None or part.spectrum is None:
-            self.lines = None
-        else:
-            spectrum = part.spectrum
-            self.lines = lines_of(spectrum, part.energy.get(square.layer.name))
-            self._title = square.title
-            self._layer = square.layer.name if spectrum.layer is not None else ""
-            k, n = len(spectrum.eigenvalues), part.structure.nodes
-            self._state = f"lowest {k} of {n:,} frequencies" if spectrum.partial else ""
-            largest = self.lines.response if self.lines.response is not None else np.zeros(0)
-            top = float(np.nanmax(largest, initial=0.0))
-            high = 10.0 ** math.ceil(math.log10(top)) if HIGH < top < 1e6 else HIGH
-            self.scale = LogScale(LOW, high)
-            # of a large graph only the lowest frequencies are known: they fill the chart, not a corner of it
-            last = float(self.lines.values.max(initial=0.0))
-            end = 1.06 * last if spectrum.partial and 0 < last < 1 else 2.07
-            self.set_whole(-0.015 * end, end)
-        self.update()
+            self.lines, self.message = None, message
+            return
+        spectrum = part.spectrum
+        self.lines = lines = lines_of(spectrum, part.energy.get(square.layer.name))
+        self._title = square.title
+        self._layer = square.layer.name if spectrum.layer is not None else ""
+        k, n = len(spectrum.eigenvalues), part.structure.nodes
+        self._state = f"lowest {k} of {n:,} frequencies" if spectrum.partial else ""
+        top = 0.0 if lines.response is None else float(np.nanmax(lines.response, initial=0.0))
+        self.scale = LogScale(LOW, 10.0 ** math.ceil(math.log10(top)) if HIGH < top < 1e6 else HIGH)
+        # of a large graph only the lowest frequencies are known: they fill the chart, not a corner of it
+        last = float(lines.values.max(initial=0.0))
+        end = 1.06 * last if spectrum.partial and 0 < last < 1 else 2.07
+        self.message = message
+        self.set_ranges((-0.015 * end, end), self.scale.decades)
+        if role != self.colour_role:
+            self.colour_role = role
+            self.dress()
+        self._update()
 
-    # geometry -------------------------------------------------------------------------------------------------
-    def plot(self) -> QRectF:
-        return super().plot().adjusted(0, 0, 0, -self._rug() + 2)
+    def select(self, vector: int | None) -> None:
+        """Mark the level that an eigenvector belongs to."""
+        self.selected = vector
+        if self.lines is not None:
+            self.rug.show_levels(self.lines.values, self.lines.count, self.level_of(vector))
+        self._place()
 
-    def _rug(self) -> float:
-        return 9.0  # height of the strip of eigenvalues under the plot
+    # drawing --------------------------------------------------------------------------------------------------
+    def _update(self) -> None:
+        lines = self.lines
+        if lines is None:
+            return
+        for line, mean in zip(self.means, lines.means):
+            line.setVisible(mean is not None)
+            line.setValue(mean or 0.0)
+        known = np.isfinite(lines.response) if lines.response is not None else np.zeros(0, bool)
+        curve = lines.response[known] if lines.response is not None else np.zeros(0)
+        self.response.setData(lines.values[known] if len(known) else curve, self.scale.decade(curve))
+        self.select(self.selected)
+        self._write()
 
-    def level_at(self, at: QPointF) -> int | None:
+    def _place(self) -> None:
+        """Stand the input left and the layer right of each eigenvalue, as far apart as there is room for."""
+        lines, unit = self.lines, max(self.pixels().x(), 1e-9)
+        if lines is None:
+            return
+        gap = float(np.median(np.diff(lines.values))) * unit if len(lines.values) > 1 else 40.0
+        aside = min(3.0, 0.22 * gap) / unit if lines.layer is not None else 0.0
+        r = min(3.4, max(1.3, 0.3 * gap))
+        shares = (lines.x, lines.layer if lines.layer is not None else np.zeros(0))
+        t = theme.current()
+        inks = (t.muted, getattr(t, self.colour_role))
+        for k, (values, dx) in enumerate(zip(shares, (-aside, aside))):
+            there = np.flatnonzero(values >= self.scale.low)
+            x, y = lines.values[there] + dx, self.scale.decade(values[there])
+            self.marks[k].set_marks(x, y, 2 * r)
+            self.stems[k].set_stems(x, y, self.scale.decades[0])
+            self.stems[k].setPen(ink(mixed(inks[k], t.plot, 0.55).name(), max(1.0, 0.6 * r)))
+        known = [(mean, fill(own)) for mean, own in zip(lines.means, inks) if mean is not None]
+        top = self.scale.decades[1] - 5 / max(self.pixels().y(), 1e-9)
+        at = np.array([mean for mean, _ in known])
+        self.heads.setData(at, np.full(len(at), top), size=10, brush=[brush for _, brush in known])
+        self._tint(self.chosen, self.level_of(self.selected))
+
+    def _tint(self, columns: Columns, level: int | None) -> None:
+        at = self.lines.values[level : level + 1] if self.lines is not None and level is not None else np.zeros(0)
+        half = 5 / max(self.pixels().x(), 1e-9)
+        columns.set_columns(at - half, at + half, *self.scale.decades)
+
+    def reshaped(self) -> None:
+        self._place()
+        self._write()
+
+    def _write(self) -> None:
+        lines, t = self.lines, theme.current()
+        if lines is None:
+            return
+        wide = self.plotted.width() > 620
+        keys = {self.marks[0]: "energy of the input" if wide else "input"}
+        if lines.layer is not None:
+            keys[self.marks[1]] = "of the layer" if wide else "layer"
+            keys[self.response.curve] = "response |ĥ|/|x̂|" if wide else "|ĥ|/|x̂|"
+        self.header.name_keys(keys)
+        named = zip(("input", self._layer), lines.means)
+        said = ", ".join(f"{name} {figure(mean)}" for name, mean in named if mean is not None)
+        words = [f"Rayleigh quotient: {said}"] if said else []
+        words += [] if self._layer else ["this layer is no field on the nodes"]
+        state = [(self._state, t.text, False)] if self._state else []
+        title = (self._title, getattr(t, self.colour_role), True)
+        self.header.write([title, *state, ("; ".join(words), t.muted, False)])
+
+    def dress(self) -> None:
+        super().dress()
+        if not hasattr(self, "marks"):
+            return
+        t = theme.current()
+        colour = getattr(t, self.colour_role)
+        self.chosen.setOpts(brush=faded(t.accent, 46))
+        self.under.setOpts(brush=faded(t.muted, 34))
+        for line, own in zip(self.means, (t.muted, colour)):
+            line.setPen(ink(mixed(own, t.plot, 0.75).name(), 1.2, style=Qt.PenStyle.DashLine))
+        self.marks[0].setPen(ink(t.muted, 1.4))
+        self.marks[0].setBrush(None)
+        self.marks[1].setPen(None)
+        self.marks[1].setBrush(fill(colour))
+        self.response.setPen(ink(colour, 1.7))
+        self.rug.redraw()
+        self._place()
+        self._write()
+
+    # the mouse and the keys -----------------------------------------------------------------------------------
+    def level_at(self, at: QPointF | None) -> int | None:
         """Return the level nearest to a position, None when none is near."""
-        plot = self.plot()
-        if self.lines is None or not len(self.lines.values) or not plot.left() - 4 <= at.x() <= plot.right() + 4:
+        if at is None or self.lines is None or not len(self.lines.values):
             return None
-        nearest = int(np.abs(self.lines.values - self.value_at(at.x())).argmin())
-        return nearest if abs(self.x_of(float(self.lines.values[nearest])) - at.x()) <= REACH else None
+        away = np.abs(self.lines.values - at.x()) * self.pixels().x()
+        return int(away.argmin()) if away.min() <= REACH else None
 
     def level_of(self, vector: int | None) -> int | None:
         """Return the level that an eigenvector belongs to."""
@@ -129,116 +265,9 @@ class SpectrumChart(Chart):
             return None
         return int(np.searchsorted(self.lines.first, vector, "right")) - 1
 
-    def under(self, at: QPointF | None) -> object:
-        return self.level_at(at) if at is not None else None
+    def pointed(self, at: QPointF | None) -> None:
+        self._tint(self.under, self.level_at(at))
 
-    # painting -------------------------------------------------------------------------------------------------
-    def paint(self, p: QPainter, t: Theme) -> None:
-        lines, plot, ink = self.lines, self.plot(), getattr(t, self.colour_role)
-        if lines is None:
-            return
-        self.paint_ground(p, t)
-        p.save()
-        p.setClipRect(plot)
-        for level, colour, alpha in (
-            (self.level_of(self.selected), t.accent, 46),
-            (self.under(self._mouse), t.muted, 34),
-        ):
-            if isinstance(level, int):
-                x = self.x_of(float(lines.values[level]))
-                p.fillRect(QRectF(x - 5, plot.top(), 10, plot.height()), faded(colour, alpha))
-        self._paint_means(p, t, ink)
-        self._paint_stems(p, t, ink)
-        self._paint_response(p, ink)
-        p.restore()
-        self.paint_frame(p, t)
-        self._paint_rug(p, t)
-        roomy = plot.width() > 620
-        keys = [("ring", "energy of the input" if roomy else "input", t.muted)]
-        if lines.layer is not None:
-            response = "response |ĥ|/|x̂|" if roomy else "|ĥ|/|x̂|"
-            keys += [("dot", "of the layer" if roomy else "layer", ink), ("line", response, ink)]
-        self.paint_header(p, [(self._title, ink, True), *self._words(t, ink)], keys)
-
-    def _words(self, t: Theme, ink: str) -> list[tuple[str, str, bool]]:
-        before, after = self.lines.means if self.lines is not None else (None, None)
-        parts = []
-        if before is not None:
-            parts.append(f"input {figure(before)}")
-        if after is not None:
-            parts.append(f"{self._layer} {figure(after)}")
-        said = f"Rayleigh quotient: {', '.join(parts)}" if parts else ""
-        if not self._layer:
-            said += f"{'; ' if said else ''}this layer is no field on the nodes"
-        return [(self._state, t.text, False), (said, t.muted, False)] if self._state else [(said, t.muted, False)]
-
-    def _paint_stems(self, p: QPainter, t: Theme, ink: str) -> None:
-        """The input left and the layer right of each eigenvalue, as far apart as there is room for."""
-        lines, plot = self.lines, self.plot()
-        assert lines is not None
-        xs = np.array([self.x_of(float(v)) for v in lines.values])
-        gap = float(np.median(np.diff(xs))) if len(xs) > 1 else 40.0
-        aside = min(3.0, 0.22 * gap) if lines.layer is not None else 0.0
-        r = min(3.4, max(1.3, 0.3 * gap))
-        series = [(lines.x, -aside, "ring", t.muted, 120)]
-        if lines.layer is not None:
-            series.append((lines.layer, aside, "dot", ink, 150))
-        for shares, dx, mark, colour, alpha in series:
-            for x, share in zip(xs, shares):
-                if not plot.left() - 6 <= x <= plot.right() + 6 or not share >= self.scale.low:
-                    continue
-                at = QPointF(x + dx, self.y_of(float(share)))
-                p.setPen(QPen(faded(colour, alpha), max(1.0, 0.6 * r)))
-                p.drawLine(QPointF(at.x(), plot.bottom()), at)
-                draw_mark(p, mark, at, colour, r)
-
-    def _paint_response(self, p: QPainter, ink: str) -> None:
-        lines = self.lines
-        if lines is None or lines.response is None:
-            return
-        known = np.isfinite(lines.response)
-        points = [QPointF(self.x_of(float(v)), self.y_of(float(r)))
-                  for v, r in zip(lines.values[known], lines.response[known])]  # fmt: skip
-        p.setBrush(Qt.BrushStyle.NoBrush)
-        p.setPen(QPen(QColor(ink), 1.7, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin))
-        p.drawPolyline(QPolygonF(points))
-
-    def _paint_means(self, p: QPainter, t: Theme, ink: str) -> None:
-        plot = self.plot()
-        for mean, colour in zip(self.lines.means if self.lines is not None else (), (t.muted, ink)):
-            if mean is None:
-                continue
-            x = self.x_of(mean)
-            p.setPen(QPen(faded(colour, 190), 1.2, Qt.PenStyle.DashLine))
-            p.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()))
-            p.setPen(Qt.PenStyle.NoPen)
-            p.setBrush(QColor(colour))
-            y = plot.top()
-            p.drawPolygon(QPolygonF([QPointF(x - 5, y), QPointF(x + 5, y), QPointF(x, y + 7)]))
-
-    def _paint_rug(self, p: QPainter, t: Theme) -> None:
-        """Every eigenvalue as a line under the plot, longer where several are equal, and the axis."""
-        lines, plot = self.lines, self.plot()
-        assert lines is not None
-        top, rug = plot.bottom() + 1, self._rug()
-        chosen = self.level_of(self.selected)
-        for k, (value, count) in enumerate(zip(lines.values, lines.count)):
-            x = self.x_of(float(value))
-            if plot.left() - 1 <= x <= plot.right() + 1:
-                p.setPen(QPen(QColor(t.accent if k == chosen else t.text), 2.4 if k == chosen else 1.0))
-                draw_hair(p, QPointF(x, top), QPointF(x, top + (rug - 1 if count > 1 or k == chosen else rug - 4)))
-        p.setPen(QColor(t.muted))
-        metrics = QFontMetricsF(self.small())
-        ticks = linear_ticks(max(0.0, self._range[0]), min(2.0, self._range[1]), max(1, int(plot.width() / 70)))
-        p.drawText(QRectF(plot.right() - 8, top + rug - 2, 12, self.line()), CENTRE, "λ")
-        end = plot.right() - 9
-        for tick in ticks:
-            x, text = self.x_of(tick), f"{tick:.6g}"
-            half = metrics.horizontalAdvance(text) / 2 + 2
-            if x + half <= end:
-                p.drawText(QRectF(x - half, top + rug - 2, 2 * half, self.line()), CENTRE, text)
-
-    # the mouse and the keys -----------------------------------------------------------------------------------
     def read(self, at: QPointF) -> str:
         level, lines = self.level_at(at), self.lines
         if level is None or lines is None:

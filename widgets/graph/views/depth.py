@@ -14,7 +14,7 @@ from explorer.square.frame import Square
 from widgets.base.frame_view import FrameView
 from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import counterpart, subject
-from widgets.charts.chart import Adaptive
+from widgets.charts.adaptive import Adaptive
 from widgets.graph.charts.depth_chart import EnergyChart, InfluenceChart, Reach, fall_of
 from widgets.graph.charts.separation import Row, SeparationTable, is_pair, model_row, refinement_row
 
@@ -132,8 +132,9 @@ class DepthView(FrameView[Found]):
         return f"{'; '.join(parts)}: {subject(self.frame)}."
 
     def apply_theme(self) -> None:
-        for widget in (self.energy, self.influence, self.table):
-            widget.update()
+        self.energy.dress()
+        self.influence.dress()
+        self.table.update()
 
 
 VIEW = ViewSpec(

@@ -13,7 +13,7 @@ from explorer.square.frame import Square
 from widgets.base.frame_view import StateView
 from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import subject
-from widgets.charts.chart import Adaptive
+from widgets.charts.adaptive import Adaptive
 from widgets.graph.charts.eigenvector_chart import EigenvectorChart
 from widgets.graph.charts.spectrum_chart import SpectrumChart
 
@@ -70,8 +70,7 @@ class SpectrumView(StateView):
         self.vector.setVisible(count > 0)
         self.vector.show_vector(part, self.selected, self.state.node)
         for chart in self.charts:
-            chart.selected = self.selected
-            chart.update()
+            chart.select(self.selected)
 
     def _part(self) -> GraphPart | None:
         """Return the first graph with a spectrum: both models see the same one."""
@@ -120,7 +119,7 @@ class SpectrumView(StateView):
 
     def apply_theme(self) -> None:
         for chart in (*self.charts, self.vector):
-            chart.update()
+            chart.dress()
 
 
 def _message(square: Square | None) -> str:

@@ -9,19 +9,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QPainter
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from widgets.base import theme
 from widgets.base.words import figure
-from widgets.charts.chart import faded
-from widgets.maps.diagram import font
+from widgets.charts.axes import NameAxis, ValueAxis
+from widgets.charts.header import LEFT
+from widgets.charts.heat import Heat, Strip
+from widgets.charts.inks import mixed
+from widgets.charts.library import pg
+from widgets.charts.marks import CENTRE, fill, ink
+from widgets.charts.plot import Plot
+from widgets.charts.round import FINE, circles, polar
 
 Array = NDArray[Any]
-CENTRE = Qt.AlignmentFlag.AlignCenter
-LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 TOP, SIDE, PAD, LINE = 20, 34, 6, 16  # pixels: column heads, row heads, round a cell, a line of text
+HEAD = 26  # pixels of the colour bar above and the end below
+SHARP = 2  # pixels of a heat map for one of the screen
 LEAST, CURVE, DISC = 24, 30, 46  # pixels of a picture: a curve over theta, a polar heat map
 NAME = re.compile(r"(?P<a>\S+) (?P<way>[→←]) (?P<b>[^\s:]+)(?:: (?P<line>[^\[]*[^\[\s]))?(?: (?P<entry>\[.*\]))?")
 
@@ -115,134 +121,193 @@ def _table(labels: Sequence[Label], side: float, width: float) -> Layout:
     return Layout(boxed, tuple(words), tuple(boxes), (SIDE + len(columns) * wide + 1, y + 1))
 
 
-class KernelChart(QWidget):
-    """All kernels of a layer. Red is positive, blue negative; one scale for all. Of one radius a curve is drawn."""
+class Captions(pg.GraphicsObject):
+    """The words of a layout, at their boxes."""
 
-    hovered = Signal(str)
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: tuple[tuple[QRectF, str, str], ...] = ()
+        self.font = QFont()
+
+    def set_words(self, words: tuple[tuple[QRectF, str, str], ...]) -> None:
+        self.prepareGeometryChange()
+        self.words = words
+
+    def boundingRect(self) -> QRectF:
+        found = QRectF()
+        for box, _, _ in self.words:
+            found = found.united(box)
+        return found
+
+    def paint(self, p: QPainter, *rest: Any) -> None:
+        t, bold = theme.current(), QFont(self.font)
+        bold.setBold(True)
+        for box, text, kind in self.words:
+            p.setFont(bold if kind == "head" else self.font)
+            p.setPen(QColor(t.muted if kind == "line" else t.text))
+            p.drawText(box, int(LEFT if kind == "line" else CENTRE), text)
+
+
+class KernelChart(Plot):
+    """All kernels of a layer. Red is positive, blue negative; one scale for all. Of one radius a curve is drawn.
+
+    The axes are pixels, to the right and down: the table of kernels follows the width.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
         self.values: Array = np.zeros((0, 1, 1), np.float32)
-        self.names: tuple[str, ...] = ()
+        self.kernels: tuple[str, ...] = ()  # their names
         self._layout: tuple[float, Layout] | None = None
-        self.setMouseTracking(True)
+        super().__init__(parent, left=ValueAxis("left"), bottom=NameAxis("bottom"))
+        for axis in (self.left, self.bottom):
+            axis.setStyle(showValues=False)
+            axis.setGrid(False)
+            axis.setTicks([])
+        self.frame.layout.setContentsMargins(0, 0, 0, 0)
+        self.box.setMouseEnabled(x=False, y=False)  # the list round it scrolls
+        self.box.invertY(True)
+        self.item.layout.removeItem(self.header)
+        self.header.hide()
+        self.colours = Strip(theme.signed_map)
+        self.item.layout.addItem(self.colours, 0, 1)
+        self.cells = self.add(pg.PlotCurveItem(connect="finite", antialias=False))
+        self.discs = self.add(Heat(theme.signed_map), 1)
+        self.rims = self.add(pg.PlotCurveItem(connect="finite"), 2)
+        self.petals = [self.add(pg.PlotCurveItem(connect="finite"), 3) for _ in range(2)]  # negative, positive
+        self.captions = self.add(Captions(), 4)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
+        self.set_fonts()
+        self.dress()
 
     def show_kernels(self, values: Array, names: Sequence[str]) -> None:
         """Show kernels (rows, radii, directions)."""
-        if values is self.values and tuple(names) == self.names:
+        if values is self.values and tuple(names) == self.kernels:
             return
-        self.values, self.names, self._layout = values, tuple(names), None
+        self.values, self.kernels, self._layout = values, tuple(names), None
         self.updateGeometry()
         self._fit()
-        self.update()
+        self._update()
 
     def arrangement(self) -> Layout:
         """Return where the pictures are for the width at hand."""
         if self._layout is None or self._layout[0] != self.width():
             radii = self.values.shape[1] if self.values.ndim == 3 else 1
-            self._layout = (self.width(), arranged(self.names, radii, self.width()))
+            self._layout = (self.width(), arranged(self.kernels, radii, self.width()))
         return self._layout[1]
 
     def _fit(self) -> None:
-        self.setMinimumHeight(round(self.arrangement().size[1]))
+        self.setMinimumHeight(round(self.arrangement().size[1]) + HEAD)
 
     def sizeHint(self) -> QSize:
-        return QSize(360, round(self.arrangement().size[1]))
+        return QSize(360, round(self.arrangement().size[1]) + HEAD)
 
     def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)
-        self._fit()
+        if hasattr(self, "captions"):
+            self._fit()
+            self._update()
 
-    # painting -------------------------------------------------------------------------------------------------
-    def paintEvent(self, event: Any) -> None:
-        p = QPainter(self)
-        p.setRenderHint(QPainter.RenderHint.Antialiasing)
-        t, layout = theme.current(), self.arrangement()
-        p.fillRect(self.rect(), QColor(t.panel))
-        p.setPen(QPen(faded(t.line, 160), 1))
-        for box in layout.cells:
-            p.drawRect(box)
-        for box, text, kind in layout.words:
-            p.setFont(font(12, bold=True) if kind == "head" else font(11))
-            p.setPen(QColor(t.muted if kind == "line" else t.text))
-            p.drawText(box, LEFT if kind == "line" else CENTRE, text)
+    # drawing --------------------------------------------------------------------------------------------------
+    def _update(self) -> None:
+        """Hand the kernels to the items."""
+        layout, size = self.arrangement(), self.box.size()
+        self.set_ranges((0.0, max(1.0, size.width())), (0.0, max(1.0, size.height())))
         most = float(np.nanmax(np.abs(self.values), initial=0.0)) or 1.0
-        seen = event.rect() if event is not None else self.rect()
-        for box, values in zip(layout.pictures, self.values, strict=True):
-            if box.toAlignedRect().intersects(seen):
-                self._paint_curve(p, box, values[0] / most) if len(values) == 1 else self._paint_disc(
-                    p, box, values / most
-                )
-        p.end()
+        boxes = np.array([box.getRect() for box in layout.pictures]).reshape(-1, 4)
+        curves = self.values.shape[1] == 1
+        radii = boxes[:, 2] / 2 - (3 if curves else 2)
+        middles = boxes[:, :2] + boxes[:, 2:] / 2
+        self.rims.setData(*_at(middles, *circles(radii)))
+        self.discs.setVisible(not curves)
+        for item in self.petals:
+            item.setVisible(curves)
+        if curves:
+            self._draw_petals(middles, radii, self.values[:, 0] / most)
+        else:
+            self._draw_discs(layout, most)
+        corners = np.array([box.getRect() for box in layout.cells]).reshape(-1, 4)
+        x, y, wide, tall = corners.T
+        gap = np.full(len(x), np.nan)
+        self.cells.setData(
+            np.stack([x, x + wide, x + wide, x, x, gap], 1).ravel(),
+            np.stack([y, y, y + tall, y + tall, y, gap], 1).ravel(),
+        )
+        self.captions.set_words(layout.words)
+        self.colours.setVisible(bool(len(self.values)))
+        self.colours.write(f"−{figure(most)}", f"+{figure(most)}")
 
-    def _paint_curve(self, p: QPainter, box: QRectF, values: Array) -> None:
-        """Paint |K(theta)| as petals, coloured by the sign."""
-        t, middle, radius = theme.current(), box.center(), box.width() / 2 - 3
-        p.setPen(QPen(faded(t.line, 200), 0.8))
-        p.setBrush(Qt.BrushStyle.NoBrush)
-        p.drawEllipse(middle, radius, radius)
-        fine = np.interp(np.arange(96) / 96, np.arange(len(values) + 1) / len(values), np.append(values, values[0]))
-        angle = np.arange(96) * (2 * np.pi / 96)
-        for sign, ink in ((1, _inks()[1]), (-1, _inks()[0])):
-            r = np.maximum(sign * fine, 0) * radius
-            spots = zip(middle.x() + r * np.cos(angle), middle.y() - r * np.sin(angle), strict=True)
-            p.setPen(QPen(ink, 1.0) if r.max() > 1e-6 else Qt.PenStyle.NoPen)
-            soft = QColor(ink)
-            soft.setAlpha(120)
-            p.setBrush(soft)
-            p.drawPolygon(QPolygonF([QPointF(x, y) for x, y in spots]))
+    def _draw_petals(self, middles: Array, radii: Array, values: Array) -> None:
+        """Draw |K(theta)| as petals, coloured by the sign."""
+        count = values.shape[1]
+        closed = np.concatenate([values, values[:, :1]], 1)
+        steps = np.arange(count + 1) / count
+        fine = np.array([np.interp(np.arange(FINE) / FINE, steps, row) for row in np.nan_to_num(closed)])
+        fine = fine.reshape(-1, FINE)
+        for sign, item in zip((-1, 1), self.petals):
+            item.setData(*_at(middles, *polar(np.maximum(sign * fine, 0) * radii[:, None])))
 
-    def _paint_disc(self, p: QPainter, box: QRectF, values: Array) -> None:
-        """Paint a polar heat map; the sector of direction k is about the angle 2 pi k / directions."""
-        table = theme.signed_map()
-        radii, directions = values.shape
-        middle, radius = box.center(), box.width() / 2 - 2
-        p.setRenderHint(QPainter.RenderHint.Antialiasing, radii * directions <= 120)
-        p.setPen(Qt.PenStyle.NoPen)
-        step = 360 / directions
-        for ring in range(radii, 0, -1):
-            r = radius * ring / radii
-            disc = QRectF(middle.x() - r, middle.y() - r, 2 * r, 2 * r)
-            for k in range(directions):
-                row = table[int(np.clip((np.nan_to_num(values[ring - 1, k]) + 1) / 2 * 511, 0, 511))]
-                p.setBrush(QColor(int(row[0]), int(row[1]), int(row[2])))
-                p.drawPie(disc, round(16 * (k - 0.5) * step), round(16 * step))
-        p.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-        ring_path = QPainterPath()
-        ring_path.addEllipse(middle, radius, radius)
-        p.setPen(QPen(QColor(theme.current().line), 1))
-        p.setBrush(Qt.BrushStyle.NoBrush)
-        p.drawPath(ring_path)
+    def _draw_discs(self, layout: Layout, most: float) -> None:
+        """Draw polar heat maps; the sector of direction k is about the angle 2 pi k / directions."""
+        wide, tall = (max(1, round(SHARP * side)) for side in layout.size)
+        sheet = np.full((tall, wide), np.nan, np.float32)
+        _, rings, directions = self.values.shape
+        for box, kernel in zip(layout.pictures, self.values, strict=True):
+            left, top, side = (round(SHARP * v) for v in (box.left(), box.top(), box.width()))
+            x, y = np.meshgrid(*2 * [(np.arange(side) + 0.5 - side / 2) / (side / 2 - 2 * SHARP)])
+            away, turn = np.hypot(x, y), np.arctan2(-y, x) / (2 * np.pi)
+            ring = np.minimum((away * rings).astype(int), rings - 1)
+            found = kernel[ring, np.round(turn * directions).astype(int) % directions]
+            inside = sheet[top : top + side, left : left + side]
+            inside[:] = np.where(away <= 1, found, np.nan)[: inside.shape[0], : inside.shape[1]]
+        self.discs.show_values(sheet, QRectF(0, 0, wide / SHARP, tall / SHARP), (-most, most))
+
+    def reshaped(self) -> None:
+        if hasattr(self, "captions"):
+            size = self.box.size()
+            self.set_ranges((0.0, max(1.0, size.width())), (0.0, max(1.0, size.height())))
+
+    def set_fonts(self) -> None:
+        super().set_fonts()
+        if hasattr(self, "captions"):
+            self.colours.set_font(self.small())
+            self.captions.font = self.small()
+
+    def dress(self) -> None:
+        super().dress()
+        self.box.borderRect.setPen(Qt.PenStyle.NoPen)
+        if not hasattr(self, "captions"):
+            return
+        t, table = theme.current(), theme.signed_map()
+        self.colours.dress()
+        self.discs.dress()
+        self.cells.setPen(ink(mixed(t.line, t.panel, 0.65).name()))
+        self.rims.setPen(ink(mixed(t.line, t.panel, 0.8).name(), 0.8))
+        for item, row in zip(self.petals, (96, 415)):
+            colour = QColor(*(int(v) for v in table[row][:3])).name()
+            item.setFillLevel("enclosed")
+            item.setPen(ink(colour))
+            item.setBrush(fill(colour, 120))
+        self._update()
+
+    def drawBackground(self, p: QPainter, rect: QRectF) -> None:
+        p.fillRect(self.rect(), QColor(theme.current().panel))
 
     # the mouse ------------------------------------------------------------------------------------------------
     def read(self, at: QPointF) -> str:
-        """Return the name of the kernel at a point and its value there."""
+        """Return the name of the kernel at a position and its value there."""
         for k, box in enumerate(self.arrangement().pictures):
             if box.contains(at):
                 away, values = at - box.center(), self.values[k]
                 turn = float(np.arctan2(-away.y(), away.x())) % (2 * np.pi)
                 ring = int(np.hypot(away.x(), away.y()) / (box.width() / 2) * len(values))
                 here = values[min(ring, len(values) - 1), round(turn / (2 * np.pi) * values.shape[1]) % values.shape[1]]
-                return f"{self.names[k]} · {np.degrees(turn):.0f}°: {figure(float(here))}"
+                return f"{self.kernels[k]} · {np.degrees(turn):.0f}°: {figure(float(here))}"
         return ""
 
-    def mouseMoveEvent(self, event: Any) -> None:
-        text = self.read(event.position())
-        self.hovered.emit(text)
-        if text:
-            QToolTip.showText(event.globalPosition().toPoint(), text, self)
-        else:
-            QToolTip.hideText()
 
-    def leaveEvent(self, event: Any) -> None:
-        self.hovered.emit("")
-
-
-def _inks() -> tuple[QColor, QColor]:
-    """Return the colours of negative and of positive values, those of the signed map."""
-    table = theme.signed_map()
-    low, high = (QColor(*(int(v) for v in table[k][:3])) for k in (96, 415))
-    return low, high
+def _at(middles: Array, x: Array, y: Array) -> tuple[Array, Array]:
+    """Return curves about the origin, one for each middle, at their places: to the right and down."""
+    each = len(x) // max(1, len(middles))
+    return x + np.repeat(middles[:, 0], each), np.repeat(middles[:, 1], each) - y

@@ -6,23 +6,217 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QImage, QPaintEngine, QPainter, QPainterPath, QPen, QPolygonF
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QBrush, QColor, QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from widgets.base import theme
-from widgets.charts.chart import faded
-from widgets.maps.diagram import font
-from widgets.mesh.charts.patch_geometry import Array, PatchLook, faces_near, raster
-from widgets.mesh.drawing.painting import paint_ring, paint_sphere
+from widgets.charts.header import Header
+from widgets.charts.inks import mixed
+from widgets.charts.library import pg
+from widgets.charts.marks import DOT, Marks, fill, ink
+from widgets.charts.round import Disc, RoundPlot, circles
+from widgets.mesh.charts.patch_geometry import PatchLook, edges_in, faces_near, raster
 
-HEADER, FOOTER, GAP = 22, 20, 10
 HIT = 12.0  # pixels from a vertex at which it is meant
 SOFTEST, MOST = 0.05, 40.0  # zooms
 AXIS = 0.34  # length of an axis, of the radius
-CENTRE = Qt.AlignmentFlag.AlignCenter
-LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-FRAME = (("X", "second"), ("Y", "good"))
+RIM = 1.01  # of the radius: the rim is seen
+TIP = np.array([[-7.0, 4.0], [0.0, 0.0], [-7.0, -4.0]])  # pixels of an arrow's head
+NOWHERE = np.zeros(0)
+
+
+class PatchPanel(RoundPlot):
+    """One patch. Things in it are items in a disc, in units of the mesh in the frame of the vertex."""
+
+    meant = Signal(object)  # the number on x of the vertex under the mouse, or None
+    picked = Signal(int)
+    turned = Signal(float)  # the zoom is to be so many times as close
+    rewound = Signal()  # back to what was shown first
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.look: PatchLook | None = None
+        self.hot: int | None = None
+        self._kept: tuple[Any, ...] = ()
+        self.disc, self.rim = self.add(Disc()), self.add(pg.PlotCurveItem(), 1)
+        self.surface = self.disc.add(pg.ImageItem(), 0)
+        self.wires = self.disc.add(pg.PlotCurveItem(connect="pairs"), 1)
+        self.rays = self.disc.add(pg.PlotCurveItem(connect="finite"), 2)
+        self.meets = self.disc.add(Marks(symbol=DOT, size=5), 3)
+        self.exact = self.disc.add(pg.PlotCurveItem(), 4)
+        self.others = [self.disc.add(pg.PlotCurveItem(), 5) for _ in "XY"]  # axes of the other side of the square
+        self.axes = [self.disc.add(pg.PlotCurveItem(connect="finite"), 6) for _ in "XY"]
+        self.grounds = self.disc.add(Marks(symbol=DOT, size=15, pen=None), 7)
+        self.names = [self.disc.add(pg.TextItem(name, anchor=(0.5, 0.5)), 8) for name in "XY"]
+        self.middle = self.disc.add(Marks([0.0], [0.0], symbol=DOT, size=11), 9)
+        self.rings = [self.disc.add(Marks(symbol=DOT, brush=None), z) for z in (10, 11)]  # the halo, the ring
+        self.footer = Header()
+        self.item.layout.addItem(self.footer, 4, 1)
+        self.set_fonts()
+        self.dress()
+
+    def show_look(self, look: PatchLook, radius: float, note: str) -> None:
+        self.look, self.message = look, ""
+        t = theme.current()
+        self.header.write([(look.title, t.text, True)])
+        self.footer.write([(note, t.muted, False)])
+        self.set_radius(radius)
+        self._update()
+
+    def set_radius(self, radius: float) -> None:
+        """Show the patch up to a radius."""
+        self.set_ranges((-RIM * radius, RIM * radius), (-RIM * radius, RIM * radius))
+
+    @property
+    def shown(self) -> float:
+        """Return up to which radius the patch is shown."""
+        return self.box.whole[0][1] / RIM
+
+    # drawing --------------------------------------------------------------------------------------------------
+    def _update(self) -> None:
+        """Hand to the items what does not depend on pixels."""
+        look = self.look
+        if look is None:
+            return
+        angles = np.arange(look.rays) * (2 * np.pi / max(1, look.rays))
+        radii = look.reach * np.arange(1, look.rings + 1) / max(1, look.rings)
+        ways = np.stack([np.cos(angles), np.sin(angles)], 1)
+        # the frame's own X points to the right, so these do not turn with the surface
+        spokes = np.pad(np.stack([0 * ways, ways * look.reach], 1), ((0, 0), (0, 1), (0, 0)), constant_values=np.nan)
+        x, y = circles(radii) if look.rays else (NOWHERE, NOWHERE)
+        there = bool(look.rings and look.rays)
+        self.rays.setVisible(there)
+        self.meets.setVisible(there)
+        if there:
+            ends = spokes.reshape(-1, 2)
+            self.rays.setData(np.append(x, ends[:, 0]), np.append(y, ends[:, 1]))
+            self.meets.setData(*(radii[:, None, None] * ways).reshape(-1, 2).T)
+        for line in self.others:
+            line.setVisible(look.other is not None)
+        self._place()
+
+    def _place(self) -> None:
+        """Draw what depends on pixels: the picture of the surface, its wires, and arrows."""
+        look, shown = self.look, self.shown
+        if look is None:
+            return
+        self.disc.set_radius(shown)
+        self.rim.setData(*circles([shown]))
+        self.exact.setVisible(bool(look.exact < shown))
+        if look.exact < shown:
+            self.exact.setData(*circles([look.exact]))
+        pixel = 1 / max(self.pixels().x(), 1e-9)
+        for frame, lines, dotted in ((look.frame, self.axes, False), (look.other, self.others, True)):
+            for k, line in enumerate(lines if frame is not None else ()):
+                way = np.asarray(frame)[:, k]
+                head = way * AXIS * shown + pixel * TIP @ np.array([way, [-way[1], way[0]]])
+                gap = np.full((1, 2), np.nan)
+                points = np.concatenate([[0 * way, way * AXIS * shown], gap, head][: 1 if dotted else 3])
+                line.setData(points[:, 0], points[:, 1])
+        spots = look.frame.T * (AXIS * shown + 10 * pixel)
+        self.grounds.setData(*spots.T)
+        for name, spot in zip(self.names, spots):
+            name.setPos(*spot)
+        self._draw_surface(look, shown, pixel)
+        self.point_at(self.hot)
+
+    def _draw_surface(self, look: PatchLook, shown: float, pixel: float) -> None:
+        """Draw the colours and edges of triangles, which stay until something in them changes."""
+        ratio = self.devicePixelRatioF()
+        side = max(8, round(2 * shown / pixel * ratio))
+        kept = (look.places, look.faces, look.colours, shown, side)
+        if len(self._kept) == 5 and all(a is b or (isinstance(a, int | float) and a == b)
+                                        for a, b in zip(kept, self._kept)):  # fmt: skip
+            return
+        self._kept = kept
+        faces = faces_near(look.places, look.faces, shown)
+        picture = raster(side / 2 + look.places * (side / 2 / shown), faces, look.colours, side)
+        away = np.abs(np.arange(side) + 0.5 - side / 2) * 2 / side
+        picture[np.hypot(away, away[:, None]) > 1 + 2 / side, 3] = 0  # also for readers of files who do not cut off
+        self.surface.setImage(picture, autoLevels=False, levels=None)
+        self.surface.setRect(-shown, -shown, 2 * shown, 2 * shown)
+        fine = bool(len(faces) and 2 * shown / pixel / np.sqrt(len(faces)) >= 3)  # not too many to be told apart
+        self.wires.setVisible(fine)
+        if fine:
+            self.wires.setData(*edges_in(look.places, faces, shown).reshape(-1, 2).T)
+
+    def point_at(self, vertex: int | None) -> None:
+        """Outline a vertex of x."""
+        self.hot = vertex
+        places = self.look.places if self.look is not None and vertex is not None else np.zeros((0, 2))
+        spot = places[vertex or 0 : (vertex or 0) + 1]
+        spot = spot[np.isfinite(spot).all(1)]
+        for ring in self.rings:
+            ring.set_marks(*spot.T, 15.0)
+
+    def reshaped(self) -> None:
+        if hasattr(self, "footer"):
+            self._place()
+
+    def set_fonts(self) -> None:
+        super().set_fonts()
+        if hasattr(self, "footer"):
+            self.footer.set_font(self.small())
+            bold = self.small()
+            bold.setBold(True)
+            for name in self.names:
+                name.setFont(bold)
+
+    def dress(self) -> None:
+        super().dress()
+        if not hasattr(self, "footer"):
+            return
+        t = theme.current()
+        self.disc.brush = QBrush(QColor(t.raised))
+        self.rim.setPen(ink(t.line))
+        self.wires.setPen(ink(t.muted, alpha=115))
+        self.rays.setPen(ink(t.first, 1.0))
+        self.rays.setShadowPen(ink(t.plot, 2.6, 150))
+        self.meets.setPen(ink(t.plot, 0.8))
+        self.meets.setBrush(fill(t.first))
+        self.exact.setPen(ink(t.bad, 1.5, style=Qt.PenStyle.DashLine))
+        for k, own in enumerate((t.second, t.good)):
+            self.axes[k].setPen(ink(own, 2.2))
+            self.axes[k].setShadowPen(ink(t.plot, 4.2))
+            self.others[k].setPen(ink(own, 2.2, style=Qt.PenStyle.DotLine))
+            self.names[k].setColor(own)
+        self.grounds.setBrush(fill(t.plot, 200))
+        self.middle.setPen(ink(t.plot, 1.5))
+        self.middle.setBrush(fill(mixed(t.accent, t.text, 0.9).name()))
+        for ring, pen in zip(self.rings, (ink(t.plot, 4.5), ink(t.accent, 2.0))):
+            ring.setPen(pen)
+        if self.look is not None:
+            self.header.write([(self.look.title, t.text, True)])
+            self.footer.write([(text, t.muted, False) for text, _, _ in self.footer.parts])
+
+    # hands ----------------------------------------------------------------------------------------------------
+    def nearest(self, at: QPointF | None) -> int | None:
+        """Return the vertex of x near a position, or None."""
+        if at is None or self.look is None or np.hypot(at.x(), at.y()) > self.shown:
+            return None
+        away = np.linalg.norm(self.look.places - [at.x(), at.y()], axis=1) * self.pixels().x()
+        away = np.where(np.isfinite(away), away, np.inf)
+        return int(away.argmin()) if len(away) and away.min() <= HIT else None
+
+    def pointed(self, at: QPointF | None) -> None:
+        self.meant.emit(self.nearest(at))
+
+    def clicked_at(self, at: QPointF) -> None:
+        if (vertex := self.nearest(at)) is not None:
+            self.picked.emit(vertex)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        super().mouseDoubleClickEvent(event)
+        self.rewound.emit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        turns = event.angleDelta().y() / 120
+        if self.message or not turns:
+            event.ignore()
+            return
+        self.turned.emit(1.2**turns)
+        event.accept()
 
 
 class PatchChart(QWidget):
@@ -35,10 +229,18 @@ class PatchChart(QWidget):
         super().__init__(parent)
         self.looks: tuple[PatchLook, ...] = ()
         self.radius, self.zoom = 1.0, 1.0
-        self.message, self.note = "", ""
+        self.notes: tuple[str, ...] = ()  # below the patches
         self.hot: int | None = None
-        self._kept: dict[int, tuple[Any, QImage]] = {}
-        self.setMouseTracking(True)
+        self.panels = (PatchPanel(self), PatchPanel(self))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        for panel in self.panels:
+            row.addWidget(panel)
+            panel.meant.connect(self._mean)
+            panel.picked.connect(self.picked)
+            panel.turned.connect(lambda times: self.set_zoom(self.zoom * times))
+            panel.rewound.connect(lambda: self.set_zoom(1.0))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
 
     def sizeHint(self) -> QSize:
@@ -47,209 +249,43 @@ class PatchChart(QWidget):
     def minimumSizeHint(self) -> QSize:
         return QSize(140 * max(1, len(self.looks)), 110)
 
+    @property
+    def message(self) -> str:
+        """Return what is said instead of a patch."""
+        return self.panels[0].message
+
     def show_looks(self, looks: Sequence[PatchLook], radius: float, message: str = "") -> None:
         """Show patches up to a radius in units of the mesh, or say why there is none."""
-        several = len(looks) != len(self.looks)
-        self.looks, self.message, self.radius = tuple(looks), message, radius
-        self._kept = {k: kept for k, kept in self._kept.items() if k < len(looks)}
-        if several:
-            self.updateGeometry()
-        self.update()
-
-    def point_at(self, vertex: int | None) -> None:
-        """Outline a vertex of x."""
-        if vertex != self.hot:
-            self.hot = vertex
-            self.update()
-
-    # geometry -------------------------------------------------------------------------------------------------
-    def cells(self) -> list[tuple[QPointF, float]]:
-        """Return the middle and the radius in pixels of each disc."""
-        count = max(1, len(self.looks))
-        wide = (self.width() - GAP * (count + 1)) / count
-        radius = max(10.0, min(wide, self.height() - HEADER - FOOTER) / 2)
-        y = HEADER + (self.height() - HEADER - FOOTER) / 2
-        # discs stay beside each other where there is more room than they fill
-        left = (self.width() - count * 2 * radius - (count - 1) * 2 * GAP) / 2
-        return [(QPointF(left + radius + k * 2 * (radius + GAP), y), radius) for k in range(count)]
+        self.looks, self.radius = tuple(looks), radius
+        self.panels[0].message = message
+        self.panels[1].setVisible(len(looks) > 1)
+        notes = (*self.notes, "") if len(looks) > 1 else (" · ".join(self.notes),)
+        for panel, look, note in zip(self.panels, looks, notes):
+            panel.show_look(look, self.shown(), note)
+        self.updateGeometry()
 
     def shown(self) -> float:
         """Return the radius of the discs in units of the mesh."""
         return self.radius / self.zoom
 
-    def spots(self, panel: int) -> Array:
-        """Return where the vertices are in the widget, (V, 2)."""
-        middle, radius = self.cells()[panel]
-        return np.array([middle.x(), middle.y()]) + self.looks[panel].places * np.array([1, -1]) * (
-            radius / self.shown()
-        )
+    def set_zoom(self, zoom: float) -> None:
+        self.zoom = min(max(zoom, SOFTEST), MOST)
+        for panel in self.panels:
+            panel.set_radius(self.shown())
 
-    def vertex_at(self, vertex: int, panel: int = 0) -> QPointF:
-        """Return where a vertex of x is in the widget."""
-        return QPointF(*self.spots(panel)[vertex])
+    def point_at(self, vertex: int | None) -> None:
+        """Outline a vertex of x."""
+        if vertex != self.hot:
+            self.hot = vertex
+            for panel in self.panels:
+                panel.point_at(vertex)
 
-    def under(self, at: QPointF) -> tuple[int, int] | None:
-        """Return the panel and the vertex of x near a point of the widget, or None."""
-        for panel, (middle, radius) in enumerate(self.cells()[: len(self.looks)]):
-            if np.hypot(at.x() - middle.x(), at.y() - middle.y()) > radius:
-                continue
-            spots = self.spots(panel)
-            away = np.hypot(spots[:, 0] - at.x(), spots[:, 1] - at.y())
-            away = np.where(np.isfinite(away), away, np.inf)
-            if len(away) and away.min() <= HIT:
-                return panel, int(away.argmin())
-        return None
+    def dress(self) -> None:
+        """Take the colours of the theme."""
+        for panel in self.panels:
+            panel.dress()
 
-    # painting -------------------------------------------------------------------------------------------------
-    def paintEvent(self, event: object) -> None:
-        p = QPainter(self)
-        p.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
-        t = theme.current()
-        p.fillRect(self.rect(), QColor(t.panel))
-        if self.message or not self.looks:
-            p.setFont(font(12))
-            p.setPen(QColor(t.muted))
-            p.drawText(QRectF(self.rect()).adjusted(12, 4, -12, -4), CENTRE | Qt.TextFlag.TextWordWrap, self.message)
-        else:
-            for panel, (middle, radius) in enumerate(self.cells()):
-                self._paint(p, panel, middle, radius)
-            p.setFont(font(11))
-            p.setPen(QColor(t.muted))
-            box = QRectF(GAP, self.height() - FOOTER, self.width() - 2 * GAP, FOOTER)
-            p.drawText(
-                box, CENTRE, p.fontMetrics().elidedText(self.note, Qt.TextElideMode.ElideRight, int(box.width()))
-            )
-        p.end()
-
-    def _paint(self, p: QPainter, panel: int, middle: QPointF, radius: float) -> None:
-        t, look = theme.current(), self.looks[panel]
-        p.setFont(font(12, bold=True))
-        p.setPen(QColor(t.text))
-        room = 2 * radius + 2 * GAP
-        title = p.fontMetrics().elidedText(look.title, Qt.TextElideMode.ElideRight, int(room))
-        p.drawText(QRectF(middle.x() - room / 2, 0, room, HEADER), CENTRE, title)
-        p.save()
-        disc = QPainterPath()
-        disc.addEllipse(middle, radius, radius)
-        p.setClipPath(disc)
-        p.fillPath(disc, QColor(t.raised))
-        faces = faces_near(look.places, look.faces, self.shown())
-        self._paint_surface(p, panel, faces, middle, radius)
-        self._paint_wires(p, panel, faces, radius)
-        unit = radius / self.shown()
-        self._paint_patch(p, look, middle, unit)
-        if look.exact < self.shown():
-            p.setBrush(Qt.BrushStyle.NoBrush)
-            p.setPen(QPen(QColor(t.bad), 1.5, Qt.PenStyle.DashLine))
-            p.drawEllipse(middle, look.exact * unit, look.exact * unit)
-        self._paint_frame(p, look, middle, radius)
-        paint_sphere(p, middle, "accent")
-        if self.hot is not None and self.hot < len(look.places) and np.isfinite(look.places[self.hot]).all():
-            paint_ring(p, self.vertex_at(self.hot, panel), True)
-        p.restore()
-        p.setBrush(Qt.BrushStyle.NoBrush)
-        p.setPen(QPen(QColor(t.line), 1))
-        p.drawEllipse(middle, radius, radius)
-
-    def _paint_surface(self, p: QPainter, panel: int, faces: Array, middle: QPointF, radius: float) -> None:
-        """Paint the colours, which are kept as a picture until something in it changes."""
-        look = self.looks[panel]
-        on_screen = p.paintEngine().type() == QPaintEngine.Type.Raster
-        side = round(2 * radius * (max(p.deviceTransform().m11(), 1.0) if on_screen else 2.0))
-        key = (look.places, look.colours, self.shown(), side)
-        kept = self._kept.get(panel)
-        if kept is None or kept[0][2:] != key[2:] or any(a is not b for a, b in zip(kept[0][:2], key[:2], strict=True)):
-            spots = side / 2 + look.places * np.array([1, -1]) * (side / 2 / self.shown())
-            pixels = np.ascontiguousarray(raster(spots, faces, look.colours, side))
-            image = QImage(pixels.data, side, side, 4 * side, QImage.Format.Format_RGBA8888).copy()
-            kept = self._kept[panel] = (key, image)
-        p.drawImage(QRectF(middle.x() - radius, middle.y() - radius, 2 * radius, 2 * radius), kept[1])
-
-    def _paint_wires(self, p: QPainter, panel: int, faces: Array, radius: float) -> None:
-        spots = self.spots(panel)
-        if not len(faces) or 2 * radius / np.sqrt(len(faces)) < 3:  # too many to be told apart
-            return
-        p.setPen(QPen(faded(theme.current().muted, 70), 1))
-        p.setBrush(Qt.BrushStyle.NoBrush)
-        for face in faces:
-            p.drawPolygon(QPolygonF([QPointF(*spots[k]) for k in face]))
-
-    def _paint_patch(self, p: QPainter, look: PatchLook, middle: QPointF, unit: float) -> None:
-        """Draw where the network looks: rings and rays in the frame in use, and the places where they meet."""
-        if not look.rings or not look.rays:
-            return
-        t, reach = theme.current(), look.reach * unit
-        # the frame's own X points to the right, so these do not turn with the surface
-        angles = np.arange(look.rays) * (2 * np.pi / look.rays)
-        ways = np.stack([np.cos(angles), -np.sin(angles)], 1)
-        p.setBrush(Qt.BrushStyle.NoBrush)
-        for ink, width in ((faded(t.plot, 150), 2.6), (faded(t.first, 230), 1.0)):
-            p.setPen(QPen(ink, width))
-            for ring in range(1, look.rings + 1):
-                p.drawEllipse(middle, reach * ring / look.rings, reach * ring / look.rings)
-            for x, y in ways:
-                p.drawLine(middle, middle + QPointF(x, y) * reach)
-        p.setPen(QPen(QColor(t.plot), 0.8))
-        p.setBrush(QColor(t.first))
-        for ring in range(1, look.rings + 1):
-            for x, y in ways:
-                p.drawEllipse(middle + QPointF(x, y) * (reach * ring / look.rings), 2.2, 2.2)
-
-    def _paint_frame(self, p: QPainter, look: PatchLook, middle: QPointF, radius: float) -> None:
-        """Draw the axes of the frame, and dashed where those of the other side of the square lie."""
-        frames = [(look.frame, False)] if look.other is None else [(look.other, True), (look.frame, False)]
-        for frame, dashed in frames:
-            for k, (name, role) in enumerate(FRAME):
-                ink = QColor(getattr(theme.current(), role))
-                way = QPointF(frame[0, k], -frame[1, k])
-                tip = middle + way * (radius * AXIS)
-                style = Qt.PenStyle.DotLine if dashed else Qt.PenStyle.SolidLine
-                for colour, width in ((QColor(theme.current().plot), 4.2), (ink, 2.2)):
-                    if dashed and width > 3:
-                        continue
-                    p.setPen(QPen(colour, width, style, Qt.PenCapStyle.RoundCap))
-                    p.drawLine(middle, tip)
-                    if not dashed:
-                        side = QPointF(-way.y(), way.x()) * 4
-                        p.drawPolyline(QPolygonF([tip - way * 7 + side, tip, tip - way * 7 - side]))
-                if not dashed:
-                    self._paint_name(p, middle + way * (radius * AXIS + 10), name, ink)
-
-    def _paint_name(self, p: QPainter, at: QPointF, name: str, ink: QColor) -> None:
-        p.setPen(Qt.PenStyle.NoPen)
-        p.setBrush(faded(theme.current().plot, 200))
-        p.drawEllipse(at, 7.5, 7.5)
-        p.setFont(font(11, bold=True))
-        p.setPen(ink)
-        p.drawText(QRectF(at.x() - 9, at.y() - 9, 18, 18), CENTRE, name)
-
-    # hands ----------------------------------------------------------------------------------------------------
-    def mouseMoveEvent(self, event: Any) -> None:
-        found = self.under(event.position())
-        vertex = None if found is None else found[1]
+    def _mean(self, vertex: int | None) -> None:
         if vertex != self.hot:
             self.point_at(vertex)
             self.pointed.emit(vertex)
-
-    def mouseReleaseEvent(self, event: Any) -> None:
-        if event.button() == Qt.MouseButton.LeftButton and (found := self.under(event.position())) is not None:
-            self.picked.emit(found[1])
-
-    def mouseDoubleClickEvent(self, event: Any) -> None:
-        self._zoom(1.0)
-
-    def wheelEvent(self, event: Any) -> None:
-        turns = event.angleDelta().y() / 120
-        if not self.looks or not turns:
-            event.ignore()
-            return
-        self._zoom(self.zoom * 1.2**turns)
-        event.accept()
-
-    def _zoom(self, zoom: float) -> None:
-        self.zoom = min(max(zoom, SOFTEST), MOST)
-        self.update()
-
-    def leaveEvent(self, event: object) -> None:
-        self.point_at(None)
-        self.pointed.emit(None)

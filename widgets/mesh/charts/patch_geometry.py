@@ -67,6 +67,20 @@ def faces_near(places: Array, faces: Array, radius: float) -> Array:
     return np.asarray(faces[near[np.argsort(-away[near].min(1), kind="stable")]])
 
 
+def edges_in(places: Array, faces: Array, radius: float) -> Array:
+    """Return the parts inside a disc of the edges of faces, each edge once: (edges, 2 ends, 2)."""
+    pairs = np.unique(np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), 1), axis=0)
+    a, b = places[pairs[:, 0]], places[pairs[:, 1]]
+    # |a + s (b - a)| = radius
+    way = b - a
+    square, half = np.maximum((way**2).sum(1), 1e-30), (a * way).sum(1)
+    root = half**2 - square * ((a**2).sum(1) - radius**2)
+    deep = np.sqrt(np.maximum(root, 0.0))
+    low, high = (np.clip((-half + sign * deep) / square, 0, 1)[:, None] for sign in (-1, 1))
+    inside = (root > 0) & (high > low)[:, 0]
+    return np.stack([a + low * way, a + high * way], 1)[inside]
+
+
 def _cross(a: Array, b: Array) -> Array:
     return np.asarray(a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])
 

@@ -6,20 +6,21 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtGui import QColor, QMouseEvent, QPainter
+from PySide6.QtWidgets import QWidget
 
 from widgets.base import theme
 from widgets.base.words import figure
-from widgets.charts.chart import draw_mark, faded
-from widgets.maps.diagram import font
+from widgets.charts.header import Header
+from widgets.charts.inks import faded, mixed
+from widgets.charts.library import pg
+from widgets.charts.marks import CENTRE, DOT, Marks, fill, ink
+from widgets.charts.round import Disc, RoundPlot, circles, polar
 from widgets.mesh.charts.patch_geometry import Around, Array
 
 ALIKE = 1e-3  # responses that differ by less, of the largest, are alike
 LOW = 0.16  # of the radius: where the smallest response is drawn
-HEADER, FOOTER = 22, 20
-CENTRE = Qt.AlignmentFlag.AlignCenter
-LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+ROOM = 14.0  # pixels round the circle: the names of the axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +42,34 @@ class Rose:
         return (low, high) if high > low else (0.0, 1.0)
 
 
-class RoseChart(QWidget):
+class RoseChart(RoundPlot):
     """The picked channel: filled for F(x), a line for F(rho(g) x); the others are thin. Direction 0 is the axis X.
 
     A click on a thin line picks its channel.
     """
 
-    hovered = Signal(str)
     picked = Signal(int)  # a channel
     asked = Signal()  # for the layer that the message names
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.rose: Rose | None = None
-        self.message, self.link, self._span = "", "", (0.0, 1.0)
-        self.setMouseTracking(True)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
+        self.link, self._span = "", (0.0, 1.0)
+        self.rim, self.zero = self.add(pg.PlotCurveItem()), self.add(pg.PlotCurveItem())
+        self.rim.setData(*circles([1.0]))
+        self.axes = [self.add(pg.PlotCurveItem([0, x], [0, y]), 1) for x, y in ((1, 0), (0, 1))]
+        self.names = [self.add(pg.TextItem(name, anchor=(0.5, 0.5)), 1) for name in "XY"]
+        self.disc = self.add(Disc(), 2)
+        self.others = self.disc.add(pg.PlotCurveItem(connect="finite"))
+        self.curves = [self.add(pg.PlotCurveItem(connect="finite"), z) for z in (3, 4)]  # before, after
+        self.places = [self.add(Marks(symbol=DOT, pen=None), z) for z in (3, 4)]
+        self.ways = [self.add(pg.PlotCurveItem(), 5) for _ in range(2)]  # to the strongest responses
+        self.winner_marks = [self.add(Marks(symbol=DOT), 6) for _ in range(2)]
+        self.footer = Header()
+        self.item.layout.addItem(self.footer, 4, 1)
+        self.set_fonts()
+        self.dress()
+        self.reshaped()
 
     def sizeHint(self) -> QSize:
         return QSize(220, 210)
@@ -66,138 +79,97 @@ class RoseChart(QWidget):
 
     def show_rose(self, rose: Rose | None, message: str = "", link: str = "") -> None:
         """Show responses, or say why there are none; a `link` names a layer that has some."""
-        self.rose, self.message, self.link = rose, message, link
+        self.rose, self.link = rose, link
         self._span = (0.0, 1.0) if rose is None else rose.span
-        self.setCursor(Qt.CursorShape.PointingHandCursor if link else Qt.CursorShape.ArrowCursor)
-        self.update()
+        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if link else Qt.CursorShape.ArrowCursor)
+        self.message = "" if rose is not None else message or " "
+        self.viewport().update()
+        self._update()
 
     # geometry -------------------------------------------------------------------------------------------------
-    def circle(self) -> tuple[QPointF, float]:
-        """Return the middle and the radius of the highest response."""
-        room = QRectF(self.rect()).adjusted(0, HEADER, 0, -FOOTER)
-        return room.center(), max(8.0, min(room.width(), room.height()) / 2 - 14)
-
-    def radius_at(self, value: float) -> float:
-        """Return how far from the middle a response is drawn, in pixels."""
-        return float(self._radii(np.array([value]))[0])
-
-    def _radii(self, values: Array) -> Array:
+    def radii(self, values: Array) -> Array:
+        """Return how far from the middle responses are drawn; the highest one of the channel is at 1."""
         low, high = self._span
-        return np.asarray(self.circle()[1] * np.maximum(0.0, LOW + (1 - LOW) * (values - low) / (high - low)))
+        return np.maximum(0.0, LOW + (1 - LOW) * (np.nan_to_num(values) - low) / (high - low))
 
-    def spot(self, value: float, angle: float) -> QPointF:
-        """Return where a response in a direction is drawn."""
-        r, middle = self.radius_at(value), self.circle()[0]
-        return middle + QPointF(r * np.cos(angle), -r * np.sin(angle))
+    def reshaped(self) -> None:
+        """Leave room for the names of the axes."""
+        if not hasattr(self, "footer"):
+            return
+        radius = max(8.0, min(self.box.width(), self.box.height()) / 2 - ROOM)
+        room = ROOM / radius
+        self.set_ranges((-1 - room, 1 + room), (-1 - room, 1 + room))
+        for name, (x, y) in zip(self.names, ((1, 0), (0, 1))):
+            name.setPos(x * (1 + room / 2), y * (1 + room / 2))
 
-    def ring(self, values: Array) -> list[QPointF]:
-        """Return where the responses of a channel are drawn."""
-        middle, angle = self.circle()[0], np.arange(len(values)) * (2 * np.pi / len(values))
-        r = self._radii(np.nan_to_num(values))
-        spots = np.stack([middle.x() + r * np.cos(angle), middle.y() - r * np.sin(angle)], 1)
-        return [QPointF(x, y) for x, y in spots.tolist()]
-
-    # painting -------------------------------------------------------------------------------------------------
-    def paintEvent(self, event: object) -> None:
-        p = QPainter(self)
-        p.setRenderHint(QPainter.RenderHint.Antialiasing)
-        t = theme.current()
-        p.fillRect(self.rect(), QColor(t.panel))
-        if self.rose is None:
-            p.setFont(font(12))
-            p.setPen(QColor(t.muted))
-            box = QRectF(self.rect()).adjusted(12, 4, -12, -4)
-            p.drawText(box, CENTRE | Qt.TextFlag.TextWordWrap, self.message)
-            if self.link:
-                p.setPen(QColor(t.accent))
-                low = QRectF(box.left(), box.center().y() + 34, box.width(), 20)
-                p.drawText(low, CENTRE, self.link)
-        else:
-            self._paint(p, self.rose)
-        p.end()
-
-    def _paint(self, p: QPainter, rose: Rose) -> None:
-        t, (middle, radius) = theme.current(), self.circle()
-        p.setFont(font(12, bold=True))
-        p.setPen(QColor(t.text))
-        words = p.fontMetrics().elidedText(self.title(), Qt.TextElideMode.ElideRight, self.width() - 16)
-        p.drawText(QRectF(8, 0, self.width() - 16, HEADER), LEFT, words)
+    # drawing --------------------------------------------------------------------------------------------------
+    def _update(self) -> None:
+        rose = self.rose
+        if rose is None:
+            return
         low, high = self._span
-        p.setBrush(Qt.BrushStyle.NoBrush)
-        p.setPen(QPen(faded(t.line, 200), 1))
-        p.drawEllipse(middle, radius, radius)
-        if low < 0 <= high:  # where the response is zero
-            p.setPen(QPen(QColor(t.muted), 1, Qt.PenStyle.DashLine))
-            p.drawEllipse(middle, self.radius_at(0.0), self.radius_at(0.0))
-        self._paint_axes(p, middle, radius)
-        rim = QPainterPath()
-        rim.addEllipse(middle, radius, radius)
-        p.save()
-        p.setClipPath(rim)
-        p.setPen(QPen(faded(t.muted, 90), 1))
-        for channel, values in enumerate(rose.before.values):
-            if channel != rose.channel:
-                p.drawPolygon(QPolygonF(self.ring(values)))
-        p.restore()
-        p.setPen(QPen(QColor(t.first), 1.6))
-        p.setBrush(faded(t.first, 60))
-        p.drawPolygon(QPolygonF(self.ring(rose.before.values[rose.channel])))
-        p.setBrush(Qt.BrushStyle.NoBrush)
-        self._paint_places(p, rose.before, t.first)
-        if rose.after is not None:
-            p.setPen(QPen(QColor(t.text), 1.6, Qt.PenStyle.SolidLine))
-            p.drawPolygon(QPolygonF(self.ring(rose.after.values[rose.channel])))
-            self._paint_places(p, rose.after, t.text)
-        self._paint_winner(p, rose.before, t.first, "dot")
-        if rose.after is not None:
-            self._paint_winner(p, rose.after, t.text, "ring")
-        self._paint_keys(p, f"{figure(low)} … {figure(high)}")
+        self.zero.setVisible(low < 0 <= high)  # where the response is zero
+        self.zero.setData(*circles(self.radii(np.zeros(1))))
+        others = np.delete(rose.before.values, rose.channel, 0)
+        self.others.setData(*polar(self.radii(others)))
+        for k, found in enumerate((rose.before, rose.after)):
+            for item in (self.curves[k], self.places[k], self.ways[k], self.winner_marks[k]):
+                item.setVisible(found is not None)
+            if found is None:
+                continue
+            values = found.values[rose.channel]
+            x, y = polar(self.radii(values))
+            self.curves[k].setData(x[:-1], y[:-1])
+            # a band-limited function has no directions of its own
+            of_its_own = slice(len(values) if found.sampled else 0)
+            self.places[k].set_marks(x[of_its_own], y[of_its_own], 4.0)
+            best = int(np.nan_to_num(values, nan=-np.inf).argmax())
+            self.ways[k].setData([0, x[best]], [0, y[best]])
+            self.winner_marks[k].set_marks(x[best : best + 1], y[best : best + 1], (8.0, 12.0)[k])
+        keys = {self.winner_marks[0]: "F(x)"}
+        self.footer.name_keys(keys if rose.after is None else keys | {self.winner_marks[1]: "F(ρ(g)x)"})
+        self._write()
 
-    def _paint_axes(self, p: QPainter, middle: QPointF, radius: float) -> None:
+    def _write(self) -> None:
+        t, (low, high) = theme.current(), self._span
+        self.header.write([(self.title(), t.text, True)])
+        self.footer.write([(f"{figure(low)} … {figure(high)}", t.muted, False)])
+
+    def set_fonts(self) -> None:
+        super().set_fonts()
+        if hasattr(self, "footer"):
+            self.footer.set_font(self.small())
+            for name in self.names:
+                name.setFont(self.small())
+
+    def dress(self) -> None:
+        super().dress()
+        if not hasattr(self, "footer"):
+            return
         t = theme.current()
-        p.setFont(font(11))
-        for name, ink, way in (("X", t.second, QPointF(1, 0)), ("Y", t.good, QPointF(0, -1))):
-            p.setPen(QPen(QColor(ink), 1.5))
-            p.drawLine(middle, middle + way * radius)
-            at = middle + way * (radius + 8)
-            p.drawText(QRectF(at.x() - 8, at.y() - 8, 16, 16), CENTRE, name)
+        self.footer.dress()
+        self.rim.setPen(ink(t.line))
+        self.zero.setPen(ink(t.muted, style=Qt.PenStyle.DashLine))
+        self.others.setPen(ink(mixed(t.muted, t.panel, 0.35).name()))
+        for axis, name, own in zip(self.axes, self.names, (t.second, t.good)):
+            axis.setPen(ink(own, 1.5))
+            name.setColor(own)
+        self.curves[0].setFillLevel("enclosed")
+        self.curves[0].setBrush(faded(t.first, 60))
+        for k, own in enumerate((t.first, t.text)):
+            self.curves[k].setPen(ink(own, 1.6))
+            self.places[k].setBrush(fill(own))
+            self.ways[k].setPen(ink(own, alpha=170, style=Qt.PenStyle.DotLine))
+            self.winner_marks[k].setPen(ink(own, 1.4))
+            self.winner_marks[k].setBrush(None if k else fill(own))
+        self._write()
 
-    def _paint_places(self, p: QPainter, found: Around, ink: str) -> None:
-        """Mark the layer's own directions; a band-limited function has none."""
-        assert self.rose is not None
-        if found.sampled:
-            for spot in self.ring(found.values[self.rose.channel]):
-                draw_mark(p, "dot", spot, ink, 2.0)
-        p.setBrush(Qt.BrushStyle.NoBrush)
-
-    def _paint_winner(self, p: QPainter, found: Around, ink: str, mark: str) -> None:
-        values = self._picked_values(found)
-        best = int(np.nan_to_num(values, nan=-np.inf).argmax())
-        at = self.spot(float(values[best]), best * 2 * np.pi / len(values))
-        p.setPen(QPen(faded(ink, 170), 1, Qt.PenStyle.DotLine))
-        p.drawLine(self.circle()[0], at)
-        draw_mark(p, mark, at, ink, 4.0 if mark == "dot" else 6.0)
-        p.setBrush(Qt.BrushStyle.NoBrush)
-
-    def _picked_values(self, found: Around) -> Array:
-        assert self.rose is not None
-        return np.asarray(found.values[self.rose.channel])
-
-    def _paint_keys(self, p: QPainter, span: str) -> None:
-        assert self.rose is not None
-        t, y = theme.current(), self.height() - FOOTER / 2
-        keys = [("dot", "F(x)", t.first)] + ([("ring", "F(ρ(g)x)", t.text)] if self.rose.after is not None else [])
-        p.setFont(font(11))
-        x = 8.0
-        for mark, text, ink in keys:
-            draw_mark(p, mark, QPointF(x + 5, y), ink, 3.6)
-            p.setPen(QColor(t.muted))
-            wide = p.fontMetrics().horizontalAdvance(text)
-            p.drawText(QRectF(x + 13, y - 9, wide + 2, 18), LEFT, text)
-            x += wide + 24
-        wide = p.fontMetrics().horizontalAdvance(span)
-        if x + wide + 8 < self.width():
-            p.drawText(QRectF(self.width() - wide - 8, y - 9, wide + 2, 18), LEFT, span)
+    def drawForeground(self, p: QPainter, rect: QRectF) -> None:
+        super().drawForeground(p, rect)
+        if self.message and self.link:
+            room = QRectF(self.rect()).adjusted(12, 4, -12, -4)
+            p.setPen(QColor(theme.current().accent))
+            p.drawText(QRectF(room.left(), room.center().y() + 34, room.width(), 20), int(CENTRE), self.link)
 
     # words and hands ------------------------------------------------------------------------------------------
     def title(self) -> str:
@@ -210,27 +182,22 @@ class RoseChart(QWidget):
     def winners(self) -> tuple[int, int | None]:
         """Return the direction of the strongest response of the picked channel, before and after."""
         assert self.rose is not None
-        before = int(self._picked_values(self.rose.before).argmax())
-        after = self.rose.after
-        return before, None if after is None else int(self._picked_values(after).argmax())
+        before, after = self.rose.before, self.rose.after
+        best = int(before.values[self.rose.channel].argmax())
+        return best, None if after is None else int(after.values[self.rose.channel].argmax())
 
-    def _at(self, at: QPointF) -> tuple[int, int] | None:
-        """Return the channel nearest to a point and the direction, or None."""
-        if self.rose is None:
+    def nearest(self, at: QPointF) -> tuple[int, int] | None:
+        """Return the channel nearest to a position and the direction, or None."""
+        size, unit = float(np.hypot(at.x(), at.y())), self.pixels().x()
+        if self.rose is None or size > 1 + 8 / unit or size < 4 / unit:
             return None
-        middle, radius = self.circle()
-        away = at - middle
-        size = float(np.hypot(away.x(), away.y()))
         values = self.rose.before.values
-        if size > radius + 8 or size < 4:
-            return None
-        k = round(float(np.arctan2(-away.y(), away.x())) / (2 * np.pi) * values.shape[1]) % values.shape[1]
-        apart = [abs(self.radius_at(float(v)) - size) for v in np.nan_to_num(values[:, k])]
-        return int(np.argmin(apart)), k
+        k = round(float(np.arctan2(at.y(), at.x())) / (2 * np.pi) * values.shape[1]) % values.shape[1]
+        return int(np.abs(self.radii(values[:, k]) - size).argmin()), k
 
     def read(self, at: QPointF) -> str:
-        """Return the read-out at a point: the picked channel in the direction of the mouse, before and after."""
-        found = self._at(at)
+        """Return the read-out at a position: the picked channel in the direction of the mouse, before and after."""
+        found = self.nearest(at)
         if found is None or self.rose is None:
             return ""
         k, count = found[1], self.rose.before.values.shape[1]
@@ -239,21 +206,11 @@ class RoseChart(QWidget):
             words.append(f"F(ρ(g)x) {figure(float(self.rose.after.values[self.rose.channel, k]))}")
         return ", ".join(words)
 
-    def mouseMoveEvent(self, event: object) -> None:
-        at = event.position()  # type: ignore[attr-defined]
-        text = self.read(at)
-        self.hovered.emit(text)
-        if text:
-            QToolTip.showText(event.globalPosition().toPoint(), text, self)  # type: ignore[attr-defined]
-        else:
-            QToolTip.hideText()
-
-    def mouseReleaseEvent(self, event: object) -> None:
-        if self.rose is None:
-            if self.link:
-                self.asked.emit()
-        elif (found := self._at(event.position())) is not None:  # type: ignore[attr-defined]
+    def clicked_at(self, at: QPointF) -> None:
+        if (found := self.nearest(at)) is not None:
             self.picked.emit(found[0])
 
-    def leaveEvent(self, event: object) -> None:
-        self.hovered.emit("")
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        if self.message and self.link:
+            self.asked.emit()

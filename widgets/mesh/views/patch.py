@@ -11,12 +11,12 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from explorer.spaces.mesh.values import GeodesicPatch, MeshPart
-from explorer.square.frame import Frame, Square
-from explorer.state.state import State
+from explorer.square.frame import Square
 from widgets.base import theme
-from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.frame_view import FrameView
+from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import counterpart, figure, subject
-from widgets.charts.chart import Adaptive
+from widgets.charts.adaptive import Adaptive
 from widgets.mesh.charts.kernel_chart import KernelChart
 from widgets.mesh.charts.patch_chart import PatchChart
 from widgets.mesh.charts.patch_geometry import PatchLook, angle_of, around, frame_map, plane, radius_of
@@ -31,16 +31,17 @@ SCALARS = "This layer has scalars, which point nowhere."
 ELSEWHERE = "Responses at every rotation are at"
 NO_KERNELS = "No layer of this network shows weight functions on a patch."
 
+Found = tuple[Square, MeshPart]
 
-class PatchView(View):
+
+class PatchView(FrameView[Found]):
     """Three parts: the patch, the rose of responses, the kernels. A click on a vertex of the patch selects it."""
 
-    POINTS_AT = "vertex"
+    POINTS_AT, FOLLOWS, NOTHING, NONE = "vertex", ("node",), NOTHING, NONE
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.frame: Frame | None = None
-        self.state, self._told, self.choice = State(), False, Choice()
+        self.choice = Choice()
         self._kept: dict[tuple[int, str], NDArray[Any]] = {}
         self._of: Any = None  # the surface, vertex and model that the zoom belongs to
         self.patch, self.rose, self.kernels = PatchChart(self), RoseChart(self), KernelChart()
@@ -81,7 +82,7 @@ class PatchView(View):
         self.rose.picked.connect(self._pick_channel)
         self.rose.asked.connect(self._ask_layer)
         self.kernels.hovered.connect(self.hovered)
-        self.model.activated.connect(lambda _: self._draw())
+        self.model.activated.connect(lambda _: self.refresh())
         self.layer.activated.connect(lambda _: self._draw_kernels(False))
         self.pointer.moved.connect(self.patch.point_at)
         self.pointer.chosen.connect(self._choose)
@@ -89,22 +90,11 @@ class PatchView(View):
         self.show_frame(None)
 
     # what comes in --------------------------------------------------------------------------------------------
-    def show_frame(self, frame: Frame | None) -> None:
-        self.frame = frame
-        if frame is not None and not self._told:
-            self.state = frame.state
-        self._draw()
-
-    def set_state(self, state: State) -> None:
-        before, self.state, self._told = self.state, state, True
-        if before.node != state.node:
-            self._when_visible("state", self._draw)
-
-    def parts(self) -> list[tuple[Square, MeshPart]]:
+    def parts(self) -> list[Found]:
         """Return the squares that live on a mesh."""
         return self.frame.parts(MeshPart, self.MOST) if self.frame is not None else []
 
-    def shown(self) -> tuple[Square, MeshPart] | None:
+    def shown(self) -> Found | None:
         """Return the square that is looked at: of two models the chosen one."""
         parts = self.parts()
         return parts[min(max(0, self.model.currentIndex()), len(parts) - 1)] if parts else None
@@ -117,20 +107,21 @@ class PatchView(View):
         """Take over how the surface is coloured."""
         if choice != self.choice:
             self.choice = choice
-            self._when_visible("state", self._draw)
+            self._when_visible("state", self.follow)
 
     # what is drawn --------------------------------------------------------------------------------------------
-    def _draw(self) -> None:
+    def show_empty(self, sentence: str) -> None:
         self._offer_models()
-        shown = self.shown()
-        self._right.setVisible(shown is not None)
-        self.rose.setVisible(shown is not None and self.state.node is not None)
-        if shown is None:
-            said = NONE if self.frame is not None and self.frame.squares else NOTHING
-            self.patch.show_looks((), 1.0, said)
-            self.rose.show_rose(None)
-            return
-        square, part = shown
+        self._right.hide()
+        self.rose.hide()
+        self.patch.show_looks((), 1.0, sentence)
+        self.rose.show_rose(None)
+
+    def draw(self, parts: list[Found]) -> None:
+        self._offer_models()
+        self._right.show()
+        self.rose.setVisible(self.state.node is not None)
+        square, part = self.shown() or parts[0]
         self._draw_patch(square, part)
         self._draw_rose(square, part)
         self._draw_kernels(True)
@@ -173,8 +164,9 @@ class PatchView(View):
             )  # fmt: skip
         of = (part.shape.key, node, square.model)
         if of != self._of:
-            self._of, self.patch.zoom = of, 1.0
-        self.patch.note = _patch_words(patch, rings, rays)
+            self._of = of
+            self.patch.set_zoom(1.0)
+        self.patch.notes = _patch_words(patch, rings, rays)
         self.patch.show_looks(made, radius_of(patch.polar, patch.reach if rings else 0.0))
 
     def _same(self, panel: int, name: str, now: NDArray[Any]) -> NDArray[Any]:
@@ -255,9 +247,10 @@ class PatchView(View):
         for label in (self._label, self.words):
             label.setStyleSheet(f"color: {theme.current().muted};")
         if self.parts():
-            self._draw()
-        for chart in (self.patch, self.rose, self.kernels):
-            chart.update()
+            self.refresh()
+        self.patch.dress()
+        self.rose.dress()
+        self.kernels.dress()
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         shown = self.shown()
@@ -308,11 +301,11 @@ def _side_words(matrix: NDArray[Any]) -> str:
     return f"ρ(g)x · turned {turn:.4g}°" if turn else "ρ(g)x · the same frame"
 
 
-def _patch_words(patch: GeodesicPatch, rings: int, rays: int) -> str:
+def _patch_words(patch: GeodesicPatch, rings: int, rays: int) -> tuple[str, ...]:
     words = [f"{rings} rings × {rays} rays up to {figure(patch.reach)}"] if rings else []
     if np.isfinite(patch.injectivity):
         words.append(f"log map exact up to {figure(patch.injectivity)} (dashed)")
-    return " · ".join(words)
+    return tuple(words)
 
 
 def kernel_layer(square: Square, names: list[str]) -> str:

@@ -1,0 +1,89 @@
+"""Plots about a point: one scale for both axes, no axes, and a round window in which things are cut off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath
+from PySide6.QtWidgets import QWidget
+
+from widgets.base import theme
+from widgets.charts.axes import NameAxis, ValueAxis
+from widgets.charts.library import pg
+from widgets.charts.plot import Plot
+
+FINE = 96  # corners of a circle
+
+Points = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+class RoundPlot(Plot):
+    """A plot of distances from its middle, which the mouse does not move."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, left=ValueAxis("left"), bottom=NameAxis("bottom"))
+        for axis in (self.left, self.bottom):
+            axis.setStyle(showValues=False)
+            axis.setGrid(False)
+            axis.setTicks([])
+        self.frame.layout.setContentsMargins(8, 0, 8, 0)
+        self.box.setMouseEnabled(x=False, y=False)
+        self.box.keep_round()
+
+    def dress(self) -> None:
+        super().dress()
+        self.box.borderRect.setPen(Qt.PenStyle.NoPen)
+
+    def drawBackground(self, p: QPainter, rect: QRectF) -> None:
+        p.fillRect(self.rect(), QColor(theme.current().panel))
+
+
+class Disc(pg.GraphicsObject):
+    """A round window: what is added to it is cut off at its rim."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.radius = 1.0
+        self.brush = QBrush(Qt.BrushStyle.NoBrush)
+        self.setFlag(self.GraphicsItemFlag.ItemClipsChildrenToShape)
+
+    def set_radius(self, radius: float) -> None:
+        if radius != self.radius:
+            self.prepareGeometryChange()
+            self.radius = radius
+
+    def add(self, item: Any, z: float = 0.0) -> Any:
+        item.setParentItem(self)
+        item.setZValue(z)
+        return item
+
+    def boundingRect(self) -> QRectF:
+        return QRectF(-self.radius, -self.radius, 2 * self.radius, 2 * self.radius)
+
+    def shape(self) -> QPainterPath:
+        path = QPainterPath()
+        path.addEllipse(self.boundingRect())
+        return path
+
+    def paint(self, p: QPainter, *rest: Any) -> None:
+        p.setPen(Qt.PenStyle.NoPen)
+        p.setBrush(self.brush)
+        p.drawEllipse(self.boundingRect())
+
+
+def polar(radii: NDArray[Any]) -> Points:
+    """Return the closed curves through radii (curves, directions), one after the other with a gap between them."""
+    radii = np.atleast_2d(radii)
+    angle = np.append(np.arange(radii.shape[1]) * (2 * np.pi / radii.shape[1]), 0.0)
+    closed = np.concatenate([radii, radii[:, :1]], 1)
+    spots = np.stack([closed * np.cos(angle), closed * np.sin(angle)])
+    spots = np.pad(spots, ((0, 0), (0, 0), (0, 1)), constant_values=np.nan)
+    return spots[0].ravel(), spots[1].ravel()
+
+
+def circles(radii: Any) -> Points:
+    """Return circles about the middle."""
+    return polar(np.repeat(np.asarray(radii, dtype=float).reshape(-1, 1), FINE, 1))
