@@ -44,7 +44,7 @@ class Mouse:
 
     def double_click(self, point: QPointF) -> None:
         self.click(point)
-        self._down = LEFT
+        self.down = LEFT
         self._send(QEvent.Type.MouseButtonDblClick, point, LEFT, PLAIN)
         self.release(point)
 
