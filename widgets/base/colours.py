@@ -30,6 +30,12 @@ def colour_table(kind: str) -> list[int]:
     return _tables[key]
 
 
+def lookup_table(kind: str) -> NDArray[np.uint8]:
+    """Return the same colours as pyqtgraph wants them: rows of red, green, blue and opaqueness."""
+    known = np.array(colour_table(kind), np.uint32)
+    return np.stack([known >> 16 & 255, known >> 8 & 255, known & 255, known >> 24], axis=1).astype(np.uint8)
+
+
 def heat_image(share: NDArray[Any], ink: QColor) -> QImage:
     """Return shares of the largest magnitude (height, width) as one colour, more opaque where larger."""
     pixels = np.empty((*share.shape, 4), np.uint8)  # blue, green, red, alpha: ARGB32 in memory

@@ -73,7 +73,7 @@ class Bar(pg.ColorBarItem):
         super().__init__(interactive=False, width=10, orientation="vertical", rounding=1e-9)
         self.table = table
         self.layout.setContentsMargins(gap, 0, 0, 0)
-        self.axis.setStyle(tickLength=3)
+        self.axis.setStyle(tickLength=3, hideOverlappingLabels=False)
         self.axis.tickStrings = lambda values, scale, spacing: [text(v) for v in values]
         self.ramp = QGraphicsRectItem(0, 0, 1, 256)
         self.ramp.setPen(QPen(Qt.PenStyle.NoPen))

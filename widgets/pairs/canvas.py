@@ -12,11 +12,12 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFontMetricsF
 from PySide6.QtWidgets import QGraphicsView, QSizePolicy, QWidget
 
+from widgets.base.camera import Camera
 from widgets.base.theme import current
 from widgets.charts.library import pg
 from widgets.charts.marks import fill, ink
 from widgets.maps.diagram import DOT, Label, font
-from widgets.pairs.panel import BAR, NEAREST, SMALL_TITLE, TITLE, PairCamera, Panel
+from widgets.pairs.panel import BAR, NEAREST, SMALL_TITLE, TITLE, Panel
 from widgets.pairs.picture import Picture
 from widgets.pairs.tiles import TileStore
 
@@ -48,13 +49,12 @@ class PairCanvas(pg.GraphicsView):
         self.pictures: list[Picture] = []  # of the panels, then spare ones
         self.headings: list[tuple[Panel, QRectF]] = []  # what stands above several heads, and where
         self._words: list[Label] = []
-        self.camera = PairCamera(self)
-        self.camera.changed.connect(self._follow)
+        self.camera = Camera(self)
+        self.camera.changed.connect(self._move)
         self.store = TileStore()
         self.selected: tuple[int | None, int | None] = (None, None)
         self.hover: tuple[int, int] | None = None
         self._last_move = 0.0
-        self._linking = False  # boxes follow the camera, not the camera a box
         self.patient = False  # a figure waits for all tiles
         self.ratio = 0.0  # pixels of a figure's device to one of the widget; 0 for the screen's
         self._more = QTimer(self, singleShot=True, interval=0)
@@ -93,8 +93,7 @@ class PairCanvas(pg.GraphicsView):
         self.arrange()
 
     def _make_picture(self) -> Picture:
-        picture = Picture()
-        picture.box.sigRangeChanged.connect(lambda *changed: self._moved(picture))
+        picture = Picture(self.camera)
         picture.dragged.connect(lambda row, y, done: self._drag_label(picture, row, y, done))
         self.addItem(picture)
         return picture
@@ -124,11 +123,9 @@ class PairCanvas(pg.GraphicsView):
                     self.headings.append((group[0], _place_heads(group, box)))
             largest = max(panel.matrix.n / panel.frame.width() for panel in self.panels)
             self.camera.most = max(1.0, NEAREST * largest)
-            self._linking = True
             for picture, panel in zip(self.pictures, self.panels):
                 picture.selected, picture.hover = self.selected, self.hover
-                picture.show_panel(panel, self.camera)
-            self._linking = False
+                picture.show_panel(panel)
         self._write_headings()
         self.viewport().update()
 
@@ -180,24 +177,8 @@ class PairCanvas(pg.GraphicsView):
         if not self.complete:
             self._more.start()
 
-    def _follow(self) -> None:
-        """Show the part that the camera sees in every box."""
+    def _move(self) -> None:
         self._last_move = time.perf_counter()
-        self._linking = True
-        for picture in self.shown:
-            picture.follow()
-        self._linking = False
-
-    def _moved(self, picture: Picture) -> None:
-        """Take the range of a box that somebody zoomed or moved."""
-        if self._linking or picture not in self.shown:
-            return
-        (left, right), (top, bottom) = picture.box.viewRange()
-        n, wide = max(1, picture.panel.matrix.n), max(right - left, bottom - top)
-        before = self.camera.zoom, self.camera.x, self.camera.y
-        self.camera.set(n / wide, (left + right) / (2 * n), (top + bottom) / (2 * n))
-        if before == (self.camera.zoom, self.camera.x, self.camera.y):
-            self._follow()  # a box alone must not leave the others
 
     # where ------------------------------------------------------------------------------------------------------
     def picture_of(self, panel: Panel) -> Picture:

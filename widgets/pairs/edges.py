@@ -308,7 +308,7 @@ class PairBar(Bar):
     def __init__(self) -> None:
         super().__init__(gap=0.0)
         self.set_font(font(10))
-        self.axis.setWidth(BAR - 10)
+        self.axis.setWidth(BAR + 2)  # "≥0.00293" has room
         self._followed: tuple[Any, ...] = ()
 
     def follow(self, style: Style, beyond: bool) -> None:

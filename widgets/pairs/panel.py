@@ -20,20 +20,6 @@ NEAREST = 36.0  # pixels of a cell when zoomed in as far as it goes
 LABELLED = 11.0  # pixels of a row from which each can bear its name
 
 
-class PairCamera(Camera):
-    """What part of the matrices is seen; all panels share it. The zoom goes as far as cells can be read."""
-
-    most = 64.0
-
-    def set(self, zoom: float, x: float, y: float) -> None:
-        zoom = min(max(zoom, 1.0), self.most)
-        half = 0.5 / zoom
-        x, y = min(max(x, half), 1 - half), min(max(y, half), 1 - half)
-        if (zoom, x, y) != (self.zoom, self.x, self.y):
-            self.zoom, self.x, self.y = zoom, x, y
-            self.changed.emit()
-
-
 @dataclass(eq=False)
 class Panel:
     """A matrix with all that its picture depends on.

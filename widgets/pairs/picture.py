@@ -11,9 +11,9 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsRectItem
 
 from widgets.base.camera import Camera
-from widgets.base.colours import colour_table
+from widgets.base.colours import lookup_table
 from widgets.base.theme import current
-from widgets.charts.box import Box
+from widgets.charts.box import CameraBox
 from widgets.charts.heat import Cells
 from widgets.charts.inks import faded
 from widgets.charts.library import pg
@@ -23,31 +23,7 @@ from widgets.pairs.edges import Edges, PairBar
 from widgets.pairs.panel import BAR, Panel
 from widgets.pairs.tiles import Style, TileStore
 
-NOTCH = 1.25  # a notch of the wheel
 FEW_LINES = 10  # between clusters: more of them are fainter
-
-
-class PairBox(Box):
-    """Rows downwards, columns to the right; the wheel with Shift scrolls (with Alt too: sideways)."""
-
-    def __init__(self) -> None:
-        super().__init__(lambda at: False, lambda at, done: None)
-        self.setMouseEnabled(True, True)
-        self.invertY(True)
-        self.state["wheelScaleFactor"] = -np.log(NOTCH) / np.log(1.02) / 120
-
-    def wheelEvent(self, event: Any, axis: int | None = None) -> None:
-        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        # Shift turns the wheel sideways on some systems already
-        sideways = event.orientation() == Qt.Orientation.Horizontal
-        if not shift and not sideways:
-            super().wheelEvent(event, axis)
-            return
-        low, high = self.viewRange()[0]
-        by = -0.15 * (high - low) * event.delta() / 120
-        aside = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier) or (sideways and not shift)
-        self.translateBy(x=by if aside else None, y=None if aside else by)
-        event.accept()
 
 
 class Tiles(Cells):
@@ -74,7 +50,7 @@ class Tiles(Cells):
         step = 2**level
         if cells.size:
             rect = QRectF(columns[0] * step, rows[0] * step, cells.shape[1] * step, cells.shape[0] * step)
-            self.setImage(np.ascontiguousarray(cells), autoLevels=False, rect=rect, lut=_table(style.kind))
+            self.setImage(np.ascontiguousarray(cells), autoLevels=False, rect=rect, lut=lookup_table(style.kind))
         else:
             self.clear()
         return style
@@ -107,14 +83,14 @@ class Picture(pg.GraphicsWidget):
 
     dragged = Signal(int, float, bool)  # a row's label: the row, pixels below the top, whether it was let go
 
-    def __init__(self) -> None:
+    def __init__(self, camera: Camera) -> None:
         super().__init__()
         self.panel: Panel
-        self.camera: Camera
+        self.camera = camera
         self.complete = True
         self.selected: tuple[int | None, int | None] = (None, None)  # nodes, as numbered in x
         self.hover: tuple[int, int] | None = None
-        self.box = PairBox()
+        self.box = CameraBox(camera)
         self.box.setParentItem(self)
         self.tiles = Tiles()
         self.breaks = pg.PlotCurveItem(connect="pairs", antialias=False)
@@ -129,15 +105,15 @@ class Picture(pg.GraphicsWidget):
         self.title.setParentItem(self)
         self.edges: Edges | None = None
         self.bar: PairBar | None = None
+        self.box.sigRangeChanged.connect(self.follow)
 
     # what is shown ----------------------------------------------------------------------------------------------
-    def show_panel(self, panel: Panel, camera: Camera) -> None:
+    def show_panel(self, panel: Panel) -> None:
         """Show a panel where it was placed."""
-        self.panel, self.camera = panel, camera
+        self.panel = panel
+        self.setVisible(True)
         n = max(1, panel.matrix.n)
         self.box.setGeometry(panel.frame)
-        self.box.set_whole((0, n), (0, n))
-        self.box.setLimits(minXRange=n / camera.most, minYRange=n / camera.most)  # type: ignore[attr-defined]
         lines = panel.view.breaks.tolist()
         along = np.array([(0, n, at, at) for at in lines], float).ravel()
         across = np.array([(at, at, 0, n) for at in lines], float).ravel()
@@ -150,12 +126,12 @@ class Picture(pg.GraphicsWidget):
         if self.edges is not None:
             self.edges.setVisible(not panel.small)
             if not panel.small:
-                self.edges.show_panel(panel, camera)
+                self.edges.show_panel(panel, self.camera)
         panel.write_title(self.title)
         self._place_bar()
         self.dress()
+        self.box.show_size(n, n)
         self.follow()
-        self.setVisible(True)
 
     def _place_bar(self) -> None:
         panel, frame = self.panel, self.panel.frame
@@ -190,11 +166,9 @@ class Picture(pg.GraphicsWidget):
             self.edges.show_sums(self.hover)
         return known
 
-    def follow(self) -> None:
-        """Show the part that the camera sees."""
-        camera, n, half = self.camera, max(1, self.panel.matrix.n), 0.5 / self.camera.zoom
-        ends = [(n * (middle - half), n * (middle + half)) for middle in (camera.x, camera.y)]
-        self.box.setRange(xRange=ends[0], yRange=ends[1], padding=0)
+    def follow(self, *changed: Any) -> None:
+        """Place what depends on the part that is seen."""
+        camera, half = self.camera, 0.5 / self.camera.zoom
         self._place_marks()
         frame = QRectF(self.box.rect())
         size = frame.width() / camera.zoom
@@ -272,9 +246,3 @@ class Picture(pg.GraphicsWidget):
         (low, high), height = self.box.viewRange()[1], self.panel.frame.height()
         row = int(low + min(max(y / height, 0.0), 1.0) * (high - low))
         return min(max(row, 0), self.panel.seen(self.camera)[0][1] - 1)
-
-
-def _table(kind: str) -> Any:
-    """Return the colours of the indices as pyqtgraph wants them: red, green, blue, opaqueness."""
-    known = np.array(colour_table(kind), np.uint32)
-    return np.stack([known >> 16 & 255, known >> 8 & 255, known & 255, known >> 24], axis=1).astype(np.uint8)
