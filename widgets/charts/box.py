@@ -82,6 +82,10 @@ class Box(pg.ViewBox):
         self.keys, self._held = event.modifiers(), not event.isFinish()
         self._dragged(self.mapSceneToView(event.scenePos()), event.isFinish())
 
+    def wheelEvent(self, event: Any, axis: int | None = None) -> None:
+        self.childTransform()  # brings it up to date: several notches may come between two paints
+        super().wheelEvent(event, axis)
+
     def mouseClickEvent(self, event: Any) -> None:
         if event.button() == Qt.MouseButton.RightButton and self.menu is None:
             self.setMenuEnabled(True)  # made now: eighty widgets a chart are not made for nobody

@@ -8,32 +8,36 @@ from typing import Any
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QWidget
+from PySide6.QtWidgets import QGraphicsScene, QGraphicsView, QWidget
 
 from widgets.base.camera import Camera
 from widgets.base.theme import current
+from widgets.charts.library import pg
 from widgets.maps.diagram import ColourBar, Label
 from widgets.maps.map_item import MapItem, Place
 
 
-class Canvas(QGraphicsView):
+class Canvas(pg.GraphicsView):
     """A scene in screen pixels, one to one; it keeps neither keys nor dropped files to itself."""
 
     turned = Signal(float)  # notches of the wheel with Ctrl
     resized = Signal()
     moved = Signal()  # the mouse, over the scene
 
-    def __init__(self, scene: QGraphicsScene, parent: QWidget | None = None) -> None:
-        super().__init__(scene, parent)
-        scene.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, background=None)
+        self.setCentralItem(None)
+        self.setCacheMode(QGraphicsView.CacheModeFlag(0))
+        self.scene().setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
+        self.scene().contextMenu = []  # a figure is exported with its whole view
         self.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.TextAntialiasing)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAcceptDrops(False)
         self.viewport().setAcceptDrops(False)
+
+    def close(self) -> bool:
+        # pyqtgraph's own takes the scene apart, which crashes while somebody holds one of its items
+        return QGraphicsView.close(self)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
@@ -61,9 +65,7 @@ class MapGrid(Canvas):
     pointed = Signal(object)  # (channel, row, column) under the cursor, or None
 
     def __init__(self, parent: QWidget | None = None, title: str = "") -> None:
-        scene = QGraphicsScene()
-        super().__init__(scene, parent)
-        scene.setParent(self)
+        super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.enlarges = True
         self.camera = Camera(self)
@@ -73,7 +75,7 @@ class MapGrid(Canvas):
         self.title.bold = True
         self.margins = (14.0, 12.0, 12.0, 12.0)  # left, top, right, bottom: room for axes
         for part in (self.item, self.bar, self.title):
-            scene.addItem(part)
+            self.addItem(part)
         self.title.set_text(title)
         self.resized.connect(self.arrange)
         self.item.hovered.connect(self.pointed)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QKeyEvent
-from PySide6.QtWidgets import QGraphicsScene, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from explorer.spaces.graph.values import GraphPart
 from explorer.square.frame import Frame, Square
@@ -47,8 +47,8 @@ class Stage(View):
         self._rows = RowHand(self.wished.emit)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(360, 280)
-        self._scene = QGraphicsScene(self)
-        self.canvas = Canvas(self._scene, self)
+        self.canvas = Canvas(self)
+        self._scene = self.canvas.scene()
         self.canvas.turned.connect(self._dilate)
         self.canvas.resized.connect(self._arrange)
         self.canvas.moved.connect(self._show_hint)
