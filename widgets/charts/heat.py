@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QLinearGradient, QPaintEngine, QPainter, QPen
-from PySide6.QtWidgets import QGraphicsRectItem
+from PySide6.QtWidgets import QGraphicsRectItem, QWidget
 
 from widgets.base import theme
 from widgets.charts.library import pg
@@ -82,6 +82,10 @@ class Bar(pg.ColorBarItem):
         self.line = pg.InfiniteLine(angle=0)
         self.line.setVisible(False)
         self.addItem(self.line, ignoreBounds=True)
+
+    def adopt(self, view: QWidget) -> None:
+        """Give the menu that pyqtgraph makes for every bar a parent, else it outlives the view."""
+        self.ctrlMenu.setParent(view, Qt.WindowType.Popup)
 
     def set_font(self, font: QFont) -> None:
         self.axis.setTickFont(font)

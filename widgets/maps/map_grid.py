@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QGraphicsScene, QGraphicsView, QWidget
 from widgets.base.camera import Camera
 from widgets.base.theme import current
 from widgets.charts.library import pg
-from widgets.maps.diagram import ColourBar, Label
+from widgets.maps.colour_bar import ColourBar
+from widgets.maps.diagram import Label
 from widgets.maps.map_item import MapItem, Place
 
 
@@ -71,6 +72,7 @@ class MapGrid(Canvas):
         self.camera = Camera(self)
         self.item = MapItem(self.camera)
         self.bar = ColourBar()
+        self.bar.adopt(self)
         self.title = Label(12, "text")
         self.title.bold = True
         self.margins = (14.0, 12.0, 12.0, 12.0)  # left, top, right, bottom: room for axes
@@ -124,6 +126,7 @@ class MapGrid(Canvas):
     def apply_theme(self) -> None:
         self.scene().setBackgroundBrush(QColor(current().panel))
         self.item.refresh_colours()
+        self.bar.dress()
         self.scene().update()
 
     def _pick(self, channel: int, row: int, column: int) -> None:

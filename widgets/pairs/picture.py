@@ -141,6 +141,7 @@ class Picture(pg.GraphicsWidget):
         if there and self.bar is None:
             self.bar = PairBar()
             self.bar.setParentItem(self)
+            self.bar.adopt(self.getViewWidget())
         if self.bar is not None:
             self.bar.setVisible(there)
             self.bar.setGeometry(QRectF(left, frame.top(), BAR, height))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtWidgets import QGraphicsScene
@@ -11,7 +13,8 @@ from explorer.square.frame import Square
 from widgets.base.camera import Camera
 from widgets.base.words import figure, inherited
 from widgets.graph.link import stretch
-from widgets.maps.diagram import Arrow, ColourBar, Label, ReadOut
+from widgets.maps.colour_bar import ColourBar
+from widgets.maps.diagram import Arrow, Label, ReadOut
 from widgets.maps.linking import Link, Place, Places, precise, spacing_of
 from widgets.maps.map_item import MapItem
 from widgets.stage.layout import Boxes, RowBoxes, below
@@ -52,7 +55,8 @@ class StageRow:
         self.minus.set_text("−")
         self.equals.set_text("=")
         self.bar, self.readout = ColourBar(), ReadOut()
-        for item in (
+        self.bar.adopt(scene.views()[0])
+        items: tuple[Any, ...] = (
             *self.panels.values(),
             *self.captions.values(),
             *(
@@ -65,7 +69,8 @@ class StageRow:
                 self.readout,
             ),
             *(self.down_left, self.down_right, *self.down_labels, self.minus, self.equals),
-        ):
+        )
+        for item in items:
             scene.addItem(item)
 
     # layout -----------------------------------------------------------------------------------------------
@@ -118,7 +123,14 @@ class StageRow:
     # content ----------------------------------------------------------------------------------------------
     def set_visible(self, visible: bool, back: bool) -> None:
         """Show or hide the row. The heading is the layout's to show, what is absent the frame's."""
-        always = (self.down_left, self.down_right, self.across, self.across_label, self.bar, self.readout)
+        always: tuple[Any, ...] = (
+            self.down_left,
+            self.down_right,
+            self.across,
+            self.across_label,
+            self.bar,
+            self.readout,
+        )
         for item in (*self.panels.values(), *self.captions.values(), *always):
             item.setVisible(visible)
         self.panels["back"].setVisible(visible and back)

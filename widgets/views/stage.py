@@ -224,6 +224,8 @@ class Stage(View):
         self._scene.setBackgroundBrush(QColor(current().panel))
         for panel in (self.before, self.after, *(p for row in self.rows for p in row.panels.values())):
             panel.refresh_colours()
+        for row in self.rows:
+            row.bar.dress()
         if self.frame:
             self._show_input(self.frame.squares[:2])
         self._scene.update()
