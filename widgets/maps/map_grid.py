@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from numpy.typing import NDArray
@@ -71,12 +72,10 @@ class MapGrid(Canvas):
         self.enlarges = True
         self.camera = Camera(self)
         self.item = MapItem(self.camera)
-        self.bar = ColourBar()
-        self.bar.adopt(self)
         self.title = Label(12, "text")
         self.title.bold = True
         self.margins = (14.0, 12.0, 12.0, 12.0)  # left, top, right, bottom: room for axes
-        for part in (self.item, self.bar, self.title):
+        for part in (self.item, self.title):
             self.addItem(part)
         self.title.set_text(title)
         self.resized.connect(self.arrange)
@@ -84,14 +83,24 @@ class MapGrid(Canvas):
         self.item.picked.connect(self._pick)
         self.apply_theme()
 
+    @cached_property
+    def bar(self) -> ColourBar:
+        """Return the colour bar, made when there is something to show: half the grids never have a second model."""
+        made = ColourBar()
+        made.adopt(self)
+        self.addItem(made)
+        made.dress()
+        return made
+
     def set_values(
         self, values: NDArray[Any] | None, low: float = -1.0, high: float = 1.0, kind: str = "signed",
         order: int = 1, labels: Sequence[str] = (), names: Sequence[str] = (),
     ) -> None:  # fmt: skip
         """Show maps between two levels; see `MapItem.set_values`."""
         self.item.set_values(values, low, high, kind, order, labels, names)
-        self.bar.set_levels(low, high, kind)
-        self.bar.setVisible(values is not None and values.size > 0)
+        if values is not None or "bar" in self.__dict__:
+            self.bar.set_levels(low, high, kind)
+            self.bar.setVisible(values is not None and values.size > 0)
 
     def set_title(self, text: str, dot: str = "") -> None:
         """Set the heading; `dot` is the theme's colour before it."""
@@ -121,12 +130,14 @@ class MapGrid(Canvas):
         frame = self.item.frame().translated(self.item.pos())
         above = frame.top() - self.item.strip() - 24
         self.title.place(QRectF(frame.left(), above, max(0.0, width - frame.left() - right), 20))
-        self.bar.place(QRectF(frame.right() + 10, frame.top(), ColourBar.WIDTH, min(frame.height(), 320.0)))
+        if "bar" in self.__dict__:
+            self.bar.place(QRectF(frame.right() + 10, frame.top(), ColourBar.WIDTH, min(frame.height(), 320.0)))
 
     def apply_theme(self) -> None:
         self.scene().setBackgroundBrush(QColor(current().panel))
         self.item.refresh_colours()
-        self.bar.dress()
+        if "bar" in self.__dict__:
+            self.bar.dress()
         self.scene().update()
 
     def _pick(self, channel: int, row: int, column: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -98,11 +99,8 @@ class MapItem(QGraphicsObject):
         self.camera = camera
         self.box = CameraBox(camera, NOTCH, self._grab, self._drag)
         self.box.setParentItem(self)
-        self.image, self.heat = Mosaic(), pg.ImageItem()
-        self.lines = pg.PlotCurveItem(connect="pairs", antialias=False)
-        for z, part in enumerate((self.image, self.heat, self.lines)):
-            self.box.addItem(part, ignoreBounds=True)
-            part.setZValue(z)
+        self.image = Mosaic()
+        self.box.addItem(self.image, ignoreBounds=True)
         self.over = Over(self)
         self.box.sigRangeChanged.connect(lambda *changed: self.over.update())
         self.draggable = False
@@ -159,13 +157,28 @@ class MapItem(QGraphicsObject):
             self.update()
             self.over.update()
 
+    @cached_property
+    def heat(self) -> pg.ImageItem:
+        """Return the layer over the picture."""
+        made = pg.ImageItem()
+        self.box.addItem(made, ignoreBounds=True)
+        return made
+
+    @cached_property
+    def lines(self) -> pg.PlotCurveItem:
+        """Return the outline round what is not 0 in that layer."""
+        made = pg.PlotCurveItem(connect="pairs", antialias=False)
+        self.box.addItem(made, ignoreBounds=True)
+        return made
+
     def set_heat(self, heat: NDArray[Any] | None, role: str = "accent") -> None:
         """Lay a magnitude (height, width) over the picture: translucent, outlined where it is not 0."""
         top = float(np.nanmax(heat)) if heat is not None and heat.size and np.isfinite(heat).any() else 0.0
         if heat is None or not np.isfinite(top) or top <= 0:
-            self.heat_lines = None
-            self.heat.clear()
-            self.lines.setData([], [])
+            if self.heat_lines is not None:
+                self.heat_lines = None
+                self.heat.clear()
+                self.lines.setData([], [])
             return
         share, cell = np.nan_to_num(heat / top), self.tiling.cell if self.tiling else 1
         self.heat_lines = outline(share > 1e-3)

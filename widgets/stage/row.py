@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,7 @@ class StageRow:
         self.minus, self.equals = Label(15, "muted", CENTRE), Label(15, "muted", CENTRE)
         self.minus.set_text("−")
         self.equals.set_text("=")
-        self.bar, self.readout = ColourBar(), ReadOut()
-        self.bar.adopt(scene.views()[0])
+        self._scene, self.readout = scene, ReadOut()
         items: tuple[Any, ...] = (
             *self.panels.values(),
             *self.captions.values(),
@@ -65,13 +65,26 @@ class StageRow:
                 self.absent_too,
                 self.across,
                 self.across_label,
-                self.bar,
                 self.readout,
             ),
             *(self.down_left, self.down_right, *self.down_labels, self.minus, self.equals),
         )
         for item in items:
             scene.addItem(item)
+
+    @cached_property
+    def bar(self) -> ColourBar:
+        """Return the colour bar, made with the first frame: the program starts without it."""
+        made = ColourBar()
+        made.adopt(self._scene.views()[0])
+        self._scene.addItem(made)
+        made.dress()
+        return made
+
+    def dress(self) -> None:
+        """Take the colours of the theme."""
+        if "bar" in self.__dict__:
+            self.bar.dress()
 
     # layout -----------------------------------------------------------------------------------------------
     def place(self, row: RowBoxes, boxes: Boxes, index: int, models: int) -> None:
@@ -121,16 +134,11 @@ class StageRow:
             arrow.place(*(QPointF(*corner) for corner in corners), QPointF(target.left() - 1, down))
 
     # content ----------------------------------------------------------------------------------------------
-    def set_visible(self, visible: bool, back: bool) -> None:
+    def set_visible(self, visible: bool, back: bool, framed: bool) -> None:
         """Show or hide the row. The heading is the layout's to show, what is absent the frame's."""
-        always: tuple[Any, ...] = (
-            self.down_left,
-            self.down_right,
-            self.across,
-            self.across_label,
-            self.bar,
-            self.readout,
-        )
+        always: list[Any] = [self.down_left, self.down_right, self.across, self.across_label, self.readout]
+        if framed or "bar" in self.__dict__:
+            always.append(self.bar)
         for item in (*self.panels.values(), *self.captions.values(), *always):
             item.setVisible(visible)
         self.panels["back"].setVisible(visible and back)

@@ -134,7 +134,7 @@ class Stage(View):
         self.hint.setVisible(self.hint.isVisible() and frame is not None)
         back = any(s.back is not None for s in squares)
         for i, row in enumerate(self.rows):
-            row.set_visible(i < len(squares), back)
+            row.set_visible(i < len(squares), back, bool(squares))
         if self._layout_key() != before:
             self._arrange()
         for row, square in zip(self.rows, squares):
@@ -225,7 +225,7 @@ class Stage(View):
         for panel in (self.before, self.after, *(p for row in self.rows for p in row.panels.values())):
             panel.refresh_colours()
         for row in self.rows:
-            row.bar.dress()
+            row.dress()
         if self.frame:
             self._show_input(self.frame.squares[:2])
         self._scene.update()
