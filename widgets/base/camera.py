@@ -6,16 +6,17 @@ from PySide6.QtCore import QObject, Signal
 
 
 class Camera(QObject):
-    """What part of the mosaic is seen. Panels that share one zoom and pan together."""
+    """What part of a picture is seen. Panels that share one zoom and pan together."""
 
     changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.zoom, self.x, self.y = 1.0, 0.5, 0.5  # the centre, as a fraction of the mosaic
+        self.zoom, self.x, self.y = 1.0, 0.5, 0.5  # the centre, as a fraction of the picture
+        self.most = 64.0  # how far the zoom goes
 
     def set(self, zoom: float, x: float, y: float) -> None:
-        zoom = min(max(zoom, 1.0), 64.0)
+        zoom = min(max(zoom, 1.0), self.most)
         half = 0.5 / zoom
         x, y = min(max(x, half), 1 - half), min(max(y, half), 1 - half)
         if (zoom, x, y) != (self.zoom, self.x, self.y):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPen
+from PySide6.QtGui import QColor, QPainter, QPen
 
 from widgets.base.theme import current, error_map, grey_map, signed_map
 from widgets.maps.diagram import colour
@@ -30,13 +30,18 @@ def colour_table(kind: str) -> list[int]:
     return _tables[key]
 
 
-def heat_image(share: NDArray[Any], ink: QColor) -> QImage:
-    """Return shares of the largest magnitude (height, width) as one colour, more opaque where larger."""
-    pixels = np.empty((*share.shape, 4), np.uint8)  # blue, green, red, alpha: ARGB32 in memory
-    pixels[...] = (ink.blue(), ink.green(), ink.red(), 0)
+def lookup_table(kind: str) -> NDArray[np.uint8]:
+    """Return the same colours as pyqtgraph wants them: rows of red, green, blue and opaqueness."""
+    known = np.array(colour_table(kind), np.uint32)
+    return np.stack([known >> 16 & 255, known >> 8 & 255, known & 255, known >> 24], axis=1).astype(np.uint8)
+
+
+def heat_pixels(share: NDArray[Any], ink: QColor) -> NDArray[np.uint8]:
+    """Return shares of the largest magnitude (height, width) as one colour (RGBA), more opaque where larger."""
+    pixels = np.empty((*share.shape, 4), np.uint8)
+    pixels[...] = (ink.red(), ink.green(), ink.blue(), 0)
     pixels[..., 3] = 190 * np.clip(share, 0, 1) ** 0.7
-    h, w = share.shape
-    return QImage(pixels.tobytes(), w, h, 4 * w, QImage.Format.Format_ARGB32).copy()
+    return pixels
 
 
 def paint_marks(painter: QPainter, rects: list[QRectF]) -> None:

@@ -1,12 +1,14 @@
-"""The view box: pyqtgraph's, with a whole range of our own, a menu made when asked for, and drags of marks."""
+"""View boxes: pyqtgraph's, with a whole range of our own, a menu made when asked for, drags of marks, a camera."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QPointF, Qt
 
+from widgets.base.camera import Camera
 from widgets.charts.library import pg
 
 CLOSEST = 500  # the whole range is at most this often as wide as what can be zoomed to
@@ -24,6 +26,7 @@ class Box(pg.ViewBox):
     def __init__(self, grabbed: Callable[[QPointF], bool], dragged: Callable[[QPointF, bool], None]) -> None:
         self._whole: list[Range] = [(0.0, 1.0), (0.0, 1.0)]
         self._grabbed, self._dragged, self._held = grabbed, dragged, False
+        self.keys = Qt.KeyboardModifier.NoModifier  # of the drag
         super().__init__(enableMenu=False, defaultPadding=0.0)
         self.state["autoRange"] = [False, False]
         self.setMouseEnabled(x=True, y=False)
@@ -92,8 +95,12 @@ class Box(pg.ViewBox):
             super().mouseDragEvent(event, axis)
             return
         event.accept()
-        self._held = not event.isFinish()
+        self.keys, self._held = event.modifiers(), not event.isFinish()
         self._dragged(self.mapSceneToView(event.scenePos()), event.isFinish())
+
+    def wheelEvent(self, event: Any, axis: int | None = None) -> None:
+        self.childTransform()  # brings it up to date: several notches may come between two paints
+        super().wheelEvent(event, axis)
 
     def mouseClickEvent(self, event: Any) -> None:
         if event.button() == Qt.MouseButton.RightButton and self.menu is None:
@@ -101,3 +108,69 @@ class Box(pg.ViewBox):
             menu: Any = self.menu
             menu.setParent(self.getViewWidget(), Qt.WindowType.Popup)  # else it outlives the plot
         super().mouseClickEvent(event)
+
+
+class CameraBox(Box):
+    """Shows what a camera sees of a picture whose rows run downwards; boxes of one camera zoom and pan together.
+
+    A notch of the wheel zooms by `notch`; with Shift the wheel scrolls, with Alt too sideways.
+    """
+
+    def __init__(
+        self,
+        camera: Camera,
+        notch: float = 1.25,
+        grabbed: Callable[[QPointF], bool] = lambda at: False,
+        dragged: Callable[[QPointF, bool], None] = lambda at, done: None,
+    ) -> None:
+        self.camera = camera
+        self._following = False
+        super().__init__(grabbed, dragged)
+        self.setMouseEnabled(True, True)
+        self.invertY(True)
+        self.state["wheelScaleFactor"] = -math.log(notch) / math.log(1.02) / 120
+        camera.changed.connect(self.follow)
+        self.sigRangeChanged.connect(self._lead)
+
+    def show_size(self, width: float, height: float) -> None:
+        """Show a picture of that size, the part that the camera sees."""
+        self._following = True
+        self.set_whole((0.0, width), (0.0, height))
+        self.setLimits(minXRange=width / self.camera.most, minYRange=height / self.camera.most)
+        self._following = False
+        self.follow()
+
+    def follow(self) -> None:
+        """Show the part that the camera sees."""
+        if self.isVisible():
+            half, (wide, high) = 0.5 / self.camera.zoom, (end for _, end in self.whole)
+            x, y = self.camera.x, self.camera.y
+            self._following = True
+            self.setRange(
+                xRange=(wide * (x - half), wide * (x + half)), yRange=(high * (y - half), high * (y + half)), padding=0
+            )
+            self._following = False
+
+    def _lead(self, *changed: object) -> None:
+        """Turn the camera to a range that somebody zoomed or moved to."""
+        if self._following or not self.isVisible():
+            return
+        ((left, right), (top, bottom)), (wide, high) = self.viewRange(), (end for _, end in self.whole)
+        before, camera = (self.camera.zoom, self.camera.x, self.camera.y), self.camera
+        zoom = round(1 / max((right - left) / wide, (bottom - top) / high), 9)
+        camera.set(zoom, (left + right) / (2 * wide), (top + bottom) / (2 * high))
+        if before == (camera.zoom, camera.x, camera.y):
+            self.follow()  # one box must not leave the others
+
+    def wheelEvent(self, event: Any, axis: int | None = None) -> None:
+        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        # Shift turns the wheel sideways on some systems already
+        sideways = event.orientation() == Qt.Orientation.Horizontal
+        if not shift and not sideways:
+            super().wheelEvent(event, axis)
+            return
+        low, high = self.viewRange()[0]
+        by = -0.15 * (high - low) * event.delta() / 120
+        aside = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier) or (sideways and not shift)
+        self.translateBy(x=by if aside else None, y=None if aside else by)
+        event.accept()

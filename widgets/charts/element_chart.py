@@ -315,8 +315,8 @@ class HeatChart(ElementChart):
         self.line.turn()
         self.heat = self.add(Heat())
         self.chosen = self.add(pg.PlotCurveItem(), 2)
-        self.bar = Bar(self.heat, lambda decade: power(10.0**decade))
-        self.bar.ctrlMenu.setParent(self, Qt.WindowType.Popup)
+        self.bar = Bar(lambda decade: power(10.0**decade))
+        self.bar.adopt(self)
         self.item.layout.addItem(self.bar, 2, 3)  # beside the plot, as high as it is
         self.set_fonts()
         self.dress()

@@ -1,4 +1,4 @@
-"""The drawn parts of a diagram: labels, arrows, colour bars, the read-out of an error. Text is real text.
+"""The drawn parts of a diagram: labels, arrows, the read-out of an error. Text is real text.
 
 Items read the theme when they paint, so that a change of theme is one `scene.update()`.
 """
@@ -10,11 +10,9 @@ from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
-    QBrush,
     QColor,
     QFont,
     QFontMetricsF,
-    QLinearGradient,
     QPainter,
     QPainterPath,
     QPen,
@@ -22,7 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsSceneMouseEvent
 
-from widgets.base.theme import current, error_map, grey_map, signed_map
+from widgets.base.theme import current
 from widgets.base.words import figure
 
 SIGNS = {"holds": "✓", "broken": "✗", "broken earlier": "✗", "no law": "–"}
@@ -191,59 +189,6 @@ class Arrow(QGraphicsItem):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(ink)
         painter.drawPolygon(self._head)
-
-
-class ColourBar(QGraphicsItem):
-    """The shared scale: a vertical gradient with its numbers at the right."""
-
-    WIDTH = 62.0
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.low, self.high, self.kind = -1.0, 1.0, "signed"
-        self._box = QRectF()
-
-    def place(self, box: QRectF) -> None:
-        self.prepareGeometryChange()
-        self._box = box
-
-    def set_levels(self, low: float, high: float, kind: str = "signed") -> None:
-        if (low, high, kind) != (self.low, self.high, self.kind):
-            self.low, self.high, self.kind = low, high, kind
-            self.update()
-
-    def boundingRect(self) -> QRectF:
-        return self._box
-
-    def paint(self, painter: QPainter, option: Any, widget: Any = None) -> None:
-        if self._box.height() < 30:
-            return
-        table = {"signed": signed_map, "grey": grey_map, "error": error_map}[self.kind]()
-        metrics = QFontMetricsF(font(10))
-        bar = QRectF(self._box.left(), self._box.top() + 0.5, 11, self._box.height() - 1)
-        ramp = QLinearGradient(bar.bottomLeft(), bar.topLeft())
-        for i in range(17):
-            r, g, b, _ = (int(v) for v in table[round(i / 16 * (len(table) - 1))])
-            ramp.setColorAt(i / 16, QColor(r, g, b))
-        painter.setPen(QPen(colour("line"), 1))
-        painter.setBrush(QBrush(ramp))
-        painter.drawRect(bar)
-        painter.setFont(font(10))
-        painter.setPen(colour("muted"))
-        many = bar.height() >= 6.5 * metrics.height()
-        for at in (0.0, 0.25, 0.5, 0.75, 1.0) if many else (0.0, 0.5, 1.0):
-            value = self.low + at * (self.high - self.low)
-            y = bar.bottom() - at * bar.height()
-            painter.drawLine(QPointF(bar.right(), y), QPointF(bar.right() + 3, y))
-            # the numbers at the ends stay within the bar's height
-            y = min(max(y, bar.top() + metrics.height() / 2 - 2), bar.bottom() - metrics.height() / 2 + 2)
-            row = QRectF(
-                bar.right() + 6,
-                y - metrics.height() / 2,
-                self._box.right() - bar.right() - 6,
-                metrics.height(),
-            )
-            painter.drawText(row, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), figure(value))
 
 
 class ReadOut(QGraphicsItem):

@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QWidget
+from PySide6.QtWidgets import QGraphicsScene, QGraphicsView, QWidget
 
 from widgets.base.camera import Camera
 from widgets.base.theme import current
-from widgets.maps.diagram import ColourBar, Label
+from widgets.charts.library import pg
+from widgets.maps.colour_bar import ColourBar
+from widgets.maps.diagram import Label
 from widgets.maps.map_item import MapItem, Place
 
 
-class Canvas(QGraphicsView):
+class Canvas(pg.GraphicsView):
     """A scene in screen pixels, one to one; it keeps neither keys nor dropped files to itself."""
 
     turned = Signal(float)  # notches of the wheel with Ctrl
     resized = Signal()
     moved = Signal()  # the mouse, over the scene
 
-    def __init__(self, scene: QGraphicsScene, parent: QWidget | None = None) -> None:
-        super().__init__(scene, parent)
-        scene.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, background=None)
+        self.setCentralItem(None)
+        self.setCacheMode(QGraphicsView.CacheModeFlag(0))
+        self.scene().setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
+        self.scene().contextMenu = []  # a figure is exported with its whole view
         self.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.TextAntialiasing)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAcceptDrops(False)
         self.viewport().setAcceptDrops(False)
+
+    def close(self) -> bool:
+        # pyqtgraph's own takes the scene apart, which crashes while somebody holds one of its items
+        return QGraphicsView.close(self)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
@@ -61,24 +67,30 @@ class MapGrid(Canvas):
     pointed = Signal(object)  # (channel, row, column) under the cursor, or None
 
     def __init__(self, parent: QWidget | None = None, title: str = "") -> None:
-        scene = QGraphicsScene()
-        super().__init__(scene, parent)
-        scene.setParent(self)
+        super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.enlarges = True
         self.camera = Camera(self)
         self.item = MapItem(self.camera)
-        self.bar = ColourBar()
         self.title = Label(12, "text")
         self.title.bold = True
         self.margins = (14.0, 12.0, 12.0, 12.0)  # left, top, right, bottom: room for axes
-        for part in (self.item, self.bar, self.title):
-            scene.addItem(part)
+        for part in (self.item, self.title):
+            self.addItem(part)
         self.title.set_text(title)
         self.resized.connect(self.arrange)
         self.item.hovered.connect(self.pointed)
         self.item.picked.connect(self._pick)
         self.apply_theme()
+
+    @cached_property
+    def bar(self) -> ColourBar:
+        """Return the colour bar, made when there is something to show: half the grids never have a second model."""
+        made = ColourBar()
+        made.adopt(self)
+        self.addItem(made)
+        made.dress()
+        return made
 
     def set_values(
         self, values: NDArray[Any] | None, low: float = -1.0, high: float = 1.0, kind: str = "signed",
@@ -86,8 +98,9 @@ class MapGrid(Canvas):
     ) -> None:  # fmt: skip
         """Show maps between two levels; see `MapItem.set_values`."""
         self.item.set_values(values, low, high, kind, order, labels, names)
-        self.bar.set_levels(low, high, kind)
-        self.bar.setVisible(values is not None and values.size > 0)
+        if values is not None or "bar" in self.__dict__:
+            self.bar.set_levels(low, high, kind)
+            self.bar.setVisible(values is not None and values.size > 0)
 
     def set_title(self, text: str, dot: str = "") -> None:
         """Set the heading; `dot` is the theme's colour before it."""
@@ -117,11 +130,14 @@ class MapGrid(Canvas):
         frame = self.item.frame().translated(self.item.pos())
         above = frame.top() - self.item.strip() - 24
         self.title.place(QRectF(frame.left(), above, max(0.0, width - frame.left() - right), 20))
-        self.bar.place(QRectF(frame.right() + 10, frame.top(), ColourBar.WIDTH, min(frame.height(), 320.0)))
+        if "bar" in self.__dict__:
+            self.bar.place(QRectF(frame.right() + 10, frame.top(), ColourBar.WIDTH, min(frame.height(), 320.0)))
 
     def apply_theme(self) -> None:
         self.scene().setBackgroundBrush(QColor(current().panel))
         self.item.refresh_colours()
+        if "bar" in self.__dict__:
+            self.bar.dress()
         self.scene().update()
 
     def _pick(self, channel: int, row: int, column: int) -> None:

@@ -3,27 +3,87 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QImage, QPaintEngine, QPainter, QPen
-from PySide6.QtWidgets import (
-    QGraphicsObject,
-    QGraphicsSceneHoverEvent,
-    QGraphicsSceneMouseEvent,
-    QGraphicsSceneWheelEvent,
-)
+from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsSceneHoverEvent
 
 from widgets.base.camera import Camera
-from widgets.base.colours import colour_table, heat_image, paint_marks
+from widgets.base.colours import colour_table, heat_pixels, paint_marks
+from widgets.charts.box import CameraBox
+from widgets.charts.library import pg
+from widgets.charts.marks import ink
 from widgets.maps.bars import Bars
 from widgets.maps.diagram import colour, font
 from widgets.maps.mosaic import Tiling, blank, compose, outline, tiling
 
 Place = tuple[int, int, int]  # channel, row, column
-CLICK = 4.0  # a press that moves less than this many pixels is a click
+NOTCH = 1.2  # of the wheel
+
+
+class Mosaic(pg.ImageItem):
+    """Tiles as one image of colour indices; values that share a pixel of the screen are averaged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kind = "signed"
+        self._scaled: tuple[tuple[int, int], QImage] | None = None
+
+    def show_cells(self, cells: NDArray[np.uint8], kind: str, rect: QRectF) -> None:
+        """Show (height, width) colour indices of a colour map, or (height, width, 3) as they are."""
+        self.kind = kind
+        self.setImage(cells, autoLevels=False, rect=rect)
+
+    def render(self) -> None:
+        self._scaled = None
+        if self.image is None or self.image.ndim == 3:
+            super().render()
+            return
+        # the table as Qt wants it: pyqtgraph would convert its rows one by one on every frame
+        high, wide = self.image.shape
+        indexed = QImage.Format.Format_Indexed8
+        self.qimage = QImage(self.image.data, wide, high, self.image.strides[0], indexed)
+        self.qimage.setColorTable(colour_table(self.kind))
+        self._renderRequired = self._unrenderable = False
+
+    def paint(self, p: QPainter, *rest: Any) -> None:
+        if self.image is None:
+            return
+        if self._renderRequired:
+            self.render()
+        raster = p.paintEngine().type() in (QPaintEngine.Type.Raster, QPaintEngine.Type.Picture)
+        ratio = p.device().devicePixelRatio() if raster else 1.0
+        whole, pixel = QRectF(0, 0, self.width(), self.height()), p.worldTransform().m11() * ratio
+        size = (round(whole.width() * pixel), round(whole.height() * pixel))
+        if raster and min(size) > 0 and _averaged(pixel, size):
+            if self._scaled is None or self._scaled[0] != size:
+                self._scaled = (size, _average(self.qimage, pixel, size))
+            p.drawImage(whole, self._scaled[1])
+            return
+        # only what is seen: a file of vectors would carry the rest along, and does not clip it
+        seen = self.viewRect()
+        part = (seen.toAlignedRect() if raster else _inner(seen)).intersected(whole.toAlignedRect())
+        p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        p.drawImage(QRectF(part), self.qimage, QRectF(part))
+
+
+class Over(QGraphicsItem):
+    """Marks over a picture, and the names of orientations above its columns."""
+
+    def __init__(self, item: MapItem) -> None:
+        super().__init__(item)
+        self._item = item
+        self.setZValue(10)
+
+    def boundingRect(self) -> QRectF:
+        return self._item.boundingRect()
+
+    def paint(self, painter: QPainter, option: Any, widget: Any = None) -> None:
+        self._item.paint_over(painter)
 
 
 class MapItem(QGraphicsObject):
@@ -37,7 +97,12 @@ class MapItem(QGraphicsObject):
         super().__init__()
         self.setAcceptHoverEvents(True)
         self.camera = camera
-        camera.changed.connect(self.update)
+        self.box = CameraBox(camera, NOTCH, self._grab, self._drag)
+        self.box.setParentItem(self)
+        self.image = Mosaic()
+        self.box.addItem(self.image, ignoreBounds=True)
+        self.over = Over(self)
+        self.box.sigRangeChanged.connect(lambda *changed: self.over.update())
         self.draggable = False
         self.values: NDArray[Any] | None = None
         self.channel: int | None = None
@@ -52,16 +117,11 @@ class MapItem(QGraphicsObject):
         self._names: tuple[str, ...] = ()
         self._order = 1
         self._cells: NDArray[np.uint8] | None = None
-        self._image = QImage()
-        self._scaled: tuple[tuple[int, int], QImage] | None = None
-        self._heat = QImage()
         self.heat_lines: NDArray[np.float64] | None = None
-        self._heat_role = "accent"
         self._wide, self._alone = 1, False
-        self.grabbed: Place | None = None  # where the mouse was pressed last
-        self._pressed: QPointF | None = None
-        self._camera_then = (1.0, 0.5, 0.5)
-        self._moved = self._panning = False
+        self.grabbed: Place | None = None  # where the drag began
+        self._from = QPointF()
+        self.box.setVisible(False)
 
     # what is shown ----------------------------------------------------------------------------------------
     def set_values(
@@ -95,18 +155,37 @@ class MapItem(QGraphicsObject):
         if marks != self.marks:
             self.marks = marks
             self.update()
+            self.over.update()
+
+    @cached_property
+    def heat(self) -> pg.ImageItem:
+        """Return the layer over the picture."""
+        made = pg.ImageItem()
+        self.box.addItem(made, ignoreBounds=True)
+        return made
+
+    @cached_property
+    def lines(self) -> pg.PlotCurveItem:
+        """Return the outline round what is not 0 in that layer."""
+        made = pg.PlotCurveItem(connect="pairs", antialias=False)
+        self.box.addItem(made, ignoreBounds=True)
+        return made
 
     def set_heat(self, heat: NDArray[Any] | None, role: str = "accent") -> None:
         """Lay a magnitude (height, width) over the picture: translucent, outlined where it is not 0."""
-        self._heat_role = role
         top = float(np.nanmax(heat)) if heat is not None and heat.size and np.isfinite(heat).any() else 0.0
         if heat is None or not np.isfinite(top) or top <= 0:
-            self._heat, self.heat_lines = QImage(), None
-        else:
-            share = np.nan_to_num(heat / top)
-            self._heat = heat_image(share, colour(role))
-            self.heat_lines = outline(share > 1e-3)
-        self.update()
+            if self.heat_lines is not None:
+                self.heat_lines = None
+                self.heat.clear()
+                self.lines.setData([], [])
+            return
+        share, cell = np.nan_to_num(heat / top), self.tiling.cell if self.tiling else 1
+        self.heat_lines = outline(share > 1e-3)
+        rect = QRectF(0, 0, share.shape[1] * cell, share.shape[0] * cell)
+        self.heat.setImage(heat_pixels(share, colour(role)), autoLevels=False, rect=rect)
+        self.lines.setData(*(cell * self.heat_lines.reshape(-1, 2).T))
+        self.lines.setPen(ink(colour(role).name(), 1.5))
 
     def place(self, box: QRectF) -> None:
         """Set where the panel lies in the scene."""
@@ -117,22 +196,23 @@ class MapItem(QGraphicsObject):
             self._compose()
 
     def refresh_colours(self) -> None:
-        if not self._image.isNull() and self._levels[2] != "rgb":
-            self._image.setColorTable(colour_table(self._levels[2]))
-        self._scaled = None
+        if self.image.image is not None:
+            self.image.setImage(self.image.image, autoLevels=False)  # draw it anew
+        self.box.borderRect.setPen(QPen(colour("line"), 1))
         self.update()
+        self.over.update()
 
     def _compose(self) -> None:
         values = self.values
-        self._scaled = self._bars = self._layout = None
+        self._bars = self._layout = None
         if values is None or not values.size:
-            self.tiling, self._image, self._shown = None, QImage(), None
-            self.update()
+            self.tiling, self._shown = None, None
+            self._frame_box()
             return
         low, high, kind = self._levels
         channels, h, w = values.shape
         if kind == "rgb":
-            self._compose_rgb(values, low, high)
+            self._compose_rgb(values, low, high, kind)
             return
         alone = self.channel is not None and 0 <= self.channel < channels and h * w > 1
         shown = values[self.channel : self.channel + 1] if alone and self.channel is not None else values
@@ -146,22 +226,28 @@ class MapItem(QGraphicsObject):
         if layout != self.tiling or self._cells is None:
             self.tiling, self._cells = layout, blank(layout)
         compose(shown, layout, low, high, self._cells)
-        wide, high_px = layout.size
-        stride = self._cells.strides[0]
-        self._image = QImage(self._cells.data, wide, high_px, stride, QImage.Format.Format_Indexed8)
-        self._image.setColorTable(colour_table(kind))
-        self.update()
+        # with the padding, which the box does not show: an image needs its rows in one piece
+        self.image.show_cells(self._cells, kind, QRectF(0, 0, *self._cells.shape[::-1]))
+        self._frame_box()
 
-    def _compose_rgb(self, values: NDArray[Any], low: float, high: float) -> None:
+    def _compose_rgb(self, values: NDArray[Any], low: float, high: float, kind: str) -> None:
         _, h, w = values.shape
         self.tiling, self._shown, self._alone = tiling(1, h, w), values, False
         share = np.clip(np.nan_to_num((values - low) / ((high - low) or 1.0)), 0, 1)
         pixels = np.ascontiguousarray((share.transpose(1, 2, 0) * 255 + 0.5).astype(np.uint8))
-        cell = self.tiling.cell
-        pixels = pixels.repeat(cell, axis=0).repeat(cell, axis=1)
-        rgb = QImage.Format.Format_RGB888
-        self._image = QImage(pixels.data, w * cell, h * cell, 3 * w * cell, rgb).copy()
+        self.image.show_cells(pixels, kind, QRectF(0, 0, *self.tiling.size))
+        self._frame_box()
+
+    def _frame_box(self) -> None:
+        """Give the view box the frame of the picture."""
+        there = self.tiling is not None and not self._bars
+        self.box.setVisible(there)
+        if there and self.tiling is not None:
+            self.box.setGeometry(self.frame())
+            self.box.borderRect.setPen(QPen(colour("line"), 1))
+            self.box.show_size(*map(float, self.tiling.size))
         self.update()
+        self.over.update()
 
     # where things are -------------------------------------------------------------------------------------
     def strip(self) -> float:
@@ -259,52 +345,21 @@ class MapItem(QGraphicsObject):
         return self._box
 
     def paint(self, painter: QPainter, option: Any, widget: Any = None) -> None:
-        if self.tiling is None:
+        if self._bars:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+            self._bars.paint(painter, self.channel, {mark[0] for mark in self.marks})
+
+    def paint_over(self, painter: QPainter) -> None:
+        """Draw marks and names over the picture."""
+        if self.tiling is None or self._bars:
             return
         frame = self.frame()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        if self._bars:
-            self._bars.paint(painter, self.channel, {mark[0] for mark in self.marks})
-            return
         painter.save()
         painter.setClipRect(frame)
-        self._paint_image(painter, frame)
-        self._paint_heat(painter)
         self._paint_marks(painter)
         painter.restore()
-        painter.setPen(QPen(colour("line"), 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(frame)
         self._paint_labels(painter, frame)
-
-    def _paint_image(self, painter: QPainter, frame: QRectF) -> None:
-        target, pixel = self._target(), self._cell_pixel()
-        image, raster = self._image, painter.paintEngine().type() == QPaintEngine.Type.Raster
-        ratio = painter.device().devicePixelRatio() if raster else 1.0
-        size = (round(target.width() * ratio), round(target.height() * ratio))
-        if raster and min(size) > 0 and _averaged(pixel * ratio, size):
-            if self._scaled is None or self._scaled[0] != size:
-                self._scaled = (size, _average(image, pixel * ratio, size))
-            painter.drawImage(target, self._scaled[1])
-            return
-        if self.camera.zoom > 1:
-            # only what is seen: a file of vectors would carry the rest along, and does not clip it
-            corner = (frame.topLeft() - target.topLeft()) / pixel
-            seen = QRectF(corner, frame.size() / pixel)
-            part = seen.toAlignedRect() if raster else _inner(seen)
-            part = part.intersected(QRect(0, 0, image.width(), image.height()))
-            image = image.copy(part)
-            target = QRectF(target.topLeft() + part.topLeft().toPointF() * pixel, part.size().toSizeF() * pixel)
-        painter.drawImage(target, image)
-
-    def _paint_heat(self, painter: QPainter) -> None:
-        if self.heat_lines is None:
-            return
-        target, pixel = self._target(), self.pixel()
-        painter.drawImage(target, self._heat)
-        painter.setPen(QPen(colour(self._heat_role), 1.5))
-        for x1, y1, x2, y2 in self.heat_lines * pixel + np.tile([target.left(), target.top()], 2):
-            painter.drawLine(QPointF(x1, y1), QPointF(x2, y2))
 
     def _paint_marks(self, painter: QPainter) -> None:
         if not self.marks or self._shown is None:
@@ -336,56 +391,26 @@ class MapItem(QGraphicsObject):
     def hoverLeaveEvent(self, event: QGraphicsSceneHoverEvent) -> None:
         self.hovered.emit(None)
 
-    def mousePressEvent(self, event: QGraphicsSceneMouseEvent) -> None:
-        if event.button() not in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton) or self.tiling is None:
-            event.ignore()
+    def mouseClickEvent(self, event: Any) -> None:
+        """Answer a click that the box leaves to its panel: pyqtgraph's scene asks every item below the cursor."""
+        if event.button() != Qt.MouseButton.LeftButton:
             return
-        self._pressed, self._moved = event.pos(), False
-        self.grabbed = self.place_at(event.pos())
-        self._panning = event.button() == Qt.MouseButton.MiddleButton or not self.draggable
-        self._camera_then = (self.camera.zoom, self.camera.x, self.camera.y)
+        place = self.place_at(self.mapFromScene(event.scenePos()))
+        event.accept()
+        if event.double():
+            self.camera.reset()
+        elif place is not None:
+            self.picked.emit(*place)
 
-    def mouseMoveEvent(self, event: QGraphicsSceneMouseEvent) -> None:
-        if self._pressed is None:
-            return
-        moved = event.pos() - self._pressed
-        self._moved = self._moved or moved.manhattanLength() >= CLICK
-        if not self._moved:
-            return
-        if not self._panning:
-            self.dragged.emit(moved.x(), moved.y(), event.modifiers(), False)
-            return
-        zoom, x, y = self._camera_then
-        frame = self.frame()
-        self.camera.set(zoom, x - moved.x() / (frame.width() * zoom), y - moved.y() / (frame.height() * zoom))
+    def _grab(self, at: QPointF) -> bool:
+        """Begin a drag at a point of the mosaic: of what is shown, or of the picture."""
+        point = self.box.mapToParent(self.box.mapFromView(at))
+        self.grabbed, self._from = self.place_at(point), at
+        return self.draggable
 
-    def mouseReleaseEvent(self, event: QGraphicsSceneMouseEvent) -> None:
-        pressed, self._pressed = self._pressed, None
-        if pressed is None:
-            return
-        moved = event.pos() - pressed
-        if self._moved and not self._panning:
-            self.dragged.emit(moved.x(), moved.y(), event.modifiers(), True)
-        elif not self._moved and event.button() == Qt.MouseButton.LeftButton:
-            place = self.place_at(event.pos())
-            if place is not None:
-                self.picked.emit(*place)
-
-    def mouseDoubleClickEvent(self, event: QGraphicsSceneMouseEvent) -> None:
-        self.camera.reset()
-
-    def wheelEvent(self, event: QGraphicsSceneWheelEvent) -> None:
-        if event.modifiers() & Qt.KeyboardModifier.ControlModifier or self.tiling is None or self._bars:
-            event.ignore()
-            return
-        target, frame, camera = self._target(), self.frame(), self.camera
-        zoom = min(max(camera.zoom * 1.2 ** (event.delta() / 120), 1.0), 64.0)
-        # the point under the cursor stays where it is
-        u = (event.pos().x() - target.left()) / target.width()
-        v = (event.pos().y() - target.top()) / target.height()
-        away_x = (event.pos().x() - frame.center().x()) / (frame.width() * zoom)
-        away_y = (event.pos().y() - frame.center().y()) / (frame.height() * zoom)
-        camera.set(zoom, u - away_x, v - away_y)
+    def _drag(self, at: QPointF, done: bool) -> None:
+        moved = (at - self._from) * self._cell_pixel()
+        self.dragged.emit(moved.x(), moved.y(), self.box.keys, done)
 
 
 def _inner(seen: QRectF) -> QRect:

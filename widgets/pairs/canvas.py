@@ -9,23 +9,24 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtGui import QColor, QFontMetricsF
+from PySide6.QtWidgets import QGraphicsView, QSizePolicy, QWidget
 
+from widgets.base.camera import Camera
 from widgets.base.theme import current
-from widgets.maps.diagram import colour, font
-from widgets.pairs.marks import paint_heading
-from widgets.pairs.painting import paint_panel
-from widgets.pairs.panel import BAR, NEAREST, SMALL_TITLE, TITLE, PairCamera, Panel
+from widgets.charts.library import pg
+from widgets.charts.marks import fill, ink
+from widgets.maps.diagram import DOT, Label, font
+from widgets.pairs.panel import BAR, NEAREST, SMALL_TITLE, TITLE, Panel
+from widgets.pairs.picture import Picture
 from widgets.pairs.tiles import TileStore
 
 BUDGET, IDLE_BUDGET = 0.008, 0.024  # seconds of a paint event that new tiles may take: in a gesture, after it
 IDLE = 0.2  # seconds without a gesture
-CLICK = 4.0  # a press that moves less than this many pixels is a click
 GAP, HEAD_GAP = 14.0, 8.0
 
 
-class PairCanvas(QWidget):
+class PairCanvas(pg.GraphicsView):
     """Draws groups of panels; the panels of one group (heads) share a field of the row.
 
     Wheel: zoom about the cursor; with Shift: scroll. Drag: pan. Double-click: all of it again. A drag of a row's label
@@ -38,26 +39,29 @@ class PairCanvas(QWidget):
     left = Signal()  # Esc, with nothing to zoom out of
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setMouseTracking(True)
+        super().__init__(parent, background=None)
+        self.setCacheMode(QGraphicsView.CacheModeFlag(0))
+        self.setAntialiasing(False)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.scene().contextMenu = []  # a figure is exported with its whole view
         self.groups: tuple[tuple[Panel, ...], ...] = ()
+        self.pictures: list[Picture] = []  # of the panels, then spare ones
         self.headings: list[tuple[Panel, QRectF]] = []  # what stands above several heads, and where
-        self.camera = PairCamera(self)
-        self.camera.changed.connect(self._moving)
+        self._words: list[Label] = []
+        self.camera = Camera(self)
+        self.camera.changed.connect(self._move)
         self.store = TileStore()
         self.selected: tuple[int | None, int | None] = (None, None)
         self.hover: tuple[int, int] | None = None
         self._last_move = 0.0
         self.patient = False  # a figure waits for all tiles
+        self.ratio = 0.0  # pixels of a figure's device to one of the widget; 0 for the screen's
         self._more = QTimer(self, singleShot=True, interval=0)
-        self._more.timeout.connect(self.update)
-        self._press: QPointF | None = None
-        self._camera_then = (1.0, 0.5, 0.5)
-        self._moved = False
-        self._held: tuple[Panel, int] | None = None  # the label in the hand
-        self._over: int | None = None  # the row it would be let go on
+        self._more.timeout.connect(self.viewport().update)
+        self._goal: pg.InfiniteLine | None = None  # the row that a label in the hand would go to
+        self.scene().sigMouseClicked.connect(self._clicked)
+        self.scene().sigPrepareForPaint.connect(self._fill)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(90, 70)
@@ -70,23 +74,38 @@ class PairCanvas(QWidget):
         return [panel for group in self.groups for panel in group]
 
     @property
+    def shown(self) -> list[Picture]:
+        """Return the pictures of the panels."""
+        return self.pictures[: len(self.panels)]
+
+    @property
     def complete(self) -> bool:
         """Whether every tile that is seen was drawn, and the sums."""
-        return all(panel.complete and not panel.waits for panel in self.panels)
+        return all(picture.complete for picture in self.shown)
 
     def show_panels(self, groups: Sequence[Sequence[Panel]]) -> None:
-        """Show other panels; those of matrices that were there keep their pictures."""
-        kept = {(panel.matrix.token, panel.head): panel.kept for panel in self.panels}
+        """Show other panels; pictures of matrices that were there are kept."""
         self.groups = tuple(tuple(group) for group in groups)
-        for panel in self.panels:
-            panel.kept = kept.get((panel.matrix.token, panel.head))
-        self._held = None
+        while len(self.pictures) < len(self.panels):
+            self.pictures.append(self._make_picture())
+        for picture in self.pictures[len(self.panels) :]:
+            picture.setVisible(False)
         self.arrange()
 
+    def _make_picture(self) -> Picture:
+        picture = Picture(self.camera)
+        picture.dragged.connect(lambda row, y, done: self._drag_label(picture, row, y, done))
+        self.addItem(picture)
+        return picture
+
     def select(self, node: int | None, other: int | None) -> None:
-        if self.selected != (node, other):
-            self.selected = (node, other)
-            self.update()
+        self.selected = (node, other)
+        self.mark()
+
+    def mark(self) -> None:
+        """Mark the selection and what is under the cursor in every picture."""
+        for picture in self.shown:
+            picture.mark(self.selected, self.hover)
 
     # layout -----------------------------------------------------------------------------------------------------
     def arrange(self) -> None:
@@ -104,174 +123,144 @@ class PairCanvas(QWidget):
                     self.headings.append((group[0], _place_heads(group, box)))
             largest = max(panel.matrix.n / panel.frame.width() for panel in self.panels)
             self.camera.most = max(1.0, NEAREST * largest)
-        self.update()
+            for picture, panel in zip(self.pictures, self.panels):
+                picture.selected, picture.hover = self.selected, self.hover
+                picture.show_panel(panel)
+        self._write_headings()
+        self.viewport().update()
+
+    def _write_headings(self) -> None:
+        """Write once above the heads of a field what they are heads of."""
+        while len(self._words) < len(self.headings):
+            self._words.append(Label())
+            self._words[-1].bold = True
+            self.addItem(self._words[-1])
+        for k, label in enumerate(self._words):
+            label.setVisible(k < len(self.headings))
+        for label, (panel, room) in zip(self._words, self.headings):
+            label.dot = panel.role
+            width = room.width() - (DOT if panel.role else 0.0)
+            # in the middle: what tells fields apart is often at the end
+            text = QFontMetricsF(font(12, bold=True)).elidedText(panel.heading, Qt.TextElideMode.ElideMiddle, width)
+            label.set_text(text)
+            label.place(QRectF(room.left(), room.top(), room.width(), 17))
 
     def resizeEvent(self, event: Any) -> None:
-        self.arrange()
+        super().resizeEvent(event)
+        if hasattr(self, "_goal"):
+            self.arrange()
 
-    # painting ---------------------------------------------------------------------------------------------------
-    def paintEvent(self, event: Any) -> None:
-        p = QPainter(self)
-        p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        p.setRenderHint(QPainter.RenderHint.TextAntialiasing)
-        p.fillRect(self.rect(), QColor(current().panel))
+    def drawBackground(self, p: Any, rect: QRectF) -> None:
+        p.fillRect(rect, QColor(current().panel))
+
+    def apply_theme(self) -> None:
+        """Take the colours of the theme."""
+        for picture in self.shown:
+            picture.dress()
+        self.viewport().update()
+
+    def close(self) -> bool:
+        # pyqtgraph's own takes the scene apart, which crashes while somebody holds one of its items
+        return QGraphicsView.close(self)
+
+    # what is seen -----------------------------------------------------------------------------------------------
+    def _fill(self) -> None:
+        """Bring pictures up to date before they are painted."""
         now = time.perf_counter()
         budget = IDLE_BUDGET if now - self._last_move > IDLE else BUDGET
         until = math.inf if self.patient else now + budget
         self.store.begin()
-        try:
-            with np.errstate(all="ignore"):  # values that are no numbers are drawn, not complained of
-                for panel in self.panels:
-                    paint_panel(p, panel, self.camera, self.store, self.selected, self.hover, until)
-            for panel, room in self.headings:
-                paint_heading(p, panel, room)
-            self._paint_held(p)
-        finally:
-            p.end()
+        ratio = self.ratio or self.devicePixelRatioF()
+        with np.errstate(all="ignore"):  # values that are no numbers are drawn, not complained of
+            for picture in self.shown:
+                picture.fill(self.store, ratio, until)
         if not self.complete:
             self._more.start()
 
-    def _moving(self) -> None:
+    def _move(self) -> None:
         self._last_move = time.perf_counter()
-        self.update()
-
-    def _paint_held(self, p: QPainter) -> None:
-        """Draw the label in the hand, and where it would go."""
-        if self._held is None or self._over is None or not self._moved:
-            return
-        panel, row = self._held
-        goal = panel.rect(self._over, 0, self.camera)
-        y = min(max(goal.bottom() if self._over > row else goal.top(), panel.frame.top()), panel.frame.bottom())
-        p.setPen(QPen(colour("accent"), 2))
-        p.drawLine(QPointF(panel.frame.left() - panel.left, y), QPointF(panel.frame.right(), y))
-        text = f"{panel.name(row)} → number {int(panel.view.numbers[self._over])}"
-        used = font(11, bold=True)
-        p.setFont(used)
-        box = QRectF(panel.frame.left() + 4, y - 22, QFontMetricsF(used).horizontalAdvance(text) + 14, 19)
-        if box.top() < panel.frame.top():
-            box.moveTop(y + 3)
-        p.setPen(Qt.PenStyle.NoPen)
-        p.setBrush(colour("accent"))
-        p.drawRoundedRect(box, 4, 4)
-        p.setPen(colour("panel"))
-        p.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
 
     # where ------------------------------------------------------------------------------------------------------
-    def panel_at(self, point: QPointF) -> Panel | None:
-        """Return the panel whose picture is at a point."""
-        return next((panel for panel in self.panels if panel.frame.contains(point)), None)
+    def picture_of(self, panel: Panel) -> Picture:
+        """Return the picture of a panel."""
+        return self.pictures[self.panels.index(panel)]
+
+    def picture_at(self, point: QPointF) -> Picture | None:
+        """Return the picture at a point."""
+        return next((one for one in self.shown if one.panel.frame.contains(point)), None)
 
     def label_at(self, point: QPointF) -> tuple[Panel, int] | None:
         """Return the panel and the row whose label is at a point."""
-        for panel in self.panels:
-            row = panel.row_label_at(point, self.camera)
+        for picture in self.shown:
+            row = picture.row_label_at(point)
             if row is not None:
-                return panel, row
+                return picture.panel, row
         return None
 
     def point_of(self, panel: Panel, row: int, column: int) -> QPointF:
         """Return the middle of a cell, in the widget's coordinates."""
-        return panel.rect(row, column, self.camera).center()
+        return self.picture_of(panel).box.mapViewToScene(QPointF(column + 0.5, row + 0.5))
 
     # the mouse --------------------------------------------------------------------------------------------------
     def wheelEvent(self, event: Any) -> None:
-        point, keys = event.position(), event.modifiers()
-        panel = self.panel_at(point)
-        if panel is None or keys & Qt.KeyboardModifier.ControlModifier:
+        point = event.position()
+        if self.picture_at(point) is None or event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             event.ignore()
             return
-        down, right = event.angleDelta().y(), event.angleDelta().x()
-        camera = self.camera
-        if keys & Qt.KeyboardModifier.ShiftModifier or (right and not down):
-            # Shift turns the wheel sideways on some systems already
-            along = 0.15 / camera.zoom / 120
-            sideways = keys & Qt.KeyboardModifier.AltModifier or (
-                right and not keys & Qt.KeyboardModifier.ShiftModifier
-            )
-            by = (down or right) * along
-            camera.set(camera.zoom, camera.x - (by if sideways else 0), camera.y - (0 if sideways else by))
-        elif down:
-            frame, corner = panel.frame, panel.corner(camera)
-            whole = frame.width() * camera.zoom
-            u, v = (point.x() - corner.x()) / whole, (point.y() - corner.y()) / whole
-            zoom = min(max(camera.zoom * 1.25 ** (down / 120), 1.0), camera.most)
-            away = (point - frame.center()) / (frame.width() * zoom)
-            camera.set(zoom, u - away.x(), v - away.y())
-        event.accept()
+        super().wheelEvent(event)
         self._point(point)
 
-    def mousePressEvent(self, event: Any) -> None:
-        if event.button() not in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
-            event.ignore()
-            return
-        self._press, self._moved = event.position(), False
-        self._camera_then = (self.camera.zoom, self.camera.x, self.camera.y)
-        self._held = self.label_at(self._press) if event.button() == Qt.MouseButton.LeftButton else None
-
     def mouseMoveEvent(self, event: Any) -> None:
-        at = event.position()
-        if self._press is None:
-            self._point(at)
-            return
-        moved = at - self._press
-        self._moved = self._moved or moved.manhattanLength() >= CLICK
-        if not self._moved:
-            return
-        if self._held is not None:
-            panel = self._held[0]
-            inside = QPointF(panel.frame.left() - 1, min(max(at.y(), panel.frame.top()), panel.frame.bottom() - 1e-3))
-            self._over = panel.row_label_at(inside, self.camera)
-            self.update()
-            return
-        panel_or_none = self.panel_at(self._press)
-        if panel_or_none is not None:
-            zoom, x, y = self._camera_then
-            whole = panel_or_none.frame.width() * zoom
-            self.camera.set(zoom, x - moved.x() / whole, y - moved.y() / whole)
-
-    def mouseReleaseEvent(self, event: Any) -> None:
-        press, self._press = self._press, None
-        held, self._held = self._held, None
-        over, self._over = self._over, None
-        if press is None:
-            return
-        if held is not None and self._moved:
-            if over is not None and over != held[1]:
-                self.dropped.emit(held[0], held[1], over)
-            self.update()
-            return
-        panel = self.panel_at(event.position())
-        if panel is None or self._moved or event.button() != Qt.MouseButton.LeftButton:
-            return
-        place = panel.place_at(event.position(), self.camera)
-        if place is not None:
-            self.picked.emit(panel, *place)
-
-    def mouseDoubleClickEvent(self, event: Any) -> None:
-        self.camera.reset()
+        super().mouseMoveEvent(event)
+        if event.buttons() == Qt.MouseButton.NoButton:
+            self._point(event.position())
 
     def leaveEvent(self, event: Any) -> None:
+        super().leaveEvent(event)
         self.hover = None
         self.pointed.emit(None)
-        self.update()
+        self.mark()
+
+    def _clicked(self, event: Any) -> None:
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        point = event.scenePos()
+        picture = self.picture_at(point)
+        if event.double():
+            self.camera.reset()
+        elif picture is not None and (place := picture.place_at(point)) is not None:
+            self.picked.emit(picture.panel, *place)
 
     def _point(self, at: QPointF) -> None:
-        panel, label = self.panel_at(at), self.label_at(at)
-        self.setCursor(Qt.CursorShape.OpenHandCursor if label else Qt.CursorShape.ArrowCursor)
-        place = panel.place_at(at, self.camera) if panel is not None else None
-        before = self.hover
-        if panel is not None and place is not None:
-            row, column = (int(panel.view.nodes[k]) for k in place)
+        picture, label = self.picture_at(at), self.label_at(at)
+        place = picture.place_at(at) if picture is not None else None
+        self.hover = None
+        if picture is not None and place is not None:
+            row, column = (int(picture.panel.view.nodes[k]) for k in place)
             self.hover = (row, column)
-            self.pointed.emit((panel, *place))
-        elif label is not None:
-            self.hover = None
-            self.pointed.emit((*label, None))
+            self.pointed.emit((picture.panel, *place))
         else:
-            self.hover = None
-            self.pointed.emit(None)
-        if self.hover != before:
-            self.update()
+            self.pointed.emit((*label, None) if label is not None else None)
+        self.mark()
+
+    def _drag_label(self, picture: Picture, row: int, y: float, done: bool) -> None:
+        """Show where the label in the hand would go, `y` pixels below the top; tell when it is let go."""
+        panel = picture.panel
+        over = picture.row_at(y)
+        if self._goal is not None:
+            self.scene().removeItem(self._goal)
+            self._goal = None
+        if done:
+            if over != row:
+                self.dropped.emit(panel, row, over)
+            return
+        self._goal = pg.InfiniteLine(
+            over + (over > row), angle=0, pen=ink(current().accent, 2.0),
+            label=f"{panel.name(row)} → number {int(panel.view.numbers[over])}",
+            labelOpts={"position": 0.02, "color": current().panel, "fill": fill(current().accent),
+                       "anchors": [(0, 1), (0, 0)]},
+        )  # fmt: skip
+        picture.box.addItem(self._goal, ignoreBounds=True)
 
     def keyPressEvent(self, event: Any) -> None:
         if event.key() != Qt.Key.Key_Escape:

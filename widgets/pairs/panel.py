@@ -1,17 +1,16 @@
-"""One pair matrix as it is laid out: its box, its picture's frame, and which entry lies where."""
+"""One pair matrix as it is laid out: its box, its picture's frame, and which entries are seen."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QFontMetricsF, QImage
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFontMetricsF
 
 from explorer.spaces.graph.pairs.matrix import PairMatrix, Pool, Range
 from widgets.base.camera import Camera
-from widgets.maps.diagram import font
+from widgets.maps.diagram import Label, font
 from widgets.pairs.fields import Ordered
 from widgets.pairs.tiles import Style, TileStore, make_style
 
@@ -19,20 +18,6 @@ TITLE, SMALL_TITLE = 21.0, 15.0  # heights of the title of a matrix, and of one 
 BAR = 66.0  # width of a colour bar with its numbers
 NEAREST = 36.0  # pixels of a cell when zoomed in as far as it goes
 LABELLED = 11.0  # pixels of a row from which each can bear its name
-
-
-class PairCamera(Camera):
-    """What part of the matrices is seen; all panels share it. The zoom goes as far as cells can be read."""
-
-    most = 64.0
-
-    def set(self, zoom: float, x: float, y: float) -> None:
-        zoom = min(max(zoom, 1.0), self.most)
-        half = 0.5 / zoom
-        x, y = min(max(x, half), 1 - half), min(max(y, half), 1 - half)
-        if (zoom, x, y) != (self.zoom, self.x, self.y):
-            self.zoom, self.x, self.y = zoom, x, y
-            self.changed.emit()
 
 
 @dataclass(eq=False)
@@ -64,9 +49,6 @@ class Panel:
     above: float = 0.0
     strip: float = 0.0  # of the sums
     bar: float = 0.0
-    complete: bool = True  # whether all tiles were there
-    waits: bool = False  # for the sums
-    kept: tuple[Any, QImage] | None = None
 
     # where things are -------------------------------------------------------------------------------------------
     def place(self, box: QRectF) -> None:
@@ -88,52 +70,36 @@ class Panel:
         y = box.top() + title + self.above + (max(0.0, (high - side) / 2) if self.small else 0.0)
         self.frame = QRectF(round(x), round(y), side, side)
 
+    def write_title(self, label: Label) -> None:
+        """Write the title above the picture."""
+        label.size, label.role, label.bold = (10, "muted", False) if self.small else (12, "text", True)
+        left = self.frame.left() if self.small else max(self.box.left(), self.frame.left() - self.left)
+        room = self.frame.width() if self.small else self.box.right() - left
+        text, high = self.title, 17.0
+        if self.small:
+            # the bare number where the word has no room
+            fits = QFontMetricsF(font(10)).horizontalAdvance(self.short) <= room
+            text, high = self.short if fits else str(self.head), SMALL_TITLE
+        label.dot = "" if self.small else self.role
+        label.set_text(text)
+        label.place(QRectF(left, self.frame.top() - self.above - (SMALL_TITLE if self.small else TITLE), room, high))
+
     def cell(self, camera: Camera) -> float:
         """Return how many pixels one entry has."""
         return self.frame.width() * camera.zoom / max(1, self.matrix.n)
 
-    def corner(self, camera: Camera) -> QPointF:
-        """Return where the first entry's corner lies, within the frame or not."""
-        whole = self.frame.width() * camera.zoom
-        centre = self.frame.center()
-        return QPointF(centre.x() - camera.x * whole, centre.y() - camera.y * whole)
-
     def seen(self, camera: Camera) -> tuple[Range, Range]:
         """Return which rows and columns are seen, parts included."""
-        cell, corner = self.cell(camera), self.corner(camera)
+        n, half = self.matrix.n, 0.5 / camera.zoom
         spans = []
-        for low, high, start in (
-            (self.frame.top(), self.frame.bottom(), corner.y()), (self.frame.left(), self.frame.right(), corner.x()),
-        ):  # fmt: skip
-            first = int(np.floor((low - start) / cell + 1e-6))
-            last = int(np.ceil((high - start) / cell - 1e-6))
-            spans.append((max(0, first), min(self.matrix.n, max(first + 1, last))))
+        for middle in (camera.y, camera.x):
+            first = int(np.floor(n * (middle - half) + 1e-6))
+            spans.append((max(0, first), min(n, max(first + 1, int(np.ceil(n * (middle + half) - 1e-6))))))
         return spans[0], spans[1]
 
     def level(self, camera: Camera, ratio: float = 1.0) -> int:
         """Return the level of pooling at which a place has one to two pixels; 0 where an entry has more."""
         return max(0, int(np.ceil(-np.log2(max(1e-9, self.cell(camera) * ratio)) - 1e-6)))
-
-    def rect(self, row: int, column: int, camera: Camera) -> QRectF:
-        """Return the box of an entry."""
-        cell, corner = self.cell(camera), self.corner(camera)
-        return QRectF(corner.x() + column * cell, corner.y() + row * cell, cell, cell)
-
-    def place_at(self, point: QPointF, camera: Camera) -> tuple[int, int] | None:
-        """Return the row and column under a point."""
-        if not self.frame.contains(point):
-            return None
-        cell, corner = self.cell(camera), self.corner(camera)
-        row, column = int((point.y() - corner.y()) // cell), int((point.x() - corner.x()) // cell)
-        return (row, column) if 0 <= row < self.matrix.n and 0 <= column < self.matrix.n else None
-
-    def row_label_at(self, point: QPointF, camera: Camera) -> int | None:
-        """Return the row whose label is at a point."""
-        reach = QRectF(self.frame.left() - self.left, self.frame.top(), self.left, self.frame.height())
-        if not self.left or not reach.contains(point):
-            return None
-        row = int((point.y() - self.corner(camera).y()) // self.cell(camera))
-        return row if 0 <= row < self.matrix.n else None
 
     def name(self, place: int) -> str:
         """Return what the node in a place is called: its name, else its number as in x."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF
 
-from widgets.maps.diagram import ColourBar
+from widgets.maps.colour_bar import ColourBar
 from widgets.maps.ring import Ring
 
 MARGIN = 12.0

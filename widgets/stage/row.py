@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtWidgets import QGraphicsScene
@@ -11,7 +14,8 @@ from explorer.square.frame import Square
 from widgets.base.camera import Camera
 from widgets.base.words import figure, inherited
 from widgets.graph.link import stretch
-from widgets.maps.diagram import Arrow, ColourBar, Label, ReadOut
+from widgets.maps.colour_bar import ColourBar
+from widgets.maps.diagram import Arrow, Label, ReadOut
 from widgets.maps.linking import Link, Place, Places, precise, spacing_of
 from widgets.maps.map_item import MapItem
 from widgets.stage.layout import Boxes, RowBoxes, below
@@ -51,8 +55,8 @@ class StageRow:
         self.minus, self.equals = Label(15, "muted", CENTRE), Label(15, "muted", CENTRE)
         self.minus.set_text("−")
         self.equals.set_text("=")
-        self.bar, self.readout = ColourBar(), ReadOut()
-        for item in (
+        self._scene, self.readout = scene, ReadOut()
+        items: tuple[Any, ...] = (
             *self.panels.values(),
             *self.captions.values(),
             *(
@@ -61,12 +65,26 @@ class StageRow:
                 self.absent_too,
                 self.across,
                 self.across_label,
-                self.bar,
                 self.readout,
             ),
             *(self.down_left, self.down_right, *self.down_labels, self.minus, self.equals),
-        ):
+        )
+        for item in items:
             scene.addItem(item)
+
+    @cached_property
+    def bar(self) -> ColourBar:
+        """Return the colour bar, made with the first frame: the program starts without it."""
+        made = ColourBar()
+        made.adopt(self._scene.views()[0])
+        self._scene.addItem(made)
+        made.dress()
+        return made
+
+    def dress(self) -> None:
+        """Take the colours of the theme."""
+        if "bar" in self.__dict__:
+            self.bar.dress()
 
     # layout -----------------------------------------------------------------------------------------------
     def place(self, row: RowBoxes, boxes: Boxes, index: int, models: int) -> None:
@@ -116,9 +134,11 @@ class StageRow:
             arrow.place(*(QPointF(*corner) for corner in corners), QPointF(target.left() - 1, down))
 
     # content ----------------------------------------------------------------------------------------------
-    def set_visible(self, visible: bool, back: bool) -> None:
+    def set_visible(self, visible: bool, back: bool, framed: bool) -> None:
         """Show or hide the row. The heading is the layout's to show, what is absent the frame's."""
-        always = (self.down_left, self.down_right, self.across, self.across_label, self.bar, self.readout)
+        always: list[Any] = [self.down_left, self.down_right, self.across, self.across_label, self.readout]
+        if framed or "bar" in self.__dict__:
+            always.append(self.bar)
         for item in (*self.panels.values(), *self.captions.values(), *always):
             item.setVisible(visible)
         self.panels["back"].setVisible(visible and back)

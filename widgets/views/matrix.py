@@ -6,115 +6,77 @@ import math
 from typing import Any
 
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPen
-from PySide6.QtWidgets import (
-    QComboBox,
-    QGraphicsItem,
-    QHBoxLayout,
-    QLabel,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from explorer.square.frame import Square
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.theme import current
 from widgets.base.view import ViewSpec
 from widgets.base.words import figure
+from widgets.charts.axes import ValueAxis
+from widgets.charts.inks import mixed
+from widgets.charts.marks import ink
 from widgets.maps.diagram import colour, font
 from widgets.maps.linking import Place, precise
 from widgets.maps.map_grid import MapGrid
-from widgets.maps.map_item import MapItem
 from widgets.maps.mosaic import symmetric_scale
 
 NOTHING = "Drop an image or pick a digit to see the matrices of a network."
 NONE = "This model draws no weight matrix"
+ROOM = (64.0, 44.0)  # pixels of the axis at the left, and of the one below
+EDGE = 9.0  # of them, beside the names of the axes
 
 
-class Axes(QGraphicsItem):
-    """Ticks and names of the axes of a matrix, and lines where a new row of the image begins."""
+class PixelAxis(ValueAxis):
+    """Pixels of the flattened image, counted from 0; lines where a new row of the image begins."""
 
-    def __init__(self, item: MapItem) -> None:
-        super().__init__()
-        self._item = item
-        self.lengths: tuple[int, int] = (0, 0)  # pixels in one image row of the input and of the output
-        item.camera.changed.connect(self.update)
-        self._box = QRectF()
+    def __init__(self, orientation: str) -> None:
+        self.count, self.length = 0, 0  # pixels, and pixels in one image row
+        self.pixel = 1.0  # of the screen
+        super().__init__(orientation)
+        self.setStyle(maxTextLevel=0, hideOverlappingLabels=False)
+        self.setZValue(20)
 
-    def place(self, box: QRectF) -> None:
-        self.prepareGeometryChange()
-        self._box = box
+    def show_pixels(self, count: int, length: int) -> None:
+        self.count, self.length = count, length
+        self.redraw()
 
-    def boundingRect(self) -> QRectF:
-        return self._box
-
-    def paint(self, painter: QPainter, option: Any, widget: Any = None) -> None:
-        item = self._item
-        if item.values is None or item.tiling is None:
-            return
-        frame = item.frame().translated(item.pos())
-        corner = item.rect_of((0, 0, 0)).translated(item.pos()).topLeft()
-        pixel = item.pixel()
-        rows, columns = item.values.shape[1:]
-        metrics = QFontMetricsF(font(10))
-        painter.setFont(font(10))
-        for across, count, length in ((True, columns, self.lengths[0]), (False, rows, self.lengths[1])):
-            start, low, high = (
-                (corner.x(), frame.left(), frame.right()) if across else (corner.y(), frame.top(), frame.bottom())
-            )
-            step = length or _round_step(count)
-            room = (metrics.horizontalAdvance(str(count)) if across else metrics.height()) + 6
-            every = max(1, math.ceil(room / (step * pixel)))  # so many ticks to one number
-            for k in range(math.ceil(count / step) + 1):
-                place = min(k * step, count)
-                at = start + place * pixel
-                if not low - 0.5 <= at <= high + 0.5:
-                    continue
-                numbered = k % every == 0 and place < count
-                self._tick(painter, frame, at, across, numbered)
-                if length and 0 < place < count and step * pixel >= 5:
-                    self._line(painter, frame, at, across)
-                if numbered:
-                    self._number(painter, frame, at, across, str(place), metrics)
-        painter.setFont(font(12))
-        painter.setPen(colour("text"))
-        below = QRectF(frame.left(), frame.bottom() + 20, frame.width(), 18)
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignCenter), "input pixel")
-        painter.save()
-        painter.translate(frame.left() - 46, frame.center().y())
-        painter.rotate(-90)
-        painter.drawText(QRectF(-100, -9, 200, 18), int(Qt.AlignmentFlag.AlignCenter), "output pixel")
-        painter.restore()
-
-    @staticmethod
-    def _tick(painter: QPainter, frame: QRectF, at: float, across: bool, numbered: bool) -> None:
-        long = 5 if numbered else 2.5
-        painter.setPen(QPen(colour("muted"), 1))
-        if across:
-            painter.drawLine(QPointF(at, frame.bottom()), QPointF(at, frame.bottom() + long))
+    def place(self, frame: QRectF, pixel: float) -> None:
+        """Stand at the left of the picture or below it, whose pixels are so large."""
+        self.pixel = pixel
+        self.setGrid(255 if self.length and self.length * pixel >= 5 else False)
+        thick = ROOM[0 if self.upright else 1] - EDGE
+        if self.upright:
+            self.setWidth(thick)
+            self.setGeometry(QRectF(frame.left() - thick, frame.top(), thick, frame.height()))
         else:
-            painter.drawLine(QPointF(frame.left() - long, at), QPointF(frame.left(), at))
+            self.setHeight(thick)
+            self.setGeometry(QRectF(frame.left(), frame.bottom(), frame.width(), thick))
+        self.redraw()
 
-    @staticmethod
-    def _line(painter: QPainter, frame: QRectF, at: float, across: bool) -> None:
-        ink = colour("muted")
-        ink.setAlpha(90)
-        painter.setPen(QPen(ink, 1))
-        if across:
-            painter.drawLine(QPointF(at, frame.top()), QPointF(at, frame.bottom()))
-        else:
-            painter.drawLine(QPointF(frame.left(), at), QPointF(frame.right(), at))
+    def fit(self) -> None:
+        """Keep the room that the view gave."""
 
-    @staticmethod
-    def _number(painter: QPainter, frame: QRectF, at: float, across: bool, text: str, metrics: QFontMetricsF) -> None:
-        painter.setPen(colour("muted"))
-        high = metrics.height()
-        if across:
-            painter.drawText(QRectF(at - 30, frame.bottom() + 6, 60, high), int(Qt.AlignmentFlag.AlignCenter), text)
-        else:
-            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(QRectF(frame.left() - 38, at - high / 2, 30, high), int(right), text)
+    def dress(self) -> None:
+        """Take the colours of the theme."""
+        super().dress()
+        self.set_font(font(10))
+        t = current()
+        self.setTickPen(ink(mixed(t.muted, t.plot, 0.4).name()))
+        name = "output pixel" if self.upright else "input pixel"
+        self.setLabel(name, **{"color": t.text, "font-size": "12px"})
+
+    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
+        low, high = sorted((low, high))
+        step, metrics = self.length or _round_step(max(1, self.count)), QFontMetricsF(self.font)
+        pixel = size / (high - low) if high > low else 1.0
+        room = (metrics.height() if self.upright else metrics.horizontalAdvance(str(self.count))) + 6
+        every = max(1, math.ceil(room / (step * pixel)))  # so many ticks to one number
+        places = [k * step for k in range(math.ceil(self.count / step)) if low - 0.5 <= k * step <= high + 0.5]
+        numbered = [float(at) for at in places if at % (every * step) == 0]
+        return [(float(every * step), numbered), (float(step), [float(at) for at in places if at % (every * step)])]
 
 
 class MatrixView(FrameView[str]):
@@ -129,12 +91,14 @@ class MatrixView(FrameView[str]):
         self._chosen = ""
         self._label = QLabel("Matrix")
         self.grids = (MapGrid(), MapGrid())
-        self.axes = tuple(Axes(grid.item) for grid in self.grids)
+        self.axes = tuple((PixelAxis("bottom"), PixelAxis("left")) for _ in self.grids)
         side = QHBoxLayout()
         side.setSpacing(0)
         for i, grid in enumerate(self.grids):
-            grid.margins = (64.0, 12.0, 12.0, 44.0)
-            grid.scene().addItem(self.axes[i])
+            grid.margins = (ROOM[0], 12.0, 12.0, ROOM[1])
+            for axis in self.axes[i]:
+                grid.addItem(axis)
+                axis.linkToView(grid.item.box)
             grid.pointed.connect(lambda place, i=i: self._point(i, place))
             grid.resized.connect(self._place_axes)
             side.addWidget(grid)
@@ -205,13 +169,19 @@ class MatrixView(FrameView[str]):
             rows, columns = matrix.shape
             grid.set_title(f"{name}, {rows}×{columns}", role)
             grid.set_values(matrix[None], -self._scale, self._scale)
-            axes.lengths = (row_length(columns, square), row_length(rows, square))
+            for axis, count in zip(axes, (columns, rows)):
+                axis.show_pixels(count, row_length(count, square))
             grid.arrange()
         self._place_axes()
 
     def _place_axes(self) -> None:
         for grid, axes in zip(self.grids, self.axes):
-            axes.place(QRectF(grid.viewport().rect()))
+            item = grid.item
+            for axis in axes:
+                axis.setVisible(item.values is not None)
+                if item.tiling is not None:
+                    axis.setScale(1 / item.tiling.cell)  # a pixel of data is several of the mosaic
+                    axis.place(item.frame().translated(item.pos()), item.pixel())
 
     def _point(self, index: int, place: Place | None) -> None:
         value = self.grids[index].item.value_at(place) if place is not None else None
@@ -219,7 +189,7 @@ class MatrixView(FrameView[str]):
             self.hovered.emit("")
             return
         _, row, column = place
-        wide, high = self.axes[index].lengths
+        wide, high = (axis.length for axis in self.axes[index])
         outputs = f"output pixel {row}" + (f" ({row // high}, {row % high})" if high else "")
         inputs = f"input pixel {column}" + (f" ({column // wide}, {column % wide})" if wide else "")
         self.hovered.emit(f"{self.choice.currentText()}, {outputs}, {inputs}:  {precise(value)}")
@@ -227,6 +197,8 @@ class MatrixView(FrameView[str]):
     def apply_theme(self) -> None:
         for grid in self.grids:
             grid.apply_theme()
+        for axis in (axis for axes in self.axes for axis in axes):
+            axis.dress()
         self._pages.apply_theme()
         self._label.setStyleSheet(f"color: {current().muted};")
         palette = self._all.palette()

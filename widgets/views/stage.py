@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QKeyEvent
-from PySide6.QtWidgets import QGraphicsScene, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from explorer.declare.space import kinds
 from explorer.spaces.graph.values import GraphPart
@@ -48,8 +48,8 @@ class Stage(View):
         self._rows = RowHand(self.wished.emit)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(360, 280)
-        self._scene = QGraphicsScene(self)
-        self.canvas = Canvas(self._scene, self)
+        self.canvas = Canvas(self)
+        self._scene = self.canvas.scene()
         self.canvas.turned.connect(self._dilate)
         self.canvas.resized.connect(self._arrange)
         self.canvas.moved.connect(self._show_hint)
@@ -135,7 +135,7 @@ class Stage(View):
         self.hint.setVisible(self.hint.isVisible() and frame is not None)
         back = any(s.back is not None for s in squares)
         for i, row in enumerate(self.rows):
-            row.set_visible(i < len(squares), back)
+            row.set_visible(i < len(squares), back, bool(squares))
         if self._layout_key() != before:
             self._arrange()
         for row, square in zip(self.rows, squares):
@@ -225,6 +225,8 @@ class Stage(View):
         self._scene.setBackgroundBrush(QColor(current().panel))
         for panel in (self.before, self.after, *(p for row in self.rows for p in row.panels.values())):
             panel.refresh_colours()
+        for row in self.rows:
+            row.dress()
         if self.frame:
             self._show_input(self.frame.squares[:2])
         self._scene.update()

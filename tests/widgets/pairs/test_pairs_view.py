@@ -9,8 +9,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent, QTextDocument, QWheelEvent
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QTextDocument
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
@@ -20,8 +20,9 @@ from explorer.spaces.graph.pairs.matrix import DensePairs, EdgePattern, SparsePa
 from explorer.spaces.graph.values import GraphPart, Structure
 from explorer.square.frame import Frame, LayerInfo
 from explorer.state.state import State
+from tests.widgets.parts.mouse import Mouse
 from tests.widgets.parts.sample_frames import make_frame, make_square
-from tests.widgets.parts.view_driving import click, drag, gather, odd_frames, opened
+from tests.widgets.parts.view_driving import gather, odd_frames, opened
 from widgets.base import theme
 from widgets.figures.export import export_numbers, export_view
 from widgets.maps.mosaic import STEPS
@@ -96,18 +97,13 @@ def point(view: PairsView, panel: Panel, row: int, column: int) -> QPointF:
 
 
 def hover(view: PairsView, at: QPointF) -> None:
-    kind, none = QEvent.Type.MouseMove, Qt.MouseButton.NoButton
-    there = QPointF(view.canvas.mapToGlobal(at.toPoint()))
-    QApplication.sendEvent(view.canvas, QMouseEvent(kind, at, there, none, none, Qt.KeyboardModifier.NoModifier))
+    Mouse(view.canvas).move(at)
 
 
 def wheel(
     view: PairsView, at: QPointF, notches: int, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier
 ) -> None:
-    canvas, none = view.canvas, Qt.MouseButton.NoButton
-    there = QPointF(canvas.mapToGlobal(at.toPoint()))
-    phase = Qt.ScrollPhase.NoScrollPhase
-    QApplication.sendEvent(canvas, QWheelEvent(at, there, QPoint(), QPoint(0, 120 * notches), none, keys, phase, False))
+    Mouse(view.canvas).wheel(at, notches, keys)
 
 
 def pixel(view: PairsView, at: QPointF) -> str:
@@ -128,7 +124,7 @@ def choose(view: PairsView, combo: str, data: object) -> None:
 def head(view: PairsView, k: int) -> Panel:
     """Enlarge a head by a click on it."""
     panel = view.canvas.groups[0][k]
-    click(view.canvas, panel.frame.center().x(), panel.frame.center().y())
+    Mouse(view.canvas).click(panel.frame.center())
     return main(view)
 
 
@@ -278,14 +274,14 @@ def test_a_click_on_a_cell_selects_the_pair_as_numbered_in_x(qtbot: QtBot) -> No
     choose_order(view, "degree")
     panel = main(view)
     at = point(view, panel, 4, 11)
-    click(view.canvas, at.x(), at.y())
+    Mouse(view.canvas).click(at)
     degrees = sorted(range(N), key=lambda i: (-KARATE.degree[i], i))
     assert wishes[-1].changes == {"node": degrees[4], "other": degrees[11]}
     # the same for a matrix numbered as in rho(g) x, which stands in its own order
     choose_order(view, "given")
     choose(view, "field", "0/adjacency of ρ(g) x")
     at = point(view, main(view), 3, 20)
-    click(view.canvas, at.x(), at.y())
+    Mouse(view.canvas).click(at)
     back = np.argsort(order)
     assert wishes[-1].changes == {"node": int(back[3]), "other": int(back[20])}
 
@@ -333,16 +329,15 @@ def test_the_wheel_zooms_all_matrices_about_the_cursor_and_a_double_click_goes_b
     size = panel.cell(view.canvas.camera)
     wheel(view, at, 4)
     assert panel.cell(view.canvas.camera) == pytest.approx(1.25**4 * size)
-    assert panel.place_at(at, view.canvas.camera) == (12, 7)
+    assert view.canvas.picture_of(panel).place_at(at) == (12, 7)
     assert beside.seen(view.canvas.camera) == panel.seen(view.canvas.camera)
     seen = panel.seen(view.canvas.camera)
-    drag(view.canvas, at, at + QPointF(-40, -60))
+    Mouse(view.canvas).drag(at, at + QPointF(-40, -60))
     assert panel.seen(view.canvas.camera)[0][0] > seen[0][0]
     rows = panel.seen(view.canvas.camera)[0]
     wheel(view, at, 3, Qt.KeyboardModifier.ShiftModifier)
     assert panel.seen(view.canvas.camera)[0][0] < rows[0]
-    QTest.mouseDClick(view.canvas, Qt.MouseButton.LeftButton, pos=at.toPoint())
-    QTest.mouseRelease(view.canvas, Qt.MouseButton.LeftButton, pos=at.toPoint())
+    Mouse(view.canvas).double_click(at)
     assert view.canvas.camera.zoom == 1 and panel.seen(view.canvas.camera)[0] == (0, N)
 
 
@@ -351,7 +346,7 @@ def test_a_drag_of_the_picture_pans_and_picks_nothing(qtbot: QtBot) -> None:
     head(view, 0)
     wishes = gather(view)
     at = point(view, main(view), 12, 7)
-    drag(view.canvas, at, at + QPointF(-40, -60))
+    Mouse(view.canvas).drag(at, at + QPointF(-40, -60))
     assert wishes == []
 
 
@@ -485,11 +480,11 @@ def test_a_dragged_row_label_renumbers_the_node(qtbot: QtBot) -> None:
     start, goal = (QPointF(panel.frame.left() - 20, y) for y in rows)
     hover(view, start)
     assert "member 6 (6)" in words[-1] and "drag" in words[-1]
-    drag(view.canvas, start, (start + goal) / 2, goal)
+    Mouse(view.canvas).drag(start, (start + goal) / 2, goal)
     step = Step("move", (float(order[6]), float(order[11])))
     assert wishes[-1].changes == {"steps": (*steps, step)} and wishes[-1].done
     count = len(wishes)
-    drag(view.canvas, start, start + QPointF(0, 6), start)  # let go where it was
+    Mouse(view.canvas).drag(start, start + QPointF(0, 6), start)  # let go where it was
     assert len(wishes) == count
 
 

@@ -40,7 +40,7 @@ def test_the_cell_under_the_cursor_is_read_out(qtbot: QtBot) -> None:
         assert words[-1] == f"W, {place}:  {value}"
     mouse.move(QPointF(1, 1))
     assert words[-1] == ""
-    assert view.axes[0].lengths == (11, 11)
+    assert [axis.length for axis in view.axes[0]] == [11, 11]
     assert np.array_equal(view.numbers()["W"], values)
     assert "matrix W" in view.caption()
 

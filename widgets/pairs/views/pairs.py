@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QPaintEngine, QPainter
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from explorer.declare.elements import Step
@@ -372,11 +373,11 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
 
     def render(self, *args: Any, **kwargs: Any) -> None:
         """Paint for a figure: every tile is waited for."""
-        self.canvas.patient = True
+        self.canvas.patient, self.canvas.ratio = True, _ratio(args[0])
         try:
             super().render(*args, **kwargs)
         finally:
-            self.canvas.patient = False
+            self.canvas.patient, self.canvas.ratio = False, 0.0
 
     def apply_theme(self) -> None:
         self._pages.apply_theme()
@@ -389,7 +390,7 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
             widget.setAutoFillBackground(True)
         if self._field is not None:
             self.refresh()  # the words bear colours
-        self.canvas.update()
+        self.canvas.apply_theme()
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         found: dict[str, NDArray[Any]] = {}
@@ -414,6 +415,12 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         if self._field is None or self.frame is None or not panels:
             return ""
         return caption(self.frame, panels, ORDERS[self._order()])
+
+
+def _ratio(target: Any) -> float:
+    """Return how many pixels of a figure's device one of the view has; vectors have one."""
+    raster = isinstance(target, QPainter) and target.paintEngine().type() == QPaintEngine.Type.Raster
+    return float(target.device().devicePixelRatio()) if raster else 1.0
 
 
 def _heads(field: PairField) -> int:

@@ -1,0 +1,45 @@
+"""The colour bar beside maps."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFontMetricsF
+
+from widgets.base.theme import error_map, grey_map, signed_map
+from widgets.base.words import figure
+from widgets.charts.heat import Bar
+from widgets.maps.diagram import font
+
+TABLES = {"signed": signed_map, "grey": grey_map, "error": error_map}
+
+
+class ColourBar(Bar):
+    """The shared scale: a vertical gradient with its numbers at the right."""
+
+    WIDTH = 62.0
+
+    def __init__(self) -> None:
+        super().__init__(gap=0.0)
+        self.low, self.high, self.kind = -1.0, 1.0, "signed"
+        self.set_font(font(10))
+        self.axis.setWidth(self.WIDTH - 8)
+
+    def place(self, box: QRectF) -> None:
+        """Stand in a box; one too low for numbers has none."""
+        self.setGeometry(box)
+        self.setOpacity(float(box.height() >= 30))
+        self._write()
+
+    def set_levels(self, low: float, high: float, kind: str = "signed") -> None:
+        """Show a colour map between two values."""
+        if (low, high, kind) != (self.low, self.high, self.kind):
+            self.low, self.high, self.kind = low, high, kind
+            self.table = TABLES[kind]
+            self.dress()
+            self._write()
+
+    def _write(self) -> None:
+        many = self.size().height() >= 6.5 * QFontMetricsF(font(10)).height()
+        shares = (0.0, 0.25, 0.5, 0.75, 1.0) if many else (0.0, 0.5, 1.0)
+        self.setLevels((0.0, 1.0))
+        self.set_ticks([(share, figure(self.low + share * (self.high - self.low))) for share in shares])
