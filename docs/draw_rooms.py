@@ -108,7 +108,9 @@ def picture() -> str:
         boxes.append(f'<rect x="{x}" y="{y}" width="{BOX}" height="{TALL}" rx="6" fill="{colour}" stroke="{LINE}"/>')
         boxes.append(_text(x + 10, y + 19, name, f'font-size="15" font-weight="bold" fill="{INK}"'))
         boxes.append(_text(x + 10, y + 36, words, f'font-size="13" fill="{FAINT}"'))
-    head = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="Helvetica, Arial, sans-serif"'
+    head = (
+        f'viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="Helvetica, Arial, sans-serif"'
+    )
     body = "\n".join([*lines, *dots, *boxes, *_legend(MARGIN, height - MARGIN)])
     title = "<title>The rooms of Equiscope, and which imports which</title>"
     return f'<svg xmlns="http://www.w3.org/2000/svg" {head}>\n{title}\n{body}\n</svg>\n'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -269,6 +270,15 @@ def test_no_card_imports_a_card() -> None:
     cards = exporters(files, "CARD")
     assert len(cards) > 50
     assert between(import_graph(files), cards) == []
+
+
+def test_the_page_of_the_architecture_is_read_in_fifteen_minutes() -> None:
+    assert len((ROOT / "docs" / "ARCHITECTURE.md").read_text("utf-8")) < 12_000
+
+
+def test_the_picture_of_the_rooms_shows_the_imports() -> None:
+    fresh = runpy.run_path(str(ROOT / "docs" / "draw_rooms.py"))["picture"]()
+    assert (ROOT / "docs" / "rooms.svg").read_text("utf-8") == fresh, "run python docs/draw_rooms.py"
 
 
 def test_there_is_a_tree_to_check() -> None:
