@@ -281,6 +281,21 @@ def test_the_picture_of_the_rooms_shows_the_imports() -> None:
     assert (ROOT / "docs" / "rooms.svg").read_text("utf-8") == fresh, "run python docs/draw_rooms.py"
 
 
+def asking(source: str, path: str) -> Iterator[str]:
+    """Yield where a docstring begins with a question word in place of a verb or a noun."""
+    for node in ast.walk(ast.parse(source, path)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = (ast.get_docstring(node) or "").split(" ", 1)[0]
+            if first in ("What", "Where", "How", "Whether", "Which", "Who"):
+                yield f"{path}:{getattr(node, 'lineno', 1)} begins with {first!r}"
+
+
+def test_docstrings_of_the_core_begin_with_a_verb_or_a_noun() -> None:
+    broken = [line for path, source in tree("explorer").items() for line in asking(source, path)]
+    assert not broken, "\n".join(broken)
+    assert list(asking('def f():\n    """Whether it holds."""', "a.py")) == ["a.py:1 begins with 'Whether'"]
+
+
 def test_there_is_a_tree_to_check() -> None:
     paths = list(sources())
     for part in ("explorer/", "models/", "widgets/"):
