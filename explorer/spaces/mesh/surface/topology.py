@@ -1,4 +1,4 @@
-"""Describe the connections of triangles: halfedges, fans around vertices, both directions of each edge; refuse what is none.
+"""Describe the connections of triangles: halfedges, fans around vertices, both directions of each edge; refuse others.
 
 Halfedge h = 3 f + c leads from faces[f, c] to faces[f, c + 1] with face f on its left. The next one counter-clockwise
 around the same tail is the twin of the one before it in its face.
