@@ -105,7 +105,7 @@ def _mask(
 
 
 def judged(element: Element, inputs: Inputs, layer: Layer, values: Tensor, where: Mask) -> bool:
-    """Return whether a verdict can be given: g permutes places on the input and here, and every compared place is known.
+    """Return whether a verdict can be given: g permutes places on the input and here, and compared places are known.
 
     Args:
         inputs, values: of the network and of the layer's output, before the element acts on them.

@@ -1,4 +1,4 @@
-"""What part of a picture is seen."""
+"""Choose the part of a picture that is seen."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 
 class Camera(QObject):
-    """What part of the mosaic is seen. Panels that share one zoom and pan together."""
+    """The part of the mosaic that is seen. Panels that share one zoom and pan together."""
 
     changed = Signal()
 
