@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -269,6 +270,30 @@ def test_no_card_imports_a_card() -> None:
     cards = exporters(files, "CARD")
     assert len(cards) > 50
     assert between(import_graph(files), cards) == []
+
+
+def test_the_page_of_the_architecture_is_read_in_fifteen_minutes() -> None:
+    assert len((ROOT / "docs" / "ARCHITECTURE.md").read_text("utf-8")) < 12_000
+
+
+def test_the_picture_of_the_rooms_shows_the_imports() -> None:
+    fresh = runpy.run_path(str(ROOT / "docs" / "draw_rooms.py"))["picture"]()
+    assert (ROOT / "docs" / "rooms.svg").read_text("utf-8") == fresh, "run python docs/draw_rooms.py"
+
+
+def asking(source: str, path: str) -> Iterator[str]:
+    """Yield where a docstring begins with a question word in place of a verb or a noun."""
+    for node in ast.walk(ast.parse(source, path)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = (ast.get_docstring(node) or "").split(" ", 1)[0]
+            if first in ("What", "Where", "How", "Whether", "Which", "Who"):
+                yield f"{path}:{getattr(node, 'lineno', 1)} begins with {first!r}"
+
+
+def test_docstrings_of_the_core_begin_with_a_verb_or_a_noun() -> None:
+    broken = [line for path, source in tree("explorer").items() for line in asking(source, path)]
+    assert not broken, "\n".join(broken)
+    assert list(asking('def f():\n    """Whether it holds."""', "a.py")) == ["a.py:1 begins with 'Whether'"]
 
 
 def test_there_is_a_tree_to_check() -> None:

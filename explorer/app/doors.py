@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class BadInput(ValueError):
-    """What was typed cannot be done; the message is the one line for stderr."""
+    """Report that what was typed cannot be done; the message is the one line for stderr."""
 
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """What the core cannot do itself, handed in by main.py: the packages it must not import.
+    """Functions that main.py hands in, because the core must not import the packages behind them.
 
     Attributes:
         cards: returns the built-in models by name (imports torch).

@@ -1,4 +1,4 @@
-"""What is said of an exception: one sentence for a person, the traceback for the log."""
+"""Describe an exception: one sentence for a person, the traceback for the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `list` prints: models, data, transforms, views, readers, groups, as rows of plain values."""
+"""Make what `list` prints: models, data, transforms, views, readers, groups, as rows of plain values."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ COMPUTING = "Computing…"
 
 
 class Engine(Protocol):
-    """What the worker thread runs. Every method is called on that thread only."""
+    """The half of the program that the worker thread runs. Every method is called on that thread only."""
 
     def catalogue(self) -> Catalogue:
         """Return what there is to choose from."""
@@ -182,7 +182,7 @@ class Runner:
 
     @property
     def running(self) -> bool:
-        """Whether the thread is alive."""
+        """Return whether the thread is alive."""
         return self._thread is not None and self._thread.is_alive()
 
     def close(self, timeout: float = 10.0) -> bool:

@@ -1,4 +1,4 @@
-"""What every reader of pictures does alike: refusals in one sentence, limits, scaling, alpha, orientation."""
+"""Do what all readers of pictures share: refusals in one sentence, limits, scaling, alpha, orientation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SMALLER = f"crop or shrink it to at most {MAX_SIDE} pixels a side"
 
 
 class Broken(Exception):
-    """What is wrong with the content of a file and what to do, as clauses; never leaves this package."""
+    """An error in the content of a file: the fault and the remedy, as clauses; never leaves this package."""
 
     def __init__(self, what: str, do: str = AGAIN) -> None:
         super().__init__(what)

@@ -15,7 +15,7 @@ class ReadError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How one family of file formats becomes a Sample.
+    """A way to read one family of file formats into a Sample.
 
     `sniff` looks at the first 64 bytes so that a lying extension is caught; `read` raises ReadError and nothing else
     for a bad file. `fits` looks into the file itself, for formats that

@@ -14,7 +14,7 @@ from explorer.declare.space import domain_word
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """How a sample becomes a file of one format.
+    """A way to write a sample to a file of one format.
 
     `write` gets the path to write to, and returns notes of what the format cannot hold; it raises ValueError, in one
     sentence, where the format cannot hold the sample at all.

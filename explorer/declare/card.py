@@ -1,4 +1,4 @@
-"""What a model file says of itself. A model is ONE file in models/ that exports ONE constant, CARD."""
+"""Describe a model in its own file. A model is ONE file in models/ that exports ONE constant, CARD."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Form:
-    """What a network eats: which signals of a sample, of which sizes, in which order. Each space has its own.
+    """The input that a network takes: signals of a sample, their sizes and order. Each space has its own.
 
     Attributes:
         space: name of the space whose samples it is made from.

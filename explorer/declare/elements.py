@@ -65,7 +65,7 @@ class Element(ABC):
 
     @abstractmethod
     def exact(self, field: FieldType, shape: tuple[int, ...]) -> bool:
-        """Whether the action on values of `shape` (batch, channel, ...) permutes places: no resampling."""
+        """Return whether the action on values of `shape` (batch, channel, ...) permutes places: no resampling."""
 
     @abstractmethod
     def act(self, values: Tensor, field: FieldType) -> Tensor:
@@ -197,7 +197,7 @@ def chain(elements: object) -> Element:
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """What can be done to data.
+    """A transformation of data with its parameters.
 
     Attributes:
         name, title, summary: command-line name, a few words, one sentence.

@@ -17,7 +17,7 @@ from functools import cache
 
 
 class Term:
-    """What may stand in an equation; `@` is a matrix times a vector, `*` goes unit by unit."""
+    """A term of an equation; `@` is a matrix times a vector, `*` goes unit by unit."""
 
     __slots__ = ()
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Domain:
-    """Where the values of a field sit, and how the axes of a tensor are laid out over these places.
+    """The places where the values of a field sit, and the layout of a tensor's axes over them.
 
     Subclasses are frozen values. Everything that depends on the layout is asked here, so that nothing else asks which
     domain it is.
@@ -196,7 +196,7 @@ class Pairs(Domain):
 
 
 class Representation:
-    """How the values at one place change under an element, beside moving along with their place.
+    """The change of the values at one place under an element, beside moving along with their place.
 
     Subclasses are frozen values; `str` gives the words that `parse_field` reads.
     """

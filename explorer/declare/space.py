@@ -72,7 +72,7 @@ class Kind:
 
 
 class Inference(ABC):
-    """What a space says of the tensors inside of one network that is called with given inputs."""
+    """Answers of a space about the tensors inside one network that is called with given inputs."""
 
     @abstractmethod
     def fits(self, field: FieldType, value: Tensor) -> bool:

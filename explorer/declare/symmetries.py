@@ -18,7 +18,7 @@ from explorer.declare.registry import scan, scanned
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the elements may depend on: the input's (height, width), the step that all its layers share, the boundary.
+    """The input that elements may depend on: its (height, width), the step that all layers share, the boundary.
 
     `spacing` is the least number of input pixels that is a whole number of steps on every grid in the network.
     """

@@ -10,7 +10,7 @@ from explorer.declare.fields import Domain, Representation
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How a representation is written: a word, and perhaps arguments in brackets after it.
+    """The notation of a representation: a word, and perhaps arguments in brackets after it.
 
     Attributes:
         make: the arguments' text -> the representation; raises ValueError.

@@ -1,4 +1,4 @@
-"""What a layer's own error does to the output: ||J_{l -> out} e_l||, by random probes through one backward pass.
+"""Measure what a layer's own error does to the output: ||J_{l -> out} e_l||, by random probes in one backward pass.
 
 For v standard normal, E <v, J e>^2 = ||J e||^2, and <v, J e> = <J^T v, e>: one vector-Jacobian product per probe
 serves every layer at once.

@@ -29,7 +29,7 @@ TIED = 1e-6  # share by which an error must be worse than another to be the wors
 
 @dataclass
 class _Figures:
-    """What is collected for one layer; `soft_*` where no verdict can be given."""
+    """The figures collected for one layer; `soft_*` where no verdict can be given."""
 
     cumulative: list[Tensor] = field(default_factory=list)
     local: list[Tensor] = field(default_factory=list)

@@ -27,7 +27,7 @@ _MIN_KEPT = 0.05  # below this the shrunk mask says nothing, and the unshrunk on
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """How far two batches of values are apart, per sample: tensors of shape (batch,)."""
+    """The distance of two batches of values, per sample: tensors of shape (batch,)."""
 
     relative: Tensor
     max_abs: Tensor
@@ -37,7 +37,7 @@ class Distance:
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Where values are compared: (height, width) in {0, 1}, or None for everywhere; `kept` is their share.
+    """The places where values are compared: (height, width) in {0, 1}, or None for everywhere; `kept` is their share.
 
     `sure` is False when so few places are determined that undetermined ones had to be compared as well.
     """
@@ -105,7 +105,7 @@ def _mask(
 
 
 def judged(element: Element, inputs: Inputs, layer: Layer, values: Tensor, where: Mask) -> bool:
-    """Whether a verdict can be given: g permutes places on the input and here, and what is compared is determined.
+    """Return whether a verdict can be given: g permutes places on the input and here, and compared places are known.
 
     Args:
         inputs, values: of the network and of the layer's output, before the element acts on them.

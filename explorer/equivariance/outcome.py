@@ -1,4 +1,4 @@
-"""What an audit found: one row per layer, one verdict for the network, as values, JSON or text."""
+"""Hold the findings of an audit: one row per layer, one verdict for the network, as values, JSON or text."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Inputs:
         return element.moved(self)
 
     def exact(self, element: Element) -> bool:
-        """Whether the element permutes places in every argument."""
+        """Return whether the element permutes places in every argument."""
         return all(element.exact(f, tuple(v.shape)) for v, f in zip(self.values, self.fields, strict=True))
 
     def map(self, change: Callable[[Tensor, FieldType], Tensor]) -> Inputs:

@@ -14,7 +14,7 @@ from torch import nn
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """What is known of a network in somebody's file before it is run.
+    """A network in somebody's file, as far as it is known before it runs.
 
     Attributes:
         made: the callable or the module that the file names.

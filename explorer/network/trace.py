@@ -290,11 +290,11 @@ class _Recorder:
         return self.layers
 
     def _guessed_alike(self, given: Tensor, out: Tensor) -> bool:
-        """Whether what came in is what goes out, or has its shape and was known by nothing else."""
+        """Return whether what came in is what goes out, or has its shape and was known by nothing else."""
         return given is out or (given.shape == out.shape and id(given) not in self._known)
 
     def overwritten(self) -> bool:
-        """Whether functional code changed a layer's output in place after the layer had returned it."""
+        """Return whether functional code changed a layer's output in place after the layer had returned it."""
         return any(_version(tensor) != version for tensor, version in self._keep)
 
     def _override(self, label: str, out: Tensor) -> FieldType:

@@ -1,4 +1,4 @@
-"""What the terms of an equation come to at one step: in symbols, as arrays, and with one unit's numbers in place."""
+"""Evaluate the terms of an equation at one step: in symbols, as arrays, and with one unit's numbers in place."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SUM, PRODUCT, ATOM = 1, 2, 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """What names stand for at one step: arrays of all steps, constants, and what was worked out before."""
+    """The values of names at one step: arrays of all steps, constants, and what was worked out before."""
 
     values: Mapping[str, Array]
     constants: Mapping[str, Array]
@@ -62,7 +62,7 @@ def evaluate(term: Term, scope: Scope) -> Array:
 # the operations ---------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """How an operation is worked out and written.
+    """An operation: how it is evaluated and written.
 
     Attributes:
         apply: (scope, arrays) -> array.

@@ -243,7 +243,7 @@ def _shown_as(p: Prepared) -> FieldType | None:
 
 @dataclass(frozen=True, slots=True)
 class _Fixed:
-    """What is drawn of a layer whatever the element is."""
+    """The pictures of a layer that do not depend on the element."""
 
     x: Array
     fx: Array

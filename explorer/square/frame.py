@@ -1,4 +1,4 @@
-"""What one evaluation answers: frozen values and read-only arrays, ready to be drawn. No tensor crosses here."""
+"""The answer of one evaluation: frozen values and read-only arrays, ready to be drawn. No tensor crosses here."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _domain(field: str) -> Domain | None:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """How far one layer's square is from commuting.
+    """The distance of one layer's square from commuting.
 
     Attributes:
         cumulative: ||M(rho'(g) h(x) - h(rho(g) x))|| / ||M rho'(g) h(x)||; None when the field has no such action.

@@ -1,4 +1,4 @@
-"""What one epoch (model, sample, device, precision) needs once: the network, its trace, and every layer of F(x)."""
+"""Prepare an epoch (model, sample, device, precision) once: the network, its trace, and every layer of F(x)."""
 
 from __future__ import annotations
 

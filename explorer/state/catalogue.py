@@ -1,4 +1,4 @@
-"""What there is to choose from, as plain values for the window and for `list`."""
+"""List what there is to choose from, as plain values for the window and for `list`."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ DTYPES = ("float32", "float64")
 
 
 class LayerSeen(Protocol):
-    """What is asked of a layer of the model that is shown."""
+    """The questions that are asked of a layer of the model that is shown."""
 
     @property
     def name(self) -> str: ...

@@ -41,7 +41,7 @@ class SessionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a session file holds: `text` is Markdown, `view` is brought to the front, `layout` is the window's own."""
+    """A session file: `text` is Markdown, `view` is brought to the front, `layout` is the window's own."""
 
     state: State
     title: str = ""
@@ -85,7 +85,7 @@ def load_session(path: str | Path) -> Session:
 
 
 def is_session(path: str | Path) -> bool:
-    """Whether a JSON file is to be opened as a session: also a damaged one, but not a graph in node-link form."""
+    """Return whether a JSON file is a session to be opened: also a damaged one, but not a graph in node-link form."""
     try:
         with Path(path).open("rb") as file:
             head = file.read(LONGEST)

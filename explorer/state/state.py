@@ -1,4 +1,4 @@
-"""What the person has chosen, as one frozen value. Undo, sessions and "copy as command" follow from that."""
+"""Hold the choices of a person as one frozen value. Undo, sessions and "copy as command" follow from that."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class State:
 
     @property
     def epoch(self) -> tuple[Any, ...]:
-        """What F(x) depends on: a frame of another epoch is stale and must not be shown."""
+        """Return what F(x) depends on: a frame of another epoch is stale and must not be shown."""
         return (self.model, self.params, self.compare, self.sample, self.device, self.dtype, self.seed, self.overrides)
 
     def step(self, name: str) -> Step | None:

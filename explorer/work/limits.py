@@ -1,4 +1,4 @@
-"""How large a field may be: checked against what a file or a text declares, before anything is allocated."""
+"""Limit the size of fields: checked against what a file or a text declares, before anything is allocated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many cores torch may take for itself."""
+"""Limit the cores that torch may take for itself."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ COUNT = 1000
 
 
 class Pointed(NamedTuple):
-    """What is made for a batch of sets."""
+    """The answer to a batch of sets."""
 
     logits: Tensor  # (B, N to, N from)
     states: Tensor  # d_i, (B, N, H)

@@ -63,7 +63,7 @@ LETTERS, TEXT = tasks.LETTERS, tasks.TEXT
 
 
 class Answer(NamedTuple):
-    """What a decoder makes, for a batch: scores of letters, its states, and what it attended to, if it did."""
+    """The answer of a decoder to a batch: scores of letters, its states, and what it attended to, if it did."""
 
     letters: Tensor  # (B, T, V)
     hidden: Tensor  # (B, T, H)

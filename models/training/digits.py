@@ -26,7 +26,7 @@ DIGITS = tuple(str(k) for k in range(10))
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a classifier is trained; `augment` turns by any angle and mirrors half of the images."""
+    """The training of a classifier; `augment` turns by any angle and mirrors half of the images."""
 
     epochs: int = 30
     augment: bool = False

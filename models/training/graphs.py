@@ -24,7 +24,7 @@ Vary = Callable[[nn.Module, torch.Generator], None]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a network is trained; `at_once` graphs are given to it side by side, `batch` make one step of Adam."""
+    """The training of a network; `at_once` graphs are given to it side by side, `batch` make one step of Adam."""
 
     epochs: int = 20
     rate: float = 1e-2
@@ -35,7 +35,7 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What the shipped weights (seed 0) reach: fractions of the nodes to be found that are found."""
+    """The results of the shipped weights (seed 0): fractions of the nodes to be found that are found."""
 
     parameters: int
     accuracy: float

@@ -27,7 +27,7 @@ ALWAYS = 3  # methane, ethane and propane are never held out: nothing like them 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a network is trained: every step sees all molecules that are not held out."""
+    """The training of a network: every step sees all molecules that are not held out."""
 
     head: str  # the last linear layer, which is made to speak in °C
     bonds: bool = False  # the network also takes edge_attr

@@ -26,7 +26,7 @@ _TREE = (14, 23)  # nodes of the tree, from and below
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a network is trained; `also` are layers whose output is added to the loss, with a weight."""
+    """The training of a network; `also` are layers whose output is added to the loss, with a weight."""
 
     steps: int = 2000
     batch: int = 32

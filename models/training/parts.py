@@ -25,7 +25,7 @@ EPOCHS, RATE = 300, 1e-2
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What a network is called with on one body, and the part of each vertex, (V,)."""
+    """The inputs of a network on one body, and the part of each vertex, (V,)."""
 
     arguments: tuple[Tensor, ...]
     part: Tensor
@@ -33,7 +33,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What shipped weights reach: fractions of the vertices whose part is named."""
+    """The results of shipped weights: fractions of the vertices whose part is named."""
 
     parameters: int
     learned: float

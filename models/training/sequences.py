@@ -24,7 +24,7 @@ Drawn = tuple[Tensor, ...]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a network is trained: epochs of 100 steps of Adam, the rate rising once and falling to nothing.
+    """The training of a network: epochs of 100 steps of Adam, the rate rising once and falling to nothing.
 
     With `steady` the rate stays as it is; `clip` is the longest gradient, infinite for any.
     """

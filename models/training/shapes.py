@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a network is trained: clouds of `fewest` to 256 points, `batch` of them a step."""
+    """The training of a network: clouds of `fewest` to 256 points, `batch` of them a step."""
 
     steps: int = 1500
     batch: int = 16

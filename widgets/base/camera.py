@@ -1,4 +1,4 @@
-"""What part of a picture is seen."""
+"""Choose the part of a picture that is seen."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class StateView(View):
 
     @property
     def known(self) -> bool:
-        """Whether anybody has told the state yet."""
+        """Return whether anybody has told the state yet."""
         return self.told or self.frame is not None
 
     @property

@@ -152,7 +152,7 @@ class ParamControl(QWidget):
     # slider positions -----------------------------------------------------------------------------------------
     @property
     def logarithmic(self) -> bool:
-        """Whether equal ratios are equally far apart (factors and gains)."""
+        """Return whether equal ratios are equally far apart (factors and gains)."""
         return self.param.minimum > 0 and self.param.maximum / self.param.minimum >= 8 and not self.param.whole
 
     def limits(self) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""What every view is: a widget that shows frames, emits wishes, and can give its numbers and a caption."""
+"""The base of all views: a widget that shows frames, emits wishes, and can give its numbers and a caption."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from widgets.base.pointer import Pointer
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the person asks for. A view changes no state itself; the controller grants wishes.
+    """The wish of a person. A view changes no state itself; the controller grants wishes.
 
     Attributes:
         changes: fields of State to replace, such as {"layer": "conv2", "channel": None}.
@@ -115,7 +115,7 @@ class View(QWidget):
 
 @dataclass(frozen=True, slots=True)
 class ViewSpec:
-    """How the window finds and places a view.
+    """The description by which the window finds and places a view.
 
     `area` is "center", "left", "right" or "bottom"; views of one area are tabbed in the order of `order`. A view
     that can show some `domains` only has no tab while another is looked at. `prepare` is called once, when the window

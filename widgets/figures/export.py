@@ -52,7 +52,7 @@ PALETTE_FRAMES = 16  # looked at for the palette of a GIF
 
 
 class ExportError(Exception):
-    """What could not be written and why, in one sentence."""
+    """Report what could not be written and why, in one sentence."""
 
 
 def export_view(view: View, path: str | Path, *, theme: str = "light") -> None:

@@ -17,7 +17,7 @@ MOST_ALIKE = 6  # steps with the same text that are all written out
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """What stands beside the numbers: `labels` of all of them or (), and `whose` they are, "" where it is plain.
+    """The words beside the numbers: `labels` of all of them or (), and `whose` they are, "" where it is plain.
 
     `each` is (2, N), F(x) and F(ρ(g)x), where there is one number for each of N named nodes, to be ranked. `written`
     is the text of both where each step has an answer of its own and none is selected.

@@ -1,4 +1,4 @@
-"""What a hand on the stage means: turning, shifting, mirroring and enlarging, as wishes. Knows no widget."""
+"""Read the gestures of a hand on the stage: turning, shifting, mirroring and enlarging, as wishes. Knows no widget."""
 
 from __future__ import annotations
 

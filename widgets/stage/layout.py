@@ -1,4 +1,4 @@
-"""Where the parts of the commuting square go in a window of a given size. Pure geometry."""
+"""Place the parts of the commuting square in a window of a given size. Pure geometry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the File menu does: opening, sessions, exports, recent files, lessons."""
+"""Do what the File menu offers: opening, sessions, exports, recent files, lessons."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Host(Protocol):
 
     @property
     def waiting(self) -> bool:
-        """Whether the newest state has not been answered."""
+        """Return whether the newest state has not been answered."""
 
     @property
     def curves(self) -> tuple[OrbitCurve, ...]:

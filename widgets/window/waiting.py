@@ -1,4 +1,4 @@
-"""What stands in the middle of the window until the first frame: waiting, or why there will be none."""
+"""Fill the middle of the window until the first frame: waiting, or why there will be none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a network on graphs is fed: features of the nodes made from the structure, and samples fitted to a card."""
+"""Make the input of networks on graphs: features of the nodes made from the structure, and samples fitted to a card."""
 
 from __future__ import annotations
 

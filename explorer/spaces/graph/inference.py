@@ -1,4 +1,4 @@
-"""What the core must know of graphs and sets: a tensor with a row for each node is a node field, and so on."""
+"""Infer fields on graphs and sets: a tensor with a row for each node is a node field, and so on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What views of graphs are sent beside the images of the square: the graph itself and the raw values on it."""
+"""Make the part of a frame for views of graphs: the graph itself and the raw values on it."""
 
 from __future__ import annotations
 

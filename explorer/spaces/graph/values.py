@@ -49,7 +49,7 @@ class Spectrum:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphPart:
-    """What views of graphs draw, beside the images of the Square.
+    """The data that views of graphs draw, beside the images of the Square.
 
     Attributes:
         structure: the graph of x; that of rho(g) x has its nodes renumbered by `order`.

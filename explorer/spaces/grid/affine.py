@@ -60,14 +60,14 @@ class Affine(Element):
 
     @property
     def lattice(self) -> bool:
-        """Whether A is a signed permutation matrix: quarter turns and mirrors."""
+        """Return whether A is a signed permutation matrix: quarter turns and mirrors."""
         m = np.abs(self.matrix)
         # integer entries and determinant 1 are not enough: a shear has them too
         return bool(np.abs(m - np.round(m)).max() < _TINY and np.abs(m @ m.T - np.eye(2)).max() < 4 * _TINY)
 
     @property
     def _edges(self) -> str:
-        """What happens at the grid's edge: "" where nothing crosses it."""
+        """Return what happens at the grid's edge: "" where nothing crosses it."""
         return "" if self.lattice and max(map(abs, self.shift)) < _TINY else self.boundary
 
     def inverse(self) -> Affine:

@@ -1,4 +1,4 @@
-"""What the core must know of images: how fields are inferred from shapes, and how far one value sees."""
+"""Infer fields on images: how fields are inferred from shapes, and how far one value sees."""
 
 from __future__ import annotations
 

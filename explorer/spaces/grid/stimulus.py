@@ -1,4 +1,4 @@
-"""What a network is measured on: real data that can show a fault, else band-limited noise."""
+"""Choose the images that a network is measured on: real data that can show a fault, else band-limited noise."""
 
 from __future__ import annotations
 

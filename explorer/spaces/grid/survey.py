@@ -92,7 +92,7 @@ def _coefficients(p: Prepared, name: str, size: tuple[int, int]) -> Tensor:
 
 
 class _Plan:
-    """Where each element is compared on one grid size, and how the expected values there come from the given ones."""
+    """The places where each element is compared on one grid, and the way from given values to expected ones."""
 
     def __init__(
         self, elements: Sequence[Affine], size: tuple[int, int], field: FieldType, receptive: float, most: int,

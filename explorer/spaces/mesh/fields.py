@@ -80,7 +80,7 @@ class Transporter(Representation):
 
 @dataclass(frozen=True, slots=True)
 class Patch(Representation):
-    """What stands at each place of a geodesic patch, (vertices, radii, directions, 3).
+    """The values at each place of a geodesic patch, (vertices, radii, directions, 3).
 
     `holds` says whether these are the "corner"s of the faces in which the geodesics end (numbers of vertices) or the
     "weight"s of these corners. Directions are counted from the frame's first axis.

@@ -73,7 +73,7 @@ def refitted(
 
 
 def derived(name: str, wanted: MeshInput) -> bool:
-    """Whether a signal follows from the surface, so that another surface gives another one."""
+    """Return whether a signal follows from the surface, so that another surface gives another one."""
     return not name.startswith("pose:") and (name != "x" or wanted.features in {*_FEATURES, "position", "gradient"})
 
 

@@ -1,4 +1,4 @@
-"""What the core must know of meshes: a tensor with a row for each vertex is a vertex field, and so on."""
+"""Infer fields on meshes: a tensor with a row for each vertex is a vertex field, and so on."""
 
 from __future__ import annotations
 

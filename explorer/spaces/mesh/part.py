@@ -1,4 +1,4 @@
-"""What views of meshes are sent beside the images of the square: the surface, its frames, and what lies on it."""
+"""Make the part of a frame for views of meshes: the surface, its frames, and what lies on it."""
 
 from __future__ import annotations
 

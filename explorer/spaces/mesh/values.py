@@ -1,4 +1,4 @@
-"""What a frame says of a mesh: the surface, what lies on it, and what is near one vertex; frozen values and arrays."""
+"""The part of a frame for meshes: the surface, the values on it, the patch of one vertex; frozen values and arrays."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GeodesicPatch:
-    """What is near one vertex as it sees the surface: the log map there, and the network's own patch.
+    """The surface as one vertex sees it: the log map there, and the network's own patch.
 
     `polar` (V, 2) are r and theta of every vertex in the frame of `vertex` (NaN on other parts), exact up to
     `injectivity`, the radius where the surface begins to overlap itself. `points` (radii, directions, 3) are the places
@@ -63,7 +63,7 @@ class Transported:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeshPart:
-    """What views of meshes draw, beside the images of the Square.
+    """The data that views of meshes draw, beside the images of the Square.
 
     Attributes:
         shape: the surface of x; one object for an epoch. moved: that of rho(g) x, in its own numbering.

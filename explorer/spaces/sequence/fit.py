@@ -43,7 +43,7 @@ def base_columns(letters: str) -> Floats:
 
 
 def is_one_hot(x: Array) -> bool:
-    """Whether each row of (steps, channels) is 1 in one column and 0 in all others, with two columns or more."""
+    """Return whether each row of (steps, channels) is 1 in one column and 0 in all others, with two columns or more."""
     return x.shape[1] > 1 and bool(((x == 0) | (x == 1)).all()) and bool((x.sum(1) == 1).all())
 
 

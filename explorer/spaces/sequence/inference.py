@@ -1,4 +1,4 @@
-"""What the core must know of sequences: which axis of a tensor is time, and how far a value sees along it.
+"""Infer fields on sequences: which axis of a tensor is time, and how far a value sees along it.
 
 A sequence is (steps, channels); in somebody else's network it has a batch axis as well, which is 1: (1, steps,
 channels), (steps, 1, channels) or (1, channels, steps). Where several axes are as long as the sequence, the module says

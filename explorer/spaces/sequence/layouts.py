@@ -1,4 +1,4 @@
-"""What a network of one's own takes of a sequence: how wide x is, and which axis is time. Found by trying.
+"""Find by trying what a network of one's own takes of a sequence: the width of x and the axis of time.
 
 PyTorch has several orders: nn.LSTM takes (steps, batch, channels), or (batch, steps, channels) with batch_first, a
 temporal convolution (batch, channels, steps). A wrong order often runs as well: then the steps are taken for a batch,
@@ -25,11 +25,11 @@ _STEPS = 23  # of the trial: no usual width, so that an order that does not fit 
 
 
 class Unclear(ValueError):
-    """What a network takes cannot be found out; a clause that says what to write into its file."""
+    """Report that the input of a network cannot be found out; a clause that says what to write into its file."""
 
 
 def reads_sequences(network: nn.Module) -> bool:
-    """Whether a network has layers that run along the steps of a sequence, and none for images."""
+    """Return whether a network has layers that run along the steps of a sequence, and none for images."""
     found = list(network.modules())
     return any(isinstance(m, TEMPORAL) for m in found) and not any(isinstance(m, SPATIAL) for m in found)
 
@@ -121,7 +121,7 @@ def _widths(network: nn.Module) -> list[int]:
 
 
 def _mixes(network: nn.Module, steps: int, width: int, order: str) -> bool:
-    """Whether a change of one step of x changes the answer elsewhere, with the axes in that order."""
+    """Return whether a change of one step of x changes the answer elsewhere, with the axes in that order."""
     trial = copy.deepcopy(network)
     weight = next((p for p in trial.parameters() if p.is_floating_point()), torch.zeros(()))
     generator = torch.Generator().manual_seed(0)

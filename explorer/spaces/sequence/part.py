@@ -1,4 +1,4 @@
-"""What views of sequences are sent beside the images of the square: the gates over time and where steps have gone."""
+"""Make the part of a frame for views of sequences: the gates over time and where each step has gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the state of a recurrent network comes to rest while nothing but zeros comes in (row R2).
+"""Follow the state of a recurrent network to rest while only zeros come in (row R2).
 
 The iteration h_(k+1) = R(0, h_k) from 0, whose limit is the state that padding does not move: Bronstein, Bruna, Cohen,
 Veličković, "Geometric Deep Learning", 2021, section 5.7, eq. (42). Modules that have a state tell of it themselves,

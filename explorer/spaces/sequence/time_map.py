@@ -64,7 +64,7 @@ class TimeMap(Element):
 
     @property
     def moves(self) -> bool:
-        """Whether values are moved and not interpolated."""
+        """Return whether values are moved and not interpolated."""
         return abs(self.rate - 1) < _TINY and not self.bent and abs(self.shift - round(self.shift)) < _TINY
 
     @property

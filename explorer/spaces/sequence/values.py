@@ -32,7 +32,7 @@ class Settling:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attended:
-    """What the selected step attends to: a row of a matrix of attention that is too large to be formed.
+    """The attention of the selected step: a row of a matrix of attention that is too large to be formed.
 
     Attributes:
         name: of the module.
@@ -47,7 +47,7 @@ class Attended:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimePart:
-    """What views of sequences draw, beside the images of the Square.
+    """The data that views of sequences draw, beside the images of the Square.
 
     Attributes:
         steps: T, the number of steps of x; rho(g) x may have another number.

@@ -37,7 +37,7 @@ HEADS = (1, 2, 4, 8)
 
 
 class AttentiveLayer(nn.Module):
-    """What both versions share: softmax of the logits per target, the weighted sum, and what is shown of them.
+    """The part that both versions share: softmax of the logits per target, the weighted sum, and what is shown of them.
 
     Every node also attends to itself. That makes N further logits and coefficients, which are node fields; a listed
     self-loop gives way to them, and its coefficient is 0.

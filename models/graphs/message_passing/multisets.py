@@ -1,4 +1,4 @@
-"""What an aggregator can tell apart: sum, mean, max, min and std of the same neighbours, with nothing learned.
+"""Show what an aggregator can tell apart: sum, mean, max, min and std of the same neighbours, with nothing learned.
 
 Xu, Hu, Leskovec, Jegelka, "How Powerful are Graph Neural Networks?", 2019, section 5.2 and figures 2 and 3:
 

@@ -101,7 +101,7 @@ class KHop(nn.Module):
 
 
 class Visits(nn.Module):
-    """How large a part of its time a walk spends at each node: x (N, C), (2, E) -> (N, 1)."""
+    """The share of its time that a walk spends at each node: x (N, C), (2, E) -> (N, 1)."""
 
     out_field = NODE
 

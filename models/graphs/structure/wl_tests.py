@@ -204,7 +204,7 @@ def verdicts(
 
 
 class Histogram(nn.Module):
-    """How many nodes of each graph have each colour; colours (N, 1), batch (N,) -> (graphs, colours)."""
+    """Count the nodes of each colour in each graph; colours (N, 1), batch (N,) -> (graphs, colours)."""
 
     out_field = INVARIANT
 

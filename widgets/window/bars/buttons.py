@@ -106,7 +106,7 @@ def _choice(name: str, tip: str) -> QComboBox:
 
 
 class StatusBar(QStatusBar):
-    """What is under the cursor at the left, what is being done at the right."""
+    """The status bar: what is under the cursor at the left, what is being done at the right."""
 
     cancel_asked = Signal()
 

@@ -1,4 +1,4 @@
-"""What helps: a lesson's page, the table of keys, and who made this with what."""
+"""Show help: a lesson's page, the table of keys, and who made this with what."""
 
 from __future__ import annotations
 

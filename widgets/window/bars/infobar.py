@@ -55,7 +55,7 @@ class InfoBar(QFrame):
 
     @property
     def passing(self) -> bool:
-        """Whether the message goes by itself after a while."""
+        """Return whether the message goes by itself after a while."""
         return self._gone.isActive()
 
     def show_failure(self, failure: Failure) -> None:

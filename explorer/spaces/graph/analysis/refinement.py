@@ -17,7 +17,7 @@ Colours = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Verdict:
-    """Whether 1-WL tells two graphs apart.
+    """The answer to whether 1-WL tells two graphs apart.
 
     `round` is the first one after which their numbers of nodes of each colour differ (0: before any neighbour was
     looked at), None when they never do; `rounds` is how many refined anything; `colours` how many there are at last.

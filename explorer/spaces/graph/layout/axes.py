@@ -1,4 +1,4 @@
-"""How drawn places are turned: what spreads most lies from left to right, and rounding never says which way round.
+"""Turn drawn places: what spreads most lies from left to right, and rounding never says which way round.
 
 A ring spreads as much in one direction as in another, and a symmetric graph has no heavier end: there the numbers of
 the nodes, or the axes that the places came with, take the place of what the shape leaves open.

@@ -1,4 +1,4 @@
-"""Where the nodes of a graph are drawn: few nodes by Kamada and Kawai's springs, many by forces on several levels.
+"""Place the nodes of a graph: few nodes by Kamada and Kawai's springs, many by forces on several levels.
 
 Connected parts are laid out alone and packed side by side. The multilevel engine coarsens as FM3 does (suns with their
 planets), lets neighbours attract by w d and all nodes repel by m m'/d (Noack's model, as in ForceAtlas2), and sums the

@@ -50,7 +50,7 @@ class Properties:
 
     @property
     def stochastic(self) -> bool:
-        """Whether every row sums to 1, as rows of attention do."""
+        """Return whether every row sums to 1, as rows of attention do."""
         return max(abs(s - 1.0) for s in self.sums) <= ATTENTION
 
 
@@ -265,7 +265,7 @@ class DensePairs(PairMatrix):
 
 
 class EdgePattern:
-    """Where the entries of a sparse matrix lie in one order of the nodes; all values on the same edges share it.
+    """The places of the entries of a sparse matrix in one order of the nodes; all values on the same edges share it.
 
     An edge listed twice is one entry, the sum of its values. `edges` is (2, E), from and to.
     """

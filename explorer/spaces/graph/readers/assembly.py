@@ -1,4 +1,4 @@
-"""What every reader of graphs does alike: limits, finite numbers, both directions, and notes that count the odd."""
+"""Do what all readers of graphs share: limits, finite numbers, both directions, and notes that count the odd."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SMALLER = "take a part of it"
 
 @dataclass(slots=True)
 class Found:
-    """What a file tells of a graph, before it is checked. Undirected edges are in `pairs` once.
+    """A graph as its file gives it, before it is checked. Undirected edges are in `pairs` once.
 
     `place` says where the k-th edge stands ("line 7"), `node_place` the same of a node.
     """

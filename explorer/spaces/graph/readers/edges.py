@@ -42,7 +42,7 @@ def _sniff(head: bytes) -> bool:
 
 @dataclass(slots=True)
 class _Layout:
-    """How the file is written: what stands between, the first line of data (from 0), and which column is what."""
+    """The layout of the file: the separator, the first line of data (from 0), and which column is what."""
 
     mark: str | None  # None: spaces
     first: int

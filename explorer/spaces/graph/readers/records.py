@@ -27,7 +27,7 @@ _WIDEST = 4096
 
 @dataclass(slots=True)
 class Records:
-    """What the text of a file says: identities and values of nodes, ends and values of edges, and where they stand."""
+    """The content of a file's text: identities and values of nodes, ends and values of edges, and where they stand."""
 
     directed: bool = False
     ids: list[Hashable] = field(default_factory=list)

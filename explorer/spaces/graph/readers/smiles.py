@@ -21,7 +21,7 @@ INSTALL = "install it with 'pip install equiscope[molecules]'"
 
 
 def is_smiles_text(text: str) -> bool:
-    """Whether `text` describes a molecule (well-formed or not)."""
+    """Return whether `text` describes a molecule (well-formed or not)."""
     return text.startswith(PREFIX)
 
 

@@ -31,7 +31,7 @@ def once(index: NDArray[np.integer]) -> Index:
 
 
 def is_symmetric(index: NDArray[np.integer], *values: NDArray[np.generic] | None) -> bool:
-    """Whether every edge is listed as often in one direction as in the other, with the same values (edges, ...)."""
+    """Return whether every edge is listed equally often in both directions, with the same values (edges, ...)."""
     if not index.size:
         return True
     nodes = int(index.max()) + 1

@@ -21,7 +21,7 @@ _MOST_CHANNELS = 4096
 
 
 def is_graph_text(text: str) -> bool:
-    """Whether `text` describes a graph (well-formed or not) rather than a sample or a file."""
+    """Return whether `text` describes a graph (well-formed or not) rather than a sample or a file."""
     return text.startswith(("graph:", "sbm:"))
 
 

@@ -153,7 +153,7 @@ def _inflated(data: bytes, enough: int) -> int:
 
 
 def _native(page: TiffPage) -> bool:
-    """Whether tifffile with numpy alone decodes the page, and the values mean what they say."""
+    """Return whether tifffile with numpy alone decodes the page, and the values mean what they say."""
     return (
         page.compression in (_PLAIN, *_DEFLATE)
         and page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE)

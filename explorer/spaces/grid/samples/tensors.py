@@ -19,7 +19,7 @@ _TEXT = re.compile(r"(?P<kind>random|ramp):(?P<shape>[0-9]{1,9}(x[0-9]{1,9})*)",
 
 
 def is_tensor_text(text: str) -> bool:
-    """Whether `text` names a tensor (well-formed or not) rather than a sample or a file."""
+    """Return whether `text` names a tensor (well-formed or not) rather than a sample or a file."""
     return text.split(":", 1)[0] in KINDS and ":" in text
 
 

@@ -1,4 +1,4 @@
-"""What changes a surface itself: bent round an axis, another pose, shaken vertices, flipped edges; numpy only."""
+"""Change a surface itself: bent round an axis, another pose, shaken vertices, flipped edges; numpy only."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def flipped(position: Floats, faces: Index, share: float, seed: int) -> Index:
 
 
 def _flat_and_convex(p: Floats, a: int, b: int, c: int, d: int) -> bool:
-    """Whether the triangles abc and bad make a quadrilateral a-d-b-c that can be cut along cd as well."""
+    """Return whether the triangles abc and bad make a quadrilateral a-d-b-c that can be cut along cd as well."""
     before = [np.cross(p[b] - p[a], p[c] - p[a]), np.cross(p[a] - p[b], p[d] - p[b])]
     after = [np.cross(p[d] - p[a], p[c] - p[a]), np.cross(p[b] - p[d], p[c] - p[d])]
     size = [float(np.linalg.norm(v)) for v in (*before, *after)]

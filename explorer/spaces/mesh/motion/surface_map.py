@@ -1,4 +1,4 @@
-"""What moves a mesh, made concrete: frames turned, the surface carried through space, or made anew.
+"""Bind the motions of a mesh: frames turned, the surface carried through space, or made anew.
 
 Turned frames and rigid motions act on every field and are exact. What bends, shakes or remeshes the surface changes its
 lengths a little, so the network's arguments are made anew from it, and features are compared at the same vertices, in
@@ -125,7 +125,7 @@ class SurfaceMap(Element):
 
     @property
     def turning(self) -> bool:
-        """Whether some frame is turned or seen in a mirror, so that coordinates in frames change."""
+        """Return whether some frame is turned or seen in a mirror, so that coordinates in frames change."""
         return self.remade is not None or self.mirrored or bool(self.turn.any())
 
     def act(self, values: Tensor, field: FieldType) -> Tensor:

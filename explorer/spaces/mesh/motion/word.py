@@ -129,7 +129,7 @@ class SurfaceWord(Element):
 
 
 def _exact(field: FieldType, turns: list[Motion]) -> bool:
-    """Whether frames turned by these words permute values: any angle for tangents, steps of 2 pi / n for C_n."""
+    """Return whether frames turned by these words permute values: any angle for tangents, steps of 2 pi / n for C_n."""
     if not isinstance(field.rep, Regular | Patch) or not turns:
         return True
     n = field.rep.group.order if isinstance(field.rep, Regular) else 0

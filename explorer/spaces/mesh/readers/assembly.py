@@ -1,4 +1,4 @@
-"""What every reader of meshes does alike: limits, numbers with their line, triangles, repair, values of vertices."""
+"""Do what all readers of meshes share: limits, numbers with their line, triangles, repair, values of vertices."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SMALLER = "simplify it or take a part of it"
 
 @dataclass(slots=True)
 class Found:
-    """What a file tells of a mesh, before it is repaired.
+    """A mesh as its file gives it, before it is repaired.
 
     `values` are by name, (V,) or (V, channels); `place` says where the k-th face stands ("line 7"), `vertex_place` the
     same of a vertex.

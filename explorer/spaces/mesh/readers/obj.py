@@ -28,7 +28,7 @@ _CURVED = re.compile(rb"^[ \t]*(?:surf|curv2?)[ \t]", re.M)
 
 
 class _Lines:
-    """Which line of the file the k-th match of a pattern is; counted when something is wrong, and only then."""
+    """The number of the line of each match of a pattern; counted when something is wrong, and only then."""
 
     def __init__(self, text: bytes) -> None:
         self._text = text

@@ -87,7 +87,7 @@ class Surface:
 
     @property
     def boundary(self) -> NDArray[np.bool_]:
-        """Whether a vertex lies on the boundary, (V,)."""
+        """Return whether a vertex lies on the boundary, (V,)."""
         return self._shape.halfedges.boundary
 
     @property
@@ -160,7 +160,7 @@ class Surface:
 
     @property
     def ambiguity(self) -> Array:
-        """How undetermined the gauge is at each vertex, (V,) in [0, 1]; 0 for "edge" and "given".
+        """Return how undetermined the gauge is at each vertex, (V,) in [0, 1]; 0 for "edge" and "given".
 
         "principal": the larger of 1 − |k1 − k2| / (|k1| + |k2|), 1 where the surface is a sphere or flat and no line is
         determined, and 1 − s / (s + (|k1| + |k2|) / √area) with s the growth of the mean curvature along the line, 1

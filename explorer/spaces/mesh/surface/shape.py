@@ -1,4 +1,4 @@
-"""What a surface is whatever its frames: one set of positions and faces, each quantity computed once, on demand."""
+"""Hold a surface without its frames: one set of positions and faces, each quantity computed once, on demand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How triangles hang together: halfedges, fans around vertices, both directions of each edge; and what is refused.
+"""Describe the connections of triangles: halfedges, fans around vertices, both directions of each edge; refuse others.
 
 Halfedge h = 3 f + c leads from faces[f, c] to faces[f, c + 1] with face f on its left. The next one counter-clockwise
 around the same tail is the twin of the one before it in its face.
@@ -24,7 +24,7 @@ class SurfaceError(ValueError):
 
 @dataclass(frozen=True)
 class Halfedges:
-    """What the list of faces says, whatever the positions.
+    """The topology of a list of faces, whatever the positions.
 
     Attributes:
         count: V. faces: (F, 3). twin: (3F,) the other halfedge of the edge, −1 at a boundary.
@@ -48,12 +48,12 @@ class Halfedges:
 
     @property
     def tail(self) -> Index:
-        """Where each halfedge starts, (3F,)."""
+        """Return the vertex where each halfedge starts, (3F,)."""
         return self.faces.reshape(-1)
 
     @cached_property
     def head(self) -> Index:
-        """Where each halfedge ends, (3F,)."""
+        """Return the vertex where each halfedge ends, (3F,)."""
         return np.asarray(self.tail[following(np.arange(len(self.tail)))])
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What every reader of sequences does alike: text with its place, limits, gaps, and the sample at the end."""
+"""Do what all readers of sequences share: text with its place, limits, gaps, and the sample at the end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 @dataclass(slots=True)
 class Series:
-    """What a file holds: x (steps, channels), and what goes with it."""
+    """The content of a file: x (steps, channels), and what goes with it."""
 
     x: NDArray[Any]
     time: NDArray[np.float64] | None = None

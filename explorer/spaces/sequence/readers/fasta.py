@@ -29,7 +29,7 @@ def _sniff(head: bytes) -> bool:
 
 
 def _fits(path: Path) -> bool:
-    """Whether a file begins with a record, whatever it is called."""
+    """Return whether a file begins with a record, whatever it is called."""
     text = head_of(path, 4096)
     if text is None:
         return False

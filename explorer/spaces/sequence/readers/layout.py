@@ -1,4 +1,4 @@
-"""How a table of numbers is written, and whether it is a series or a list of edges.
+"""Tell how a table of numbers is written, and whether it is a series or a list of edges.
 
 The same endings (.csv, .tsv, .txt) hold both, so the content decides, by the first of these rules that says something:
 
@@ -34,7 +34,7 @@ _LOOKED_AT = 200  # lines
 
 @dataclass(slots=True)
 class Layout:
-    """What stands between the columns, the number of the first line of data (from 1), and which column is what."""
+    """The layout of a table: the separator, the number of the first line of data (from 1), and which column is what."""
 
     mark: str | None  # None: spaces
     first: int
@@ -126,7 +126,7 @@ def layout_of(lines: list[str]) -> Layout:
 
 
 def declared(lines: list[str]) -> bool | None:
-    """Whether a remark says that it is a series, or (False) a list of edges; None where none does."""
+    """Return whether a remark says that it is a series, or (False) a list of edges; None where none does."""
     for line in lines[:_LOOKED_AT]:
         if not is_remark(line):
             continue
@@ -138,7 +138,7 @@ def declared(lines: list[str]) -> bool | None:
 
 
 def is_series(text: str) -> bool:
-    """Whether the beginning of a table is a series, by the rules above."""
+    """Return whether the beginning of a table is a series, by the rules above."""
     lines = text.split("\n")
     if (told := declared(lines)) is not None:
         return told

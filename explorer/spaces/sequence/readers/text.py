@@ -23,7 +23,7 @@ def _sniff(head: bytes) -> bool:
 
 
 def is_prose(text: str) -> bool:
-    """Whether the beginning of a text is language rather than a table."""
+    """Return whether the beginning of a text is language rather than a table."""
     lines = [line for line in text.split("\n") if line.strip()]
     if not lines or not re.search(r"[^\W\d_]", text):
         return False

@@ -28,7 +28,7 @@ YOURS, THEIRS = "your persona: ", "partner's persona: "
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What is known when a reply is to be given, the reply, and the candidates, of which it is one.
+    """An example: what is known when a reply is due, the reply, and the candidates, of which it is one.
 
     `history` is what was said before `query`, the partner first or, where a dialogue begins so, in turns.
     """

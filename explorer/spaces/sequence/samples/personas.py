@@ -35,7 +35,7 @@ SEED = 2018
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What people may tell of: facts as (plain, in other words, reply), and questions that ask for them."""
+    """A topic of small talk: facts as (plain, in other words, reply), and questions that ask for them."""
 
     name: str
     questions: tuple[str, ...]
