@@ -17,9 +17,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.field_text import parse_field
-from explorer.declare.fields import FieldType
+from explorer.declare.fields import FieldType, Scalar
 from explorer.declare.space import Known, inference_of
 from explorer.network.inputs import Given, Inputs, inputs_of
+from explorer.network.trials import channelwise, pointwise
 
 OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
 FORWARD = "forward"  # the same in a network that has a layer called "output"; no layer can be called this
@@ -146,7 +147,8 @@ def trace(
         KeyError: there is no layer of an override's name.
         ValueError: an override is no field type, or does not fit the layer's shape.
     """
-    names = {m: n for n, m in model.named_modules()}
+    # what only makes weights has no place on the way of the signal
+    names = {m: n for n, m in model.named_modules() if "parametrizations" not in n.split(".")}
     fields = {name: parse_field(text) for name, text in (overrides or {}).items()}
     inputs = inputs_of(x, x_field).map(lambda v, _: v.detach().clone())  # the first layer may work in place
     recorder = _Recorder(names, inputs, fields, declared)
@@ -237,6 +239,8 @@ class _Recorder:
             # functional code after a container's layers (a residual sum) mostly keeps the field of the same shape
             alike = self._lookup(out) if inner and not _declares(module) else None
             out_field = alike[0] if alike else self.inference.infer(module, in_field, shape_in, shape)
+            if not alike and in_field is not None and out_field is not None and len(tensors) == 1:
+                out_field = self._kept(module, args, kwargs, in_field, out_field)
             weighted = any(True for _ in module.parameters())
             rank = max([rank + int(weighted and not inner), *(layer.rank for layer in inner)])
             radius = self.inference.receptive(module, in_field, shape_in, shape, radius)
@@ -272,13 +276,26 @@ class _Recorder:
         )
         self._produced[id(out)] = label
 
+    def _kept(self, module: nn.Module, args: Any, kwargs: Any, in_field: FieldType, out_field: FieldType) -> FieldType:
+        """Return the field of a module's answer with its input's representation, where it keeps each channel apart."""
+        if _declares(module) or (in_field.rep == out_field.rep and in_field.guessed == out_field.guessed):
+            return out_field
+        if isinstance(in_field.rep, Scalar):  # what is kept is only what is known of it
+            sure = not in_field.guessed and not self.declared and pointwise(module, args, kwargs)
+            return out_field.declared() if sure else out_field
+        if not channelwise(module, args, kwargs, in_field, out_field):
+            return out_field
+        return replace(out_field, rep=in_field.rep, guessed=in_field.guessed)
+
     def finish(self, result: Any) -> list[Layer]:
         """Return the layers; the root's own result is added when functional code made it."""
         out = first_tensor(result)
         assert out is not None
         if id(out) not in self._produced or self._produced[id(out)] != self.layers[-1].name:
             found = self._lookup(out)
-            out_field = found[0] if found else self.inference.functional(tuple(out.shape))
+            out_field = self._of_root(found[0] if found else None, tuple(out.shape))
+            if out_field is not None and not self.inference.fits(out_field, out):
+                out_field = None
             label = FORWARD if OUTPUT in self.names.values() else OUTPUT
             if label in self.overrides:
                 out_field = self._override(label, out)
@@ -288,6 +305,15 @@ class _Recorder:
                       last.rank if last else 0)
             )  # fmt: skip
         return self.layers
+
+    def _of_root(self, seen: FieldType | None, shape: tuple[int, ...]) -> FieldType | None:
+        """Return the field of the network's own result: as declared, as seen, or as of a layer that does it all."""
+        root = next(module for module, name in self.names.items() if not name)
+        if not _declares(root) and (seen := seen or self.inference.functional(shape)) is not None:
+            return seen
+        given = self._keep[0][0]
+        found = self.inference.infer(root, self._known[id(given)][0], tuple(given.shape), shape)
+        return found if found is None or _declares(root) else found.guess()
 
     def _guessed_alike(self, given: Tensor, out: Tensor) -> bool:
         """Whether what came in is what goes out, or has its shape and was known by nothing else."""

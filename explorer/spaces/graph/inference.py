@@ -50,6 +50,14 @@ class GraphInference(Inference):
         declared = getattr(module, "out_field", None)
         if isinstance(declared, FieldType):
             return self.own(declared)
+        found = self._placed(module, in_field, shape_in, shape)
+        rep = getattr(module, "out_rep", None)
+        return found if found is None or rep is None else replace(found, rep=rep, guessed=False)
+
+    def _placed(
+        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
+    ) -> FieldType | None:
+        """Return the field with the place of its values, as scalars."""
         guessed = not isinstance(module, _POINTWISE) or in_field is None or in_field.guessed
         if in_field is not None:
             places = -2 if isinstance(in_field.domain, Pairs) else None

@@ -8,6 +8,7 @@ which is time, and else the field that came in.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -69,6 +70,14 @@ class SequenceInference(Inference):
         declared = getattr(module, "out_field", None)
         if isinstance(declared, FieldType):
             return declared
+        found = self._placed(module, in_field, shape_in, shape)
+        rep = getattr(module, "out_rep", None)
+        return found if found is None or rep is None else replace(found, rep=rep, guessed=False)
+
+    def _placed(
+        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
+    ) -> FieldType | None:
+        """Return the field with the place of its values, as scalars."""
         guessed = not isinstance(module, _POINTWISE) or in_field is None or in_field.guessed
         own = time_axis(module, len(shape))
         if own is not None and shape[own] == self.steps:
