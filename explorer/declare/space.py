@@ -61,7 +61,13 @@ class Kind:
 
 
 class Inference(ABC):
-    """What a space says of the tensors inside of one network that is called with given inputs."""
+    """What a space says of the tensors inside of one network that is called with given inputs.
+
+    Attributes:
+        untold: the receptive radius of what functional code made: NaN where `reaches` finds it, else endless.
+    """
+
+    untold: ClassVar[float] = float("inf")
 
     @abstractmethod
     def fits(self, field: FieldType, value: Tensor) -> bool:
@@ -81,8 +87,22 @@ class Inference(ABC):
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
         radius: float,
     ) -> float:  # fmt: skip
-        """Return the radius in input places that one output value can depend on, given its input's radius."""
+        """Return the radius in input places that one output value can depend on, given its input's radius.
+
+        NaN says that it is not known; then it is found by trial (`reaches`).
+        """
         return float("inf")
+
+    def reaches(
+        self, run: Callable[[Tensor], Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
+    ) -> dict[str, float]:
+        """Return the radius of layers whose radius is not known, by trial; nothing of those that it tells nothing of.
+
+        Args:
+            run: another x -> the values of these layers; it raises what they raise.
+            fields: of the layers.
+        """
+        return {}
 
     def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
         """Return what is known of a tensor that functional code made of one of the shape `seen`, or None."""

@@ -8,7 +8,7 @@ kind and the tensor's shape and marked as a guess, which a person can correct (`
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import FieldType, Scalar
-from explorer.declare.space import Known, inference_of
+from explorer.declare.space import Inference, Known, inference_of
 from explorer.network.inputs import Given, Inputs, inputs_of
 from explorer.network.trials import channelwise, pointwise
 
@@ -47,7 +47,8 @@ class Layer:
         field: of the output, None when the output's shape fits no domain that is known.
         inputs: fields of the positional tensor inputs; None where unknown.
         alone: whether the module can be fed alone (all its inputs are tensors with known fields).
-        receptive: radius in input pixels, an upper bound along the trace; inf after a global operation.
+        receptive: radius in input pixels, an upper bound along the trace; inf after a global operation, NaN where it is
+            not known.
         leaf: whether it has no children that were called.
         rank: how many weighted layers lie before it, itself included (for tolerances).
         shape_in: of its first tensor input.
@@ -171,6 +172,7 @@ def trace(
         raise LayerError(OUTPUT, f"the network returned {type(result).__name__}, which holds no tensor")
     layers = recorder.finish(result)
     clones = recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
+    layers = _reaching(model, inputs, recorder.inference, layers)
     unknown = set(fields) - {layer.name for layer in layers}
     if unknown:
         raise KeyError(f"no layer is called {sorted(unknown)[0]!r}")
@@ -225,7 +227,7 @@ class _Recorder:
         tensors = [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
         known = [self._lookup(t) for t in tensors]
         first = known[0] if known else None
-        in_field, radius, rank = first if first else (None, math.inf, 0)
+        in_field, radius, rank = first if first else (None, self.inference.untold, 0)
         label = name if call == 0 else f"{name}#{call + 1}"
         shape_in, shape = tuple(tensors[0].shape) if tensors else (), tuple(out.shape)
         out_field: FieldType | None
@@ -244,7 +246,7 @@ class _Recorder:
             weighted = any(True for _ in module.parameters())
             rank = max([rank + int(weighted and not inner), *(layer.rank for layer in inner)])
             radius = self.inference.receptive(module, in_field, shape_in, shape, radius)
-            radius = max([radius, *(layer.receptive for layer in inner)])
+            radius = _widest([radius, *(layer.receptive for layer in inner)])
         if label in self.overrides:
             out_field = self._override(label, out)
         elif out_field is not None and self.declared:
@@ -301,7 +303,7 @@ class _Recorder:
                 out_field = self._override(label, out)
             last = self.layers[-1] if self.layers else None
             self.layers.append(
-                Layer(label, "", "forward", 0, tuple(out.shape), 0, out_field, (), False, math.inf, True,
+                Layer(label, "", "forward", 0, tuple(out.shape), 0, out_field, (), False, self.inference.untold, True,
                       last.rank if last else 0)
             )  # fmt: skip
         return self.layers
@@ -346,6 +348,34 @@ class _Recorder:
             if (found := self.inference.alike(shape, seen, (seen_field, radius, rank))) is not None:
                 return found
         return None
+
+
+def _widest(radii: Sequence[float]) -> float:
+    """Return the largest radius; what is endless is so whatever else is not known."""
+    return math.inf if math.inf in radii else math.nan if any(map(math.isnan, radii)) else max(radii)
+
+
+def _reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: list[Layer]) -> list[Layer]:
+    """Return the layers with the radii that no layer tells by itself: found by trying the network as a whole."""
+    unknown = {n.name: n.field for n in layers if math.isnan(n.receptive) and n.field is not None}
+    if not unknown or not inputs.x.is_floating_point() or not inputs.x.numel():
+        return layers
+
+    def run(x: Tensor) -> dict[str, Tensor]:
+        from explorer.network.capture import capture
+
+        torch.manual_seed(0)
+        found, _ = capture(model, inputs.with_x(x), unknown, clone=True)
+        return found
+
+    try:
+        with evaluating(model), torch.no_grad():
+            found = inference.reaches(run, inputs, unknown)
+    except torch.OutOfMemoryError:
+        raise
+    except Exception:  # on other values somebody else's network may raise anything
+        return layers
+    return [replace(n, receptive=found.get(n.name, n.receptive)) for n in layers]
 
 
 def _version(tensor: Tensor) -> int:
