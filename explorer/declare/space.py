@@ -93,6 +93,17 @@ class Inference(ABC):
         """
         return float("inf")
 
+    def resized(self, inputs: Inputs) -> Inputs | None:
+        """Return inputs with fewer places: which axes of a tensor change with them? None where shapes tell enough."""
+        return None
+
+    def placed(self, shape: tuple[int, ...], resized: tuple[int, ...]) -> FieldType | None:
+        """Return the field of a tensor by its shape and that for `resized` inputs; None where it is of no known field.
+
+        Sizes that coincide are told apart: a tensor of as many channels as nodes is no field of pairs.
+        """
+        return None
+
     def reaches(
         self, run: Callable[[Tensor], Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
     ) -> dict[str, float]:

@@ -8,8 +8,7 @@ kind and the tensor's shape and marked as a guess, which a person can correct (`
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +19,10 @@ from explorer.declare.field_text import parse_field
 from explorer.declare.fields import FieldType, Scalar
 from explorer.declare.space import Inference, Known, inference_of
 from explorer.network.inputs import Given, Inputs, inputs_of
-from explorer.network.trials import channelwise, pointwise
+from explorer.network.running import evaluating as evaluating
+from explorer.network.running import first_tensor as first_tensor
+from explorer.network.running import tensors_of
+from explorer.network.trials import Sizes, channelwise, pointwise, sizes
 
 OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
 FORWARD = "forward"  # the same in a network that has a layer called "output"; no layer can be called this
@@ -83,14 +85,6 @@ class Trace:
         return self.by_name[name]
 
 
-def first_tensor(value: Any) -> Tensor | None:
-    """Return the first tensor in a module's result: itself, or inside a tuple, list or dict."""
-    if isinstance(value, Tensor):
-        return value
-    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
-    return next((t for item in items if (t := first_tensor(item)) is not None), None)
-
-
 def failing(model: nn.Module, error: BaseException) -> str:
     """Return the name of the innermost module in whose forward `error` was raised; "" is `model` itself."""
     names = {id(module): name for name, module in model.named_modules()}
@@ -106,26 +100,6 @@ def layer_error(model: nn.Module, error: Exception) -> LayerError:
     where = failing(model, error)
     named = f"layer {where}" if where else "the network's forward"
     return LayerError(where, f"{named} raised {type(error).__name__}: {error}")
-
-
-@contextmanager
-def evaluating(model: nn.Module) -> Iterator[None]:
-    """Put the network in eval mode, TF32 off, and restore both, and the random state, afterwards."""
-    modes = {m: m.training for m in model.modules()}
-    tf32 = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
-    rng = torch.get_rng_state()
-    cuda_rng = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
-    try:
-        model.eval()
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-        yield
-    finally:
-        for module, mode in modes.items():
-            module.training = mode
-        torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = tf32
-        torch.set_rng_state(rng)
-        if cuda_rng:
-            torch.cuda.set_rng_state_all(cuda_rng)
 
 
 def trace(
@@ -153,6 +127,8 @@ def trace(
     fields = {name: parse_field(text) for name, text in (overrides or {}).items()}
     inputs = inputs_of(x, x_field).map(lambda v, _: v.detach().clone())  # the first layer may work in place
     recorder = _Recorder(names, inputs, fields, declared)
+    if not declared:
+        recorder.sizes = sizes(model, names, inputs, recorder.inference)
     handles = []
     try:
         for module in names:
@@ -207,6 +183,7 @@ class _Recorder:
         ]
         self._produced: dict[int, str] = {}
         self._inner: list[bool] = []
+        self.sizes: dict[str, Sizes] = {}  # of the tensors of each call, for resized inputs
 
     def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         if self._inner:
@@ -224,11 +201,15 @@ class _Recorder:
         self.calls[name] = call + 1
         if not name or out is None or out.ndim < 1 or not out.is_floating_point():
             return
-        tensors = [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
-        known = [self._lookup(t) for t in tensors]
+        label = name if call == 0 else f"{name}#{call + 1}"
+        tensors = tensors_of(args, kwargs)
+        other = self.sizes.get(label)
+        known = [
+            self._lookup(t, other.given[k] if other and len(other.given) == len(tensors) else None)
+            for k, t in enumerate(tensors)
+        ]
         first = known[0] if known else None
         in_field, radius, rank = first if first else (None, self.inference.untold, 0)
-        label = name if call == 0 else f"{name}#{call + 1}"
         shape_in, shape = tuple(tensors[0].shape) if tensors else (), tuple(out.shape)
         out_field: FieldType | None
         passed = self._known.get(id(out)) if has_inner else None
@@ -239,8 +220,10 @@ class _Recorder:
         else:
             inner = [layer for layer in self.layers if layer.module.startswith(name + ".")] if has_inner else []
             # functional code after a container's layers (a residual sum) mostly keeps the field of the same shape
-            alike = self._lookup(out) if inner and not _declares(module) else None
+            alike = self._lookup(out, other.answered if other else None) if inner and not _declares(module) else None
             out_field = alike[0] if alike else self.inference.infer(module, in_field, shape_in, shape)
+            if other and out_field is not None and not isinstance(getattr(module, "out_field", None), FieldType):
+                out_field = self._placed(out_field, tuple(out.shape), other.answered)
             if not alike and in_field is not None and out_field is not None and len(tensors) == 1:
                 out_field = self._kept(module, args, kwargs, in_field, out_field)
             weighted = any(True for _ in module.parameters())
@@ -294,8 +277,11 @@ class _Recorder:
         out = first_tensor(result)
         assert out is not None
         if id(out) not in self._produced or self._produced[id(out)] != self.layers[-1].name:
-            found = self._lookup(out)
+            other = self.sizes.get("")
+            found = self._lookup(out, other.answered if other else None)
             out_field = self._of_root(found[0] if found else None, tuple(out.shape))
+            if other and out_field is not None:
+                out_field = self._placed(out_field, tuple(out.shape), other.answered)
             if out_field is not None and not self.inference.fits(out_field, out):
                 out_field = None
             label = FORWARD if OUTPUT in self.names.values() else OUTPUT
@@ -335,11 +321,30 @@ class _Recorder:
         self._known[id(tensor)] = (out_field, radius, rank)
         self._recent.append((tuple(tensor.shape), out_field, radius, rank))
 
-    def _lookup(self, tensor: Tensor) -> Known | None:
-        """Return what is known of a tensor: by identity, else by the shape of what came before (functional code)."""
+    def _placed(self, field: FieldType, shape: tuple[int, ...], resized: tuple[int, ...]) -> FieldType | None:
+        """Return the field on the places that the trial with other sizes tells; None where it tells of none."""
+        found = self.inference.placed(shape, resized)
+        return found if found is None or type(found.domain) is not type(field.domain) else replace(
+            field, domain=found.domain
+        )  # fmt: skip
+
+    def _lookup(self, tensor: Tensor, resized: tuple[int, ...] | None = None) -> Known | None:
+        """Return what is known of a tensor: by identity, else by the shape of what came before (functional code).
+
+        Args:
+            resized: its shape for resized inputs, where it is known.
+        """
         if id(tensor) in self._known:
             return self._known[id(tensor)]
         shape = tuple(tensor.shape)
+        if resized is not None:
+            placed = self.inference.placed(shape, resized)
+            if placed is None:
+                return None
+            for seen, seen_field, radius, rank in reversed(self._recent):
+                if seen == shape and seen_field.domain == placed.domain:
+                    return seen_field.guess(), radius, rank
+            return placed, self.inference.untold, max((rank for *_, rank in self._recent), default=0)
         for seen, seen_field, radius, rank in reversed(self._recent):
             if seen == shape:
                 return seen_field.guess() if not self.declared else seen_field, radius, rank

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from explorer.declare.fields import FieldType
+from explorer.declare.space import Inference
+from explorer.network.inputs import Inputs
+from explorer.network.running import evaluating, first_tensor, tensors_of
 
 _DRAWS = 3
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
@@ -125,3 +129,40 @@ def _channels_last(values: Tensor, field: FieldType) -> Tensor:
 
 def _as_given(values: Tensor, field: FieldType) -> Tensor:
     return values.movedim(-1, 1) if field.batched else field.domain.as_given(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The shapes of a call's tensors for inputs of another size."""
+
+    given: tuple[tuple[int, ...], ...]
+    answered: tuple[int, ...]
+
+
+def sizes(model: nn.Module, names: Mapping[nn.Module, str], inputs: Inputs, inference: Inference) -> dict[str, Sizes]:
+    """Return the shapes of every call for inputs with fewer places; {} where the network takes no such inputs."""
+    found: dict[str, Sizes] = {}
+    calls: dict[str, int] = {}
+
+    def leave(module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:
+        name = names[module]
+        calls[name] = calls.get(name, 0) + 1
+        if (out := first_tensor(result)) is not None:
+            given = tuple(tuple(t.shape) for t in tensors_of(args, kwargs))
+            found[name if calls[name] == 1 else f"{name}#{calls[name]}"] = Sizes(given, tuple(out.shape))
+
+    handles = []
+    try:
+        if (other := inference.resized(inputs)) is None:
+            return {}
+        handles = [m.register_forward_hook(leave, with_kwargs=True) for m in names]
+        with evaluating(model), torch.no_grad():
+            model(*other.map(lambda v, _: v.clone()).arguments)
+    except torch.OutOfMemoryError:
+        raise
+    except Exception:  # somebody else's network may take so many places and no other number
+        return {}
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from explorer.declare.field_text import Written, bare
 from explorer.declare.space import Domains, Inference, Kind, Representations, Space
+from explorer.spaces.graph.fields import numbered
 from explorer.spaces.mesh.fields import (
     Ambient,
     Direction,
@@ -47,7 +48,7 @@ class MeshSpace(Space):
     name = "mesh"
     kinds = (Kind("mesh", group="gauge", sample="body", maker="equiscope.mesh(vertices, faces)"),)
     rank = 10
-    domains: ClassVar[Domains] = {"vertex": bare(Vertices()), "face": bare(Faces())}
+    domains: ClassVar[Domains] = {"vertex": numbered(Vertices), "face": bare(Faces())}
     representations: ClassVar[Representations] = {
         "tangent": Written(_orders, ("vertex",), "[0-9]+(?:,[0-9]+)*"),
         "position": Written(lambda _: Ambient("position"), ("vertex",)),
