@@ -183,6 +183,7 @@ class _Recorder:
         ]
         self._produced: dict[int, str] = {}
         self._inner: list[bool] = []
+        self._stored = {id(t) for m in names for own in (m._parameters, m._buffers) for t in own.values()}
         self.sizes: dict[str, Sizes] = {}  # of the tensors of each call, for resized inputs
 
     def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
@@ -230,6 +231,9 @@ class _Recorder:
             rank = max([rank + int(weighted and not inner), *(layer.rank for layer in inner)])
             radius = self.inference.receptive(module, in_field, shape_in, shape, radius)
             radius = _widest([radius, *(layer.receptive for layer in inner)])
+        if out_field is not None and out_field.guessed and not self.declared and self._told(module, tensors):
+            # a table that its caller gives it: the caller's law is a law, its own is not known
+            out_field = None
         if label in self.overrides:
             out_field = self._override(label, out)
         elif out_field is not None and self.declared:
@@ -302,6 +306,11 @@ class _Recorder:
         given = self._keep[0][0]
         found = self.inference.infer(root, self._known[id(given)][0], tuple(given.shape), shape)
         return found if found is None or _declares(root) else found.guess()
+
+    def _told(self, module: nn.Module, tensors: Sequence[Tensor]) -> bool:
+        """Say whether an argument is a parameter or a buffer of another module."""
+        given = {id(t) for t in tensors} & self._stored
+        return bool(given) and not given <= {id(t) for t in (*module.parameters(), *module.buffers())}
 
     def _guessed_alike(self, given: Tensor, out: Tensor) -> bool:
         """Whether what came in is what goes out, or has its shape and was known by nothing else."""
