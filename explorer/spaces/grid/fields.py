@@ -101,7 +101,8 @@ class Tokens(Domain):
         return f"token {rep} /{_shortest(self.step)} of {self.size[0]}x{self.size[1]}{more}"
 
     def spread(self, values: Tensor) -> Tensor:
-        return values[:, self.extra :].transpose(1, 2).unflatten(2, self.size)
+        maps: Tensor = values[:, self.extra :].transpose(1, 2).unflatten(2, self.size)
+        return maps
 
     def gathered(self, maps: Tensor, values: Tensor) -> Tensor:
         """Undo `spread`, with the extra tokens of `values`."""
