@@ -72,7 +72,13 @@ class Kind:
 
 
 class Inference(ABC):
-    """Answers of a space about the tensors inside one network that is called with given inputs."""
+    """Answers of a space about the tensors inside one network that is called with given inputs.
+
+    Attributes:
+        untold: the receptive radius of what functional code made: NaN where `reaches` finds it, else endless.
+    """
+
+    untold: ClassVar[float] = float("inf")
 
     @abstractmethod
     def fits(self, field: FieldType, value: Tensor) -> bool:
@@ -92,8 +98,33 @@ class Inference(ABC):
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
         radius: float,
     ) -> float:  # fmt: skip
-        """Return the radius in input places that one output value can depend on, given its input's radius."""
+        """Return the radius in input places that one output value can depend on, given its input's radius.
+
+        NaN says that it is not known; then it is found by trial (`reaches`).
+        """
         return float("inf")
+
+    def resized(self, inputs: Inputs) -> Inputs | None:
+        """Return inputs with fewer places: which axes of a tensor change with them? None where shapes tell enough."""
+        return None
+
+    def placed(self, shape: tuple[int, ...], resized: tuple[int, ...]) -> FieldType | None:
+        """Return the field of a tensor by its shape and that for `resized` inputs; None where it is of no known field.
+
+        Sizes that coincide are told apart: a tensor of as many channels as nodes is no field of pairs.
+        """
+        return None
+
+    def reaches(
+        self, run: Callable[[Tensor], Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
+    ) -> dict[str, float]:
+        """Return the radius of layers whose radius is not known, by trial; nothing of those that it tells nothing of.
+
+        Args:
+            run: another x -> the values of these layers; it raises what they raise.
+            fields: of the layers.
+        """
+        return {}
 
     def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
         """Return what is known of a tensor that functional code made of one of the shape `seen`, or None."""

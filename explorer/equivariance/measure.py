@@ -114,10 +114,10 @@ def judged(element: Element, inputs: Inputs, layer: Layer, values: Tensor, where
         return False
     if not (inputs.exact(element) and element.exact(layer.field, tuple(values.shape))):
         return False
+    if element.known(inputs.x, inputs.field) is None:
+        return True
     # where every value sees the whole image, what was cut off at the edge is missing in all of them
-    return (
-        inputs.field.domain.remembers or math.isfinite(layer.receptive) or element.known(inputs.x, inputs.field) is None
-    )
+    return math.isfinite(layer.receptive) or (inputs.field.domain.remembers and math.isinf(layer.receptive))
 
 
 def masked(values: Tensor, where: Mask, field: FieldType) -> Tensor:

@@ -8,8 +8,7 @@ kind and the tensor's shape and marked as a guess, which a person can correct (`
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,9 +16,13 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.field_text import parse_field
-from explorer.declare.fields import FieldType
-from explorer.declare.space import Known, inference_of
+from explorer.declare.fields import FieldType, Scalar
+from explorer.declare.space import Inference, Known, inference_of
 from explorer.network.inputs import Given, Inputs, inputs_of
+from explorer.network.running import evaluating as evaluating
+from explorer.network.running import first_tensor as first_tensor
+from explorer.network.running import tensors_of
+from explorer.network.trials import Sizes, channelwise, pointwise, sizes
 
 OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
 FORWARD = "forward"  # the same in a network that has a layer called "output"; no layer can be called this
@@ -46,7 +49,8 @@ class Layer:
         field: of the output, None when the output's shape fits no domain that is known.
         inputs: fields of the positional tensor inputs; None where unknown.
         alone: whether the module can be fed alone (all its inputs are tensors with known fields).
-        receptive: radius in input pixels, an upper bound along the trace; inf after a global operation.
+        receptive: radius in input pixels, an upper bound along the trace; inf after a global operation, NaN where it is
+            not known.
         leaf: whether it has no children that were called.
         rank: how many weighted layers lie before it, itself included (for tolerances).
         shape_in: of its first tensor input.
@@ -81,14 +85,6 @@ class Trace:
         return self.by_name[name]
 
 
-def first_tensor(value: Any) -> Tensor | None:
-    """Return the first tensor in a module's result: itself, or inside a tuple, list or dict."""
-    if isinstance(value, Tensor):
-        return value
-    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
-    return next((t for item in items if (t := first_tensor(item)) is not None), None)
-
-
 def failing(model: nn.Module, error: BaseException) -> str:
     """Return the name of the innermost module in whose forward `error` was raised; "" is `model` itself."""
     names = {id(module): name for name, module in model.named_modules()}
@@ -104,26 +100,6 @@ def layer_error(model: nn.Module, error: Exception) -> LayerError:
     where = failing(model, error)
     named = f"layer {where}" if where else "the network's forward"
     return LayerError(where, f"{named} raised {type(error).__name__}: {error}")
-
-
-@contextmanager
-def evaluating(model: nn.Module) -> Iterator[None]:
-    """Put the network in eval mode, TF32 off, and restore both, and the random state, afterwards."""
-    modes = {m: m.training for m in model.modules()}
-    tf32 = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
-    rng = torch.get_rng_state()
-    cuda_rng = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
-    try:
-        model.eval()
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-        yield
-    finally:
-        for module, mode in modes.items():
-            module.training = mode
-        torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = tf32
-        torch.set_rng_state(rng)
-        if cuda_rng:
-            torch.cuda.set_rng_state_all(cuda_rng)
 
 
 def trace(
@@ -146,10 +122,13 @@ def trace(
         KeyError: there is no layer of an override's name.
         ValueError: an override is no field type, or does not fit the layer's shape.
     """
-    names = {m: n for n, m in model.named_modules()}
+    # what only makes weights has no place on the way of the signal
+    names = {m: n for n, m in model.named_modules() if "parametrizations" not in n.split(".")}
     fields = {name: parse_field(text) for name, text in (overrides or {}).items()}
     inputs = inputs_of(x, x_field).map(lambda v, _: v.detach().clone())  # the first layer may work in place
     recorder = _Recorder(names, inputs, fields, declared)
+    if not declared:
+        recorder.sizes = sizes(model, names, inputs, recorder.inference)
     handles = []
     try:
         for module in names:
@@ -169,6 +148,7 @@ def trace(
         raise LayerError(OUTPUT, f"the network returned {type(result).__name__}, which holds no tensor")
     layers = recorder.finish(result)
     clones = recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
+    layers = _reaching(model, inputs, recorder.inference, layers)
     unknown = set(fields) - {layer.name for layer in layers}
     if unknown:
         raise KeyError(f"no layer is called {sorted(unknown)[0]!r}")
@@ -203,6 +183,8 @@ class _Recorder:
         ]
         self._produced: dict[int, str] = {}
         self._inner: list[bool] = []
+        self._stored = {id(t) for m in names for own in (m._parameters, m._buffers) for t in own.values()}
+        self.sizes: dict[str, Sizes] = {}  # of the tensors of each call, for resized inputs
 
     def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         if self._inner:
@@ -220,11 +202,15 @@ class _Recorder:
         self.calls[name] = call + 1
         if not name or out is None or out.ndim < 1 or not out.is_floating_point():
             return
-        tensors = [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
-        known = [self._lookup(t) for t in tensors]
-        first = known[0] if known else None
-        in_field, radius, rank = first if first else (None, math.inf, 0)
         label = name if call == 0 else f"{name}#{call + 1}"
+        tensors = tensors_of(args, kwargs)
+        other = self.sizes.get(label)
+        known = [
+            self._lookup(t, other.given[k] if other and len(other.given) == len(tensors) else None)
+            for k, t in enumerate(tensors)
+        ]
+        first = known[0] if known else None
+        in_field, radius, rank = first if first else (None, self.inference.untold, 0)
         shape_in, shape = tuple(tensors[0].shape) if tensors else (), tuple(out.shape)
         out_field: FieldType | None
         passed = self._known.get(id(out)) if has_inner else None
@@ -235,12 +221,19 @@ class _Recorder:
         else:
             inner = [layer for layer in self.layers if layer.module.startswith(name + ".")] if has_inner else []
             # functional code after a container's layers (a residual sum) mostly keeps the field of the same shape
-            alike = self._lookup(out) if inner and not _declares(module) else None
+            alike = self._lookup(out, other.answered if other else None) if inner and not _declares(module) else None
             out_field = alike[0] if alike else self.inference.infer(module, in_field, shape_in, shape)
+            if other and out_field is not None and not isinstance(getattr(module, "out_field", None), FieldType):
+                out_field = self._placed(out_field, tuple(out.shape), other.answered)
+            if not alike and in_field is not None and out_field is not None and len(tensors) == 1:
+                out_field = self._kept(module, args, kwargs, in_field, out_field)
             weighted = any(True for _ in module.parameters())
             rank = max([rank + int(weighted and not inner), *(layer.rank for layer in inner)])
             radius = self.inference.receptive(module, in_field, shape_in, shape, radius)
-            radius = max([radius, *(layer.receptive for layer in inner)])
+            radius = _widest([radius, *(layer.receptive for layer in inner)])
+        if out_field is not None and out_field.guessed and not self.declared and self._told(module, tensors):
+            # a table that its caller gives it: the caller's law is a law, its own is not known
+            out_field = None
         if label in self.overrides:
             out_field = self._override(label, out)
         elif out_field is not None and self.declared:
@@ -272,22 +265,52 @@ class _Recorder:
         )
         self._produced[id(out)] = label
 
+    def _kept(self, module: nn.Module, args: Any, kwargs: Any, in_field: FieldType, out_field: FieldType) -> FieldType:
+        """Return the field of a module's answer with its input's representation, where it keeps each channel apart."""
+        if _declares(module) or (in_field.rep == out_field.rep and in_field.guessed == out_field.guessed):
+            return out_field
+        if isinstance(in_field.rep, Scalar):  # what is kept is only what is known of it
+            sure = not in_field.guessed and not self.declared and pointwise(module, args, kwargs)
+            return out_field.declared() if sure else out_field
+        if not channelwise(module, args, kwargs, in_field, out_field):
+            return out_field
+        return replace(out_field, rep=in_field.rep, guessed=in_field.guessed)
+
     def finish(self, result: Any) -> list[Layer]:
         """Return the layers; the root's own result is added when functional code made it."""
         out = first_tensor(result)
         assert out is not None
         if id(out) not in self._produced or self._produced[id(out)] != self.layers[-1].name:
-            found = self._lookup(out)
-            out_field = found[0] if found else self.inference.functional(tuple(out.shape))
+            other = self.sizes.get("")
+            found = self._lookup(out, other.answered if other else None)
+            out_field = self._of_root(found[0] if found else None, tuple(out.shape))
+            if other and out_field is not None:
+                out_field = self._placed(out_field, tuple(out.shape), other.answered)
+            if out_field is not None and not self.inference.fits(out_field, out):
+                out_field = None
             label = FORWARD if OUTPUT in self.names.values() else OUTPUT
             if label in self.overrides:
                 out_field = self._override(label, out)
             last = self.layers[-1] if self.layers else None
             self.layers.append(
-                Layer(label, "", "forward", 0, tuple(out.shape), 0, out_field, (), False, math.inf, True,
+                Layer(label, "", "forward", 0, tuple(out.shape), 0, out_field, (), False, self.inference.untold, True,
                       last.rank if last else 0)
             )  # fmt: skip
         return self.layers
+
+    def _of_root(self, seen: FieldType | None, shape: tuple[int, ...]) -> FieldType | None:
+        """Return the field of the network's own result: as declared, as seen, or as of a layer that does it all."""
+        root = next(module for module, name in self.names.items() if not name)
+        if not _declares(root) and (seen := seen or self.inference.functional(shape)) is not None:
+            return seen
+        given = self._keep[0][0]
+        found = self.inference.infer(root, self._known[id(given)][0], tuple(given.shape), shape)
+        return found if found is None or _declares(root) else found.guess()
+
+    def _told(self, module: nn.Module, tensors: Sequence[Tensor]) -> bool:
+        """Say whether an argument is a parameter or a buffer of another module."""
+        given = {id(t) for t in tensors} & self._stored
+        return bool(given) and not given <= {id(t) for t in (*module.parameters(), *module.buffers())}
 
     def _guessed_alike(self, given: Tensor, out: Tensor) -> bool:
         """Return whether what came in is what goes out, or has its shape and was known by nothing else."""
@@ -307,11 +330,30 @@ class _Recorder:
         self._known[id(tensor)] = (out_field, radius, rank)
         self._recent.append((tuple(tensor.shape), out_field, radius, rank))
 
-    def _lookup(self, tensor: Tensor) -> Known | None:
-        """Return what is known of a tensor: by identity, else by the shape of what came before (functional code)."""
+    def _placed(self, field: FieldType, shape: tuple[int, ...], resized: tuple[int, ...]) -> FieldType | None:
+        """Return the field on the places that the trial with other sizes tells; None where it tells of none."""
+        found = self.inference.placed(shape, resized)
+        return found if found is None or type(found.domain) is not type(field.domain) else replace(
+            field, domain=found.domain
+        )  # fmt: skip
+
+    def _lookup(self, tensor: Tensor, resized: tuple[int, ...] | None = None) -> Known | None:
+        """Return what is known of a tensor: by identity, else by the shape of what came before (functional code).
+
+        Args:
+            resized: its shape for resized inputs, where it is known.
+        """
         if id(tensor) in self._known:
             return self._known[id(tensor)]
         shape = tuple(tensor.shape)
+        if resized is not None:
+            placed = self.inference.placed(shape, resized)
+            if placed is None:
+                return None
+            for seen, seen_field, radius, rank in reversed(self._recent):
+                if seen == shape and seen_field.domain == placed.domain:
+                    return seen_field.guess(), radius, rank
+            return placed, self.inference.untold, max((rank for *_, rank in self._recent), default=0)
         for seen, seen_field, radius, rank in reversed(self._recent):
             if seen == shape:
                 return seen_field.guess() if not self.declared else seen_field, radius, rank
@@ -320,6 +362,34 @@ class _Recorder:
             if (found := self.inference.alike(shape, seen, (seen_field, radius, rank))) is not None:
                 return found
         return None
+
+
+def _widest(radii: Sequence[float]) -> float:
+    """Return the largest radius; what is endless is so whatever else is not known."""
+    return math.inf if math.inf in radii else math.nan if any(map(math.isnan, radii)) else max(radii)
+
+
+def _reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: list[Layer]) -> list[Layer]:
+    """Return the layers with the radii that no layer tells by itself: found by trying the network as a whole."""
+    unknown = {n.name: n.field for n in layers if math.isnan(n.receptive) and n.field is not None}
+    if not unknown or not inputs.x.is_floating_point() or not inputs.x.numel():
+        return layers
+
+    def run(x: Tensor) -> dict[str, Tensor]:
+        from explorer.network.capture import capture
+
+        torch.manual_seed(0)
+        found, _ = capture(model, inputs.with_x(x), unknown, clone=True)
+        return found
+
+    try:
+        with evaluating(model), torch.no_grad():
+            found = inference.reaches(run, inputs, unknown)
+    except torch.OutOfMemoryError:
+        raise
+    except Exception:  # on other values somebody else's network may raise anything
+        return layers
+    return [replace(n, receptive=found.get(n.name, n.receptive)) for n in layers]
 
 
 def _version(tensor: Tensor) -> int:

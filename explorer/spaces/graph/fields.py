@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,13 +15,35 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Nodes(Domain):
-    """The nodes of a graph or the elements of a set: axis 0 is the node, all others together are the channels."""
+class Numbered(Domain):
+    """Places that are numbered: one axis counts them, all others together are the channels.
+
+    It is axis 0, except in somebody else's network with a batch axis: (1, nodes, channels), (1, channels, nodes).
+    """
+
+    axis: int = 0
+    batched = False
+
+    def text(self, rep: Representation) -> str:
+        return f"{self.name} {rep}" + (f" on axis {self.axis}" if self.axis else "")
+
+    def channels(self, shape: tuple[int, ...]) -> int:
+        return math.prod(shape[: self.axis]) * math.prod(shape[self.axis + 1 :])
+
+    def places_first(self, values: Tensor) -> Tensor:
+        return values.movedim(self.axis, 0) if self.axis else values
+
+    def as_given(self, values: Tensor) -> Tensor:
+        return values.movedim(0, self.axis) if self.axis else values
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes(Numbered):
+    """The nodes of a graph or the elements of a set."""
 
     name = "node"
     space = "graph"
     counted = True
-    batched = False
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -26,11 +51,10 @@ class Nodes(Domain):
 
 
 @dataclass(frozen=True, slots=True)
-class Edges(Domain):
-    """The listed edges of a graph, each direction its own entry: axis 0 is the edge, the others the channels."""
+class Edges(Numbered):
+    """The listed edges of a graph, each direction its own entry."""
 
     name = "edge"
-    batched = False
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -39,7 +63,7 @@ class Edges(Domain):
     def picture(self, values: Tensor, rep: Representation, most: int) -> tuple[Tensor, int]:
         if isinstance(rep, NodeIndex):
             return values.float()[None], values[:1].numel()
-        return Domain.picture(self, values, rep, most)
+        return Numbered.picture(self, values, rep, most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +102,15 @@ GRAPH = FieldType(Graphs())  # (graphs, ...)
 NODE_INPUT = FieldType(Nodes(), Scalar(intensity=True))
 EDGE_INPUT = FieldType(Edges(), Scalar(intensity=True))
 EDGE_INDEX = FieldType(Edges(), NodeIndex())  # (2, edges): from, to
+
+
+def numbered(domain: type[Numbered]) -> Callable[[str], Domain]:
+    """Return a reader of what stands after the representation of such a field: "on axis 1"."""
+
+    def parse(rest: str) -> Domain:
+        found = re.fullmatch(r"(?:on axis (?P<axis>[0-9]))?", rest)
+        if found is None:
+            raise LookupError(rest)
+        return domain(int(found["axis"] or 0))
+
+    return parse

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import PAIR, FieldType, Pairs, Point
+from explorer.declare.fields import PAIR, Domain, FieldType, Pairs, Point
 from explorer.declare.space import Inference, Known
 from explorer.network.inputs import Inputs
-from explorer.spaces.graph.fields import EDGE, GRAPH, NODE, Edges, Graphs, NodeIndex, Nodes
+from explorer.spaces.graph.fields import EDGE, GRAPH, NODE, Edges, Graphs, NodeIndex, Nodes, Numbered
+from explorer.spaces.graph.relabelling import GraphMap
 
 _POINTWISE = (
     nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Dropout,
@@ -25,14 +27,15 @@ class GraphInference(Inference):
     def __init__(self, inputs: Inputs) -> None:
         index = inputs.get("edge_index")
         self.nodes, self.edges = len(inputs.x), -1 if index is None else index.shape[1]
+        self.fewer: tuple[tuple[Domain, int, int], ...] = ()
 
     def fits(self, field: FieldType, value: Tensor) -> bool:
         shape = tuple(value.shape)
         match field.domain:
-            case Nodes():
-                return shape[:1] == (self.nodes,)
-            case Edges():
-                return (shape[-1:] if isinstance(field.rep, NodeIndex) else shape[:1]) == (self.edges,)
+            case Nodes(axis=axis):
+                return shape[axis : axis + 1] == (self.nodes,)
+            case Edges(axis=axis):
+                return (shape[-1:] if isinstance(field.rep, NodeIndex) else shape[axis : axis + 1]) == (self.edges,)
             case Pairs():
                 return shape[-2:] == (self.nodes, self.nodes)
             case Graphs() | Point():
@@ -50,10 +53,21 @@ class GraphInference(Inference):
         declared = getattr(module, "out_field", None)
         if isinstance(declared, FieldType):
             return self.own(declared)
+        found = self._placed(module, in_field, shape_in, shape)
+        rep = getattr(module, "out_rep", None)
+        return found if found is None or rep is None else replace(found, rep=rep, guessed=False)
+
+    def _placed(
+        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
+    ) -> FieldType | None:
+        """Return the field with the place of its values, as scalars."""
         guessed = not isinstance(module, _POINTWISE) or in_field is None or in_field.guessed
         if in_field is not None:
-            places = -2 if isinstance(in_field.domain, Pairs) else None
-            rows = shape[places:] == shape_in[places:] if places else shape[:1] == shape_in[:1]
+            if isinstance(in_field.domain, Pairs):
+                rows = shape[-2:] == shape_in[-2:]
+            else:
+                axis = in_field.domain.axis if isinstance(in_field.domain, Numbered) else 0
+                rows = shape[axis : axis + 1] == shape_in[axis : axis + 1]
             if rows and not isinstance(in_field.rep, NodeIndex):
                 return FieldType(in_field.domain, guessed=guessed)
         return self.functional(shape)
@@ -66,6 +80,34 @@ class GraphInference(Inference):
         if shape[:1] == (self.edges,):
             return EDGE.guess()
         return GRAPH.guess() if shape and len(shape) <= 2 else None
+
+    def resized(self, inputs: Inputs) -> Inputs | None:
+        if self.nodes < 4:
+            return None
+        index = inputs.get("edge_index")
+        out = self.nodes // 2
+        edges = None if index is None else index.cpu().numpy()
+        nodes, listed = np.delete(np.arange(self.nodes), out), np.arange(max(self.edges, 0))
+        if edges is not None:
+            listed = listed[(edges != out).all(0)]
+            while len(listed) > 2 and len(listed) in (self.edges, len(nodes)):  # no size is to coincide with another
+                listed = listed[1:]
+        self.fewer = ((Nodes(), self.nodes, len(nodes)), (Edges(), self.edges, len(listed)))
+        return inputs.moved(GraphMap(nodes, listed, 1.0, self.nodes, max(self.edges, 0)))
+
+    def placed(self, shape: tuple[int, ...], resized: tuple[int, ...]) -> FieldType | None:
+        if len(shape) != len(resized):
+            return None
+        moved = [axis for axis, (size, now) in enumerate(zip(shape, resized, strict=True)) if size != now]
+        kinds = [next((d for d, *sizes in self.fewer if sizes == [shape[axis], resized[axis]]), None) for axis in moved]
+        if not moved:
+            return GRAPH.guess()
+        if len(moved) == 2 and moved == [len(shape) - 2, len(shape) - 1] and all(isinstance(k, Nodes) for k in kinds):
+            return PAIR.guess()
+        if len(moved) > 1 or kinds[0] is None:
+            return None
+        domain = kinds[0]
+        return self.own(FieldType(replace(domain, axis=moved[0]) if isinstance(domain, Numbered) else domain).guess())
 
     def receptive(
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from explorer.declare.fields import PAIR
 from explorer.network.inputs import Inputs
 from explorer.spaces.graph.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT
 
@@ -16,7 +17,8 @@ def graph_inputs(values: Sequence[Tensor]) -> Inputs:
 
     Args:
         values: x (nodes, channels) first; (2, edges) of whole numbers is edge_index, what else has a row for each edge
-            is an edge field, for each node a node field.
+            is an edge field, for each node a node field, for each pair of nodes, such as an adjacency matrix, a pair
+            field.
 
     Raises:
         ValueError: x is no matrix, or a tensor fits neither nodes nor edges.
@@ -31,6 +33,9 @@ def graph_inputs(values: Sequence[Tensor]) -> Inputs:
         if v is index:
             fields.append(EDGE_INDEX)
             names.append("edge_index")
+        elif v.ndim >= 2 and v.shape[-2:] == (nodes, nodes) and not _is_basis(v):
+            fields.append(PAIR)
+            names.append("adjacency")
         elif v.ndim and len(v) == edges and (edges != nodes or v.is_floating_point()):
             fields.append(EDGE)
             names.append("edge_attr" if v.ndim > 1 else "edge_weight")
@@ -46,6 +51,15 @@ def graph_inputs(values: Sequence[Tensor]) -> Inputs:
                 f"{max(edges, 0)} edges"
             )
     return Inputs(tuple(values), tuple(fields), tuple(names))
+
+
+def _is_basis(value: Tensor) -> bool:
+    """Say whether a square matrix holds a vector for each node: eigenvectors, or positions in a plane or in space."""
+    if value.ndim != 2 or not value.is_floating_point():
+        return False
+    one = torch.eye(len(value), dtype=value.dtype, device=value.device)
+    turned = torch.allclose(value.t() @ value, one, atol=1e-4) and not torch.equal(value.abs().sum(0), one.sum(0))
+    return turned or (len(value) <= 3 and not torch.allclose(value, value.t()))
 
 
 def _is_index(value: Tensor) -> bool:

@@ -145,6 +145,7 @@ def raw(values: Tensor, field: FieldType | None) -> Array:
     elif field is not None and isinstance(field.rep, NodeIndex):
         v = v.t()
     elif field is not None and not field.batched and field.domain.placed:
+        v = field.domain.places_first(v)
         v = v.reshape(len(v), -1)[:, :MOST_CHANNELS] if len(v) else v.new_zeros((0, 1))
     else:
         v = v.reshape(len(v), -1)[:, :MOST_CHANNELS] if v.ndim and len(v) else v.reshape(1, -1)

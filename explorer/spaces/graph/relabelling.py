@@ -129,10 +129,12 @@ class Relabelling(Element):
         if not self.bijective:
             raise NoAction("what is left out depends on the graph: bind the element to it first, on()")
         match field.domain:
-            case Nodes() | Pairs():
-                return self.made(values.shape[-1 if isinstance(field.domain, Pairs) else 0], None).act(values, field)
-            case Edges():
-                listed = np.zeros((2, len(values)), np.int64)
+            case Nodes(axis=axis):
+                return self.made(values.shape[axis], None).act(values, field)
+            case Pairs():
+                return self.made(values.shape[-1], None).act(values, field)
+            case Edges(axis=axis):
+                listed = np.zeros((2, values.shape[axis]), np.int64)
                 return self.made(1, listed).act(values, field)
             case _:
                 return values
@@ -218,10 +220,10 @@ class GraphMap(Element):
         if isinstance(field.rep, Patch) and field.rep.holds == "corner":
             return order[values.index_select(0, nodes)]
         match field.domain:
-            case Nodes():
-                values = values.index_select(0, nodes)
-            case Edges():
-                values = values.index_select(0, edges)
+            case Nodes(axis=axis):
+                values = values.index_select(axis, nodes)
+            case Edges(axis=axis):
+                values = values.index_select(axis, edges)
             case Pairs():
                 values = values.index_select(-2, nodes).index_select(-1, nodes)
         if isinstance(field.rep, Scalar) and field.rep.intensity and isinstance(field.domain, Nodes):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from explorer.declare.space import Domains, Inference, Kind, Representations, Space
 from explorer.declare.written import Written, bare
-from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes
+from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes, numbered
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +42,7 @@ class GraphSpace(Space):
         ),
     )  # fmt: skip
     rank = 20
-    domains: ClassVar[Domains] = {"node": bare(Nodes()), "edge": bare(Edges()), "graph": bare(Graphs())}
+    domains: ClassVar[Domains] = {"node": numbered(Nodes), "edge": numbered(Edges), "graph": bare(Graphs())}
     representations: ClassVar[Representations] = {
         "index": Written(
             lambda _: NodeIndex(), ("edge", "face"),

@@ -66,6 +66,76 @@ class Grid(Domain):
         return eroded(places, radius) if radius else places
 
 
+@dataclass(frozen=True, slots=True)
+class Tokens(Domain):
+    """The places of a grid row by row as tokens, (batch, tokens, channels), after `extra` tokens that no place has."""
+
+    size: tuple[int, int]
+    step: float = 1.0
+    extra: int = 0
+    name = "token"
+    space = "grid"
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return ("batch", "token", "channel")
+
+    @property
+    def spacing(self) -> float:
+        return self.step
+
+    @property
+    def plain(self) -> FieldType:
+        return FieldType(Grid(self.step))
+
+    def at_spacing(self, spacing: float) -> Domain:
+        return replace(self, step=spacing)
+
+    def channels(self, shape: tuple[int, ...]) -> int:
+        return shape[-1]
+
+    def by_channel(self, values: Tensor) -> Tensor:
+        return values.transpose(1, 2)
+
+    def text(self, rep: Representation) -> str:
+        more = f"+{self.extra}" if self.extra else ""
+        return f"token {rep} /{_shortest(self.step)} of {self.size[0]}x{self.size[1]}{more}"
+
+    def spread(self, values: Tensor) -> Tensor:
+        maps: Tensor = values[:, self.extra :].transpose(1, 2).unflatten(2, self.size)
+        return maps
+
+    def gathered(self, maps: Tensor, values: Tensor) -> Tensor:
+        """Undo `spread`, with the extra tokens of `values`."""
+        import torch
+
+        tokens: Tensor = torch.cat([values[:, : self.extra], maps.flatten(2).transpose(1, 2)], 1)
+        return tokens
+
+    def ones(self, values: Tensor) -> Tensor:
+        return values.new_ones((1, 1, *self.size))
+
+    def as_places(self, plain: Tensor) -> Tensor:
+        return plain.flatten(0, -3)[0]
+
+    def from_places(self, places: Tensor) -> Tensor:
+        return places[None, None]
+
+    def masked(self, values: Tensor, places: Tensor) -> Tensor:
+        return self.gathered(self.spread(values) * places, values)
+
+    def shrunk(self, places: Tensor, receptive: float) -> Tensor:
+        return Grid(self.step).shrunk(places, receptive)
+
+
+def parse_tokens(rest: str) -> Tokens:
+    """Read what stands after the representation of tokens: "/4 of 3x3+1"; raise LookupError otherwise."""
+    found = re.fullmatch(r"/([0-9.]+) of ([1-9][0-9]*)x([1-9][0-9]*)(?:\+([0-9]+))?", rest)
+    if found is None or not float(found[1]):
+        raise LookupError(rest)
+    return Tokens((int(found[2]), int(found[3])), float(found[1]), int(found[4] or 0))
+
+
 def grid(rep: Representation | None = None, spacing: float = 1.0) -> FieldType:
     """Return a grid field, scalar unless `rep` says otherwise."""
     return FieldType(Grid(spacing), rep or Scalar())

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from explorer.declare.fields import INVARIANT, FieldType, Point, Regular, Scalar
 from explorer.declare.space import Inference, Known
 from explorer.network.inputs import Inputs
-from explorer.spaces.grid.fields import Grid
+from explorer.spaces.grid.fields import Grid, Tokens
 from explorer.spaces.grid.stimulus import another, noise
 
 _KEEPS_REP = (
@@ -33,6 +33,10 @@ class GridInference(Inference):
             return False
         if field.invariant:
             return True
+        if isinstance(field.domain, Tokens):
+            return value.shape[1] == math.prod(field.domain.size) + field.domain.extra and not (
+                value.shape[2] % field.rep.size
+            )
         channels = value.shape[1]
         if isinstance(field.domain, Grid) and field.domain.flat:
             h, w = field.domain.flat
@@ -54,6 +58,12 @@ class GridInference(Inference):
 
     def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
         field, radius, rank = known
+        if len(seen) == 4 and len(shape) == 3 and isinstance(field.domain, Grid):
+            n, c, h, w = seen
+            extra = shape[1] - h * w
+            # as many channels as places could be either way round
+            if (h, w) != (1, 1) and c != h * w and shape[::2] == (n, c) and extra in (0, 1):
+                return FieldType(Tokens((h, w), field.spacing, extra), field.rep, True), math.inf, rank
         if len(seen) == 4 and len(shape) == 2 and isinstance(field.domain, Grid):
             n, c, h, w = seen
             if shape == (n, c * h * w) and (h, w) != (1, 1):
@@ -94,6 +104,8 @@ def infer(
     if isinstance(rep, Scalar):
         rep = Scalar()  # features are no measured intensities any more
     match len(shape):
+        case 3 if in_field and isinstance(in_field.domain, Tokens) and shape[:2] == shape_in[:2]:
+            return FieldType(in_field.domain, rep, guessed)
         case 4:
             return FieldType(Grid(_spacing(module, in_field, shape_in, shape)), rep, guessed)
         case 2:

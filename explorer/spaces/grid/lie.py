@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 import torch
 import torch.autograd.forward_ad as fwd
@@ -18,7 +19,7 @@ from torch import Tensor, nn
 from explorer.declare.fields import FieldType, Regular
 from explorer.network.capture import capture
 from explorer.network.trace import Layer, Trace, evaluating
-from explorer.spaces.grid.fields import Grid
+from explorer.spaces.grid.fields import Grid, Tokens
 
 GENERATORS = ("right", "down", "rotation")
 
@@ -74,6 +75,9 @@ def generator(name: str, values: Tensor, field: FieldType) -> Tensor:
     """
     if name not in GENERATORS:
         raise ValueError(f"unknown generator {name!r}; known are {', '.join(GENERATORS)}")
+    if isinstance(field.domain, Tokens):
+        maps = generator(name, field.domain.spread(values), replace(field, domain=Grid(field.domain.step)))
+        return field.domain.gathered(maps, torch.zeros_like(values))
     result = torch.zeros_like(values)
     if isinstance(field.domain, Grid):
         flat = field.domain.flat

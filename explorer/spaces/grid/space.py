@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from explorer.declare.fields import Scalar
 from explorer.declare.space import Domains, Inference, Kind, Space
-from explorer.spaces.grid.fields import grid, parse_grid
+from explorer.spaces.grid.fields import grid, parse_grid, parse_tokens
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +42,7 @@ class GridSpace(Space):
         ),
     )
     rank = 90  # whatever is none of the others takes images
-    domains: ClassVar[Domains] = {"grid": parse_grid}
+    domains: ClassVar[Domains] = {"grid": parse_grid, "token": parse_tokens}
     examples = ("grid scalar", "grid regular(D4)", "grid scalar /2")
     orbits = ("rotate",)
 

@@ -37,7 +37,19 @@ class MeshInference(GraphInference):
 
     def own(self, field: FieldType) -> FieldType:
         field = super().own(field)
-        return replace(field, domain=Vertices()) if type(field.domain) is Nodes else field
+        return replace(field, domain=Vertices(field.domain.axis)) if type(field.domain) is Nodes else field
+
+    def resized(self, inputs: Inputs) -> Inputs | None:
+        found = super().resized(inputs)
+        faces = None if found is None else found.get("faces")
+        if faces is not None:
+            self.fewer += ((Faces(), self.faces, len(faces)),)
+        return found
+
+    def placed(self, shape: tuple[int, ...], resized: tuple[int, ...]) -> FieldType | None:
+        found = super().placed(shape, resized)
+        faces = found is not None and isinstance(found.domain, Faces)
+        return found if not faces or shape[:1] == (self.faces,) else None
 
     def infer(
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from explorer.declare.space import Domains, Inference, Kind, Representations, Space
 from explorer.declare.written import Written, bare
+from explorer.spaces.graph.fields import numbered
 from explorer.spaces.mesh.fields import (
     Ambient,
     Direction,
@@ -49,11 +50,10 @@ class MeshSpace(Space):
         Kind(
             "mesh", group="gauge", sample="body", maker="equiscope.mesh(vertices, faces)", title="Meshes", one="a mesh",
             place=20, showcase="random-gauge:3", pictured=False,  # vertices in rows are no picture of a surface
-
         ),
     )  # fmt: skip
     rank = 10
-    domains: ClassVar[Domains] = {"vertex": bare(Vertices()), "face": bare(Faces())}
+    domains: ClassVar[Domains] = {"vertex": numbered(Vertices), "face": bare(Faces())}
     representations: ClassVar[Representations] = {
         "tangent": Written(_orders, ("vertex",), "[0-9]+(?:,[0-9]+)*"),
         "position": Written(lambda _: Ambient("position"), ("vertex",)),

@@ -8,6 +8,8 @@ which is time, and else the field that came in.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +18,7 @@ from explorer.declare.fields import INVARIANT, PAIR, FieldType, Pairs, Point
 from explorer.declare.space import Inference, Known
 from explorer.network.inputs import Inputs
 from explorer.spaces.sequence.fields import Steps
+from explorer.spaces.sequence.reach import reaches
 
 _POINTWISE = (nn.ReLU, nn.Tanh, nn.Sigmoid, nn.GELU, nn.Identity, nn.Dropout, nn.Softmax, nn.LayerNorm)
 # torch's own layers that see one step alone, whatever the axes are; a subclass may do otherwise
@@ -49,6 +52,8 @@ def time_axis(module: nn.Module, ndim: int) -> int | None:
 class SequenceInference(Inference):
     """A sequence of so many steps."""
 
+    untold = math.nan
+
     def __init__(self, inputs: Inputs) -> None:
         self.steps = inputs.places
 
@@ -69,6 +74,14 @@ class SequenceInference(Inference):
         declared = getattr(module, "out_field", None)
         if isinstance(declared, FieldType):
             return declared
+        found = self._placed(module, in_field, shape_in, shape)
+        rep = getattr(module, "out_rep", None)
+        return found if found is None or rep is None else replace(found, rep=rep, guessed=False)
+
+    def _placed(
+        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
+    ) -> FieldType | None:
+        """Return the field with the place of its values, as scalars."""
         guessed = not isinstance(module, _POINTWISE) or in_field is None or in_field.guessed
         own = time_axis(module, len(shape))
         if own is not None and shape[own] == self.steps:
@@ -90,15 +103,19 @@ class SequenceInference(Inference):
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
         radius: float,
     ) -> float:  # fmt: skip
-        """Return how many steps to either side a value sees; inf for what has a state, and what is not known."""
+        """Return how many steps to either side a value sees, of torch's own layers; NaN for all others."""
         if type(module) in _STEP_BY_STEP:
             return radius
-        if type(module) is nn.Conv1d:
-            reach = module.dilation[0] * (module.kernel_size[0] - 1)
-            padding = module.padding if isinstance(module.padding, str) else module.padding[0]
-            # what is padded on one side alone, before or after the convolution, may see all of it there
-            return radius + (reach / 2 if padding in ("same", reach / 2) else reach)
-        return math.inf  # a recurrent state has seen everything before it
+        if type(module) is nn.Conv1d and module.padding_mode == "zeros" and shape_in[-1:] == shape[-1:]:
+            return radius + module.dilation[0] * (module.kernel_size[0] - 1) / 2
+        return math.inf if isinstance(module, _BATCH_FIRST) else math.nan
+
+    def reaches(
+        self, run: Callable[[Tensor], Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
+    ) -> dict[str, float]:
+        along = {name: field for name, field in fields.items() if isinstance(field.domain, Steps | Pairs)}
+        found = dict.fromkeys(fields, math.inf)  # what belongs to no step sees all of them
+        return found | (reaches(run, inputs.x, inputs.field, along) if along else {})
 
     def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
         found = self.functional(shape)
@@ -106,7 +123,7 @@ class SequenceInference(Inference):
             return None
         # a tensor that was only turned round sees as far as it did
         turned = sorted(shape) == sorted(seen) or math.prod(shape) == math.prod(seen)
-        return found, known[1] if turned else math.inf, known[2]
+        return found, known[1] if turned else math.nan, known[2]
 
     def size_words(self, inputs: Inputs) -> str:
         return f" of {self.steps} step(s)"

@@ -1,0 +1,88 @@
+"""Find by trial how far layers see along time: a step is given other values, and it is watched which answers change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import Tensor
+
+from explorer.declare.fields import FieldType
+
+Run = Callable[[Tensor], Mapping[str, Tensor]]
+
+FAINT = 1e4  # times the spacing of floating-point numbers: less is what a state that forgets leaves at last
+LOUD = 30.0  # times the size of x, for layers that pass on only what is large
+LONGER, LONG = 4, 64  # times as many steps tell a long reach from an endless one, for sequences of at most so many
+
+
+def reaches(run: Run, x: Tensor, field: FieldType, fields: Mapping[str, FieldType]) -> dict[str, float]:
+    """Return how many steps to either side the values of layers see: inf where it never ends, NaN where unknown.
+
+    Args:
+        run: x -> the values of the layers; what it raises is passed on.
+        field: of x.
+        fields: of these layers.
+    """
+    steps = field.domain.places_first(x)
+    found = _tried(run, _noise(steps, len(steps)), field, fields)
+    endless = {name: fields[name] for name, reach in found.items() if math.isinf(reach)}
+    if endless and len(steps) <= LONG:
+        try:
+            found |= _tried(run, _noise(steps, LONGER * len(steps)), field, endless)
+        except torch.OutOfMemoryError:
+            raise
+        except Exception:  # it takes so many steps and no other number
+            pass
+    return found
+
+
+def _noise(like: Tensor, steps: int) -> Tensor:
+    generator = torch.Generator().manual_seed(0)
+    size = float(like.std()) if like.numel() > 1 else 0.0
+    return (torch.randn((steps, *like.shape[1:]), generator=generator, dtype=torch.float64) * (size or 1.0)).to(like)
+
+
+def _tried(run: Run, noise: Tensor, field: FieldType, fields: Mapping[str, FieldType]) -> dict[str, float]:
+    def changed(at: int, value: Tensor | float) -> Mapping[str, Tensor]:
+        other = noise.clone()
+        other[at] = value
+        return run(field.domain.as_given(other))
+
+    given = field.domain.as_given(noise)
+    before, again = run(given), run(given)
+    found = {n: 0.0 if torch.equal(before[n], again[n]) else math.nan for n in fields}
+    faint: set[str] = set()
+    ends = (0, len(noise) - 1)
+    for at, size in ((ends[0], 1.0), (ends[1], 1.0), (len(noise) // 2, LOUD), (ends[0], LOUD), (ends[1], LOUD)):
+        wanted = [n for n, reach in found.items() if math.isfinite(reach)]
+        if not wanted:
+            return found
+        after = changed(at, noise[at].flip(0) * -size + size)
+        for n in wanted:
+            change = (after[n] - before[n]).abs()
+            reach = _farthest(fields[n], change > 0, at, len(noise))
+            least = FAINT * torch.finfo(change.dtype).eps * float(before[n].abs().max())
+            if _farthest(fields[n], change > least, at, len(noise)) < reach:
+                faint.add(n)
+            found[n] = max(found[n], reach)
+    if faint := {n for n in faint if math.isfinite(found[n])}:
+        # what is not a number never fades, however far it goes
+        for at in ends:
+            after = changed(at, math.nan)
+            for n in faint:
+                found[n] = max(found[n], _farthest(fields[n], after[n].isnan(), at, len(noise)))
+    return found
+
+
+def _farthest(field: FieldType, changed: Tensor, at: int, steps: int) -> float:
+    """Return how far from a step values have changed; inf where that is as far as there are steps."""
+    places = field.domain.by_place(changed).any(dim=1).nonzero().flatten()
+    if not len(places):
+        return 0.0
+    # a pair of steps is left out with either of them
+    pairs = field.domain.by_place(changed).shape[0] == steps * steps and steps > 1
+    apart = torch.minimum((places // steps - at).abs(), (places % steps - at).abs()) if pairs else (places - at).abs()
+    radius = float(apart.max())
+    return radius if radius < steps - 1 else math.inf
