@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from explorer.declare.elements import Element
 from explorer.declare.space import inference_of
-from explorer.equivariance import measure
+from explorer.equivariance import measure, rounding
 from explorer.equivariance.attribution import attributed
 from explorer.equivariance.hints import hints
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
@@ -50,9 +50,31 @@ class _Case:
         self.inputs = inputs
         self.values, self.fed = audit.run(inputs, inputs=True)
         self.other = inference_of(inputs).others(inputs, audit.seed + 1)
+        self.variation = self._variation(audit)
         again, _ = audit.run(inputs, audit.seed + 1)
         self.random = [n for n in audit.names if not torch.equal(self.values[n], again[n])]
         self.states = self._states(audit) if self.random else {}
+
+    def _variation(self, audit: Audit) -> dict[str, float]:
+        """Return per layer how far it is on unrelated inputs, of numbers that are dealt out anew, from what it is here.
+
+        The other inputs that chance is measured on may lie on the orbit of these: there nothing invariant changes.
+        """
+        x = self.inputs.x
+        if not x.is_floating_point():
+            return {}
+        dealt = torch.randperm(x.numel(), generator=torch.Generator().manual_seed(audit.seed)).to(x.device)
+        try:
+            values, _ = audit.run(self.inputs.with_x(x.flatten()[dealt].view_as(x)))
+        except LayerError:
+            return {}  # such inputs are none to this network
+        found = {}
+        for layer in audit.trace.layers:
+            here, there = self.values[layer.name], values[layer.name]
+            if layer.field is not None and here.shape == there.shape and there.isfinite().all():
+                apart = measure.distance(here, there, measure.EVERYWHERE, layer.field).relative
+                found[layer.name] = float(apart.median())
+        return found
 
     def _states(self, audit: Audit) -> dict[str, Tensor]:
         """Return the random state that each layer met, so that alone it draws the same numbers."""
@@ -80,13 +102,21 @@ class Audit:
 
     Args:
         samples: one batch of images, or graphs one by one; all have the layers of `traced`.
+        dtype: precision of the run.
+        of_filters: per layer the relative error that its stored filters excuse.
     """
 
     def __init__(
-        self, model: nn.Module, traced: Trace, samples: Sequence[Inputs], seed: int, eps_of: torch.dtype
+        self,
+        model: nn.Module,
+        traced: Trace,
+        samples: Sequence[Inputs],
+        seed: int,
+        dtype: torch.dtype,
+        of_filters: Mapping[str, float],
     ) -> None:
         self.model, self.trace, self.seed = model, traced, seed
-        self.eps_of = eps_of
+        self.of_filters = of_filters
         self.names = [layer.name for layer in traced.layers]
         self.cases = [_Case(self, inputs) for inputs in samples]
         self.x = samples[0].x
@@ -97,6 +127,13 @@ class Audit:
         self.presets: dict[str, float] = {}
         self.worst_on: dict[str, tuple[_Case, Element]] = {}
         self.float_floor = self._float_floor()
+        of_run = rounding.of_run(traced, dtype)
+        # rounding that this very network shows is never called a fault
+        self.rounding = {n: max(of_run[n], 8 * self.float_floor[n]) for n in self.names}
+        self.coarse = self._coarse(dtype)
+        if self.coarse is not None:
+            least = rounding.of_run(traced, self.coarse)
+            self.rounding = {n: max(self.rounding[n], least[n]) for n in self.names}
         self.attributed: dict[str, float] = {}
         self.random = next((case.random for case in self.cases if case.random), [])
 
@@ -139,6 +176,13 @@ class Audit:
             return found
         # what is chosen or counted can come out otherwise in low precision: that is no rounding
         return {n: max(least[n], found[n] if found[n] < MOST_ROUNDING else 0.0) for n in self.names}
+
+    def _coarse(self, dtype: torch.dtype) -> torch.dtype | None:
+        """Return the lowest precision that the network's own code turns numbers of the run into, or None."""
+        casts = rounding.Casts(dtype)
+        with casts:
+            self.run(self.cases[0].inputs)
+        return casts.lowest
 
     def add(self, label: str, element: Element) -> None:
         """Measure every layer under one element."""
@@ -272,8 +316,11 @@ class Audit:
                 "layer has another representation"
             )
             guilty = []
-        if verdict == "holds" and last.chance is not None and last.chance <= last.tolerance:
-            notes.append("the output is the same for another input, so the law holds for nothing")
+        if verdict == "holds" and last.variation is not None and last.variation <= self.rounding[last.name]:
+            notes.append("the output is the same for another input but for rounding, so the law holds for nothing")
+        if self.coarse is not None:
+            word = str(self.coarse).removeprefix("torch.")
+            notes.append(f"the network makes {word} numbers in its forward: its laws are tested to that precision only")
         if verdict == "no law" and any(row.cumulative is not None for row in rows):
             notes.append("the output has no law under this group: no action, or places that left the image count in it")
         elif verdict == "no law" and not self.elements:
@@ -299,11 +346,12 @@ class Audit:
 
     def _row(self, layer: Layer, tol: float | None, lie: Mapping[str, float]) -> LayerReport:
         f = self.figures[layer.name]
-        # rounding that this very network shows is never called a fault
-        limit = max(measure.tolerance(self.eps_of, layer.rank), 8 * self.float_floor[layer.name])
-        limit = limit if tol is None else tol
         local, cumulative, chance = _summary(f.local), _summary(f.cumulative), _summary(f.chance)
         judged = local or cumulative
+        variation = self._variation(layer.name)
+        # no tolerance excuses a sizeable share of all that the values do: a large constant would hide everything
+        most = math.inf if variation is None else max(self.rounding[layer.name], measure.SIZEABLE * variation)
+        limit = min(max(self.rounding[layer.name], self.of_filters[layer.name]), most) if tol is None else tol
         floors = torch.cat(f.floor) if f.floor else torch.zeros(1)
         lossy = floors[floors > 0]
         return LayerReport(
@@ -330,8 +378,16 @@ class Audit:
             resampled_cumulative=soft.median if (soft := _summary(f.soft_cumulative)) else None,
             resampled_local=soft.median if (soft := _summary(f.soft_local)) else None,
             resampled_floor=float(lossy.median()) if f.soft_cumulative and len(lossy) else None,
+            variation=variation,
             lie=lie,
         )
+
+    def _variation(self, name: str) -> float | None:
+        """Return how far the values of unrelated inputs are from each other, relative to their size."""
+        found = [case.variation[name] for case in self.cases if name in case.variation]
+        if self.figures[name].chance:
+            found.append(float(torch.cat(self.figures[name].chance).median()))
+        return max(found, default=None)
 
 
 def _random_state(x: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from torch import nn
 from explorer.declare.fields import FieldType
 from explorer.declare.space import space_of
 from explorer.declare.symmetries import Situation, find_symmetry
-from explorer.equivariance import measure
+from explorer.equivariance import rounding
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.given import Data, given_inputs
 from explorer.equivariance.hints import NORMS_AND_DROPOUT
@@ -56,7 +56,8 @@ def check_equivariance(
         boundary: for shifts: "circular", or "zero" (compared where determined).
         dtype: precision of the measurement (a copy of the model is converted); None keeps the model's own.
         tol: relative tolerance on exact elements; default 64 eps sqrt(weighted layers so far), with the eps of the
-            measurement or of the stored weights, whichever is coarser.
+            measurement, or where filters have to be symmetric themselves of those that are stored so far, if it is
+            coarser; and what is no more than rounding of this run may not be a sizeable share of the variation.
         count: number of elements of an infinite group.
         details: also attribute errors to the output and take Lie derivatives.
         progress: called with (done, total) elements.
@@ -72,7 +73,7 @@ def check_equivariance(
     first = given[0]
     space = space_of(first)
     model = copy.deepcopy(model)
-    stored = measure.stored_precision(model)
+    stored = rounding.stored(model) if symmetry.filters else {}
     if dtype is not None:
         model = model.to(dtype)
     kind = next((p.dtype for p in model.parameters() if p.is_floating_point()), dtype or torch.float32)
@@ -82,8 +83,7 @@ def check_equivariance(
     training = [n for n, m in model.named_modules() if m.training and isinstance(m, NORMS_AND_DROPOUT)]
     with evaluating(model), torch.no_grad():
         traced = trace(model, first, overrides=overrides, declared=declared)
-        eps_of = max(stored, kind, key=lambda d: torch.finfo(d).eps)
-        audit = Audit(model, traced, given, seed, eps_of)
+        audit = Audit(model, traced, given, seed, kind, rounding.of_filters(stored, traced))
         step = _common_step([layer.field.spacing for layer in traced.layers if layer.field])
         situation = Situation(space.inference(first).size(first), step, boundary, np.random.default_rng(seed), count)
         elements = symmetry.elements(group, situation)

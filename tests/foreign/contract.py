@@ -10,8 +10,8 @@ from typing import Any
 from torch import Tensor
 
 from explorer import check_equivariance
-from explorer.app.engine import LocalEngine
 from explorer.app.audit import audit
+from explorer.app.engine import LocalEngine
 from explorer.equivariance import Report
 from explorer.network.trace import LayerError
 from explorer.spaces.sequence.inputs import sequence_inputs
