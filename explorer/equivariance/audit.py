@@ -211,9 +211,9 @@ class Audit:
                 continue  # nothing here is determined by the input
             exact = measure.judged(element, case.inputs, layer, value, where)
             d = measure.distance(expected, answer, where, f)
-            if layer.name in case.states:
-                _restore_random_state(self.x, case.states[layer.name])
-            alone = measure.local_answer(self.model, self.trace, layer, element, case.fed.get(layer.name, ()))
+            if layer.called in case.states:
+                _restore_random_state(self.x, case.states[layer.called])
+            alone = measure.local_answer(self.model, self.trace, layer, element, case.fed.get(layer.called, ()))
             local = None if alone is None else measure.distance(expected, alone, where, f).relative
             (figures.cumulative if exact else figures.soft_cumulative).append(d.relative)
             if local is not None and alone is not None:
@@ -277,19 +277,23 @@ class Audit:
     def _verdict(self, rows: Sequence[LayerReport]) -> tuple[str, list[str], list[str]]:
         """Return the network's verdict, the layers that make the fault, and what else should be known."""
         guilty, notes = self._guilty(rows), []
-        last = rows[-1]
         by_name = {row.name: row for row in rows}
+        ends = [by_name[name] for name in self.trace.outputs]
+        seen = any(_seen(end) for end in ends)
+        judged = [end for end in ends if end.cumulative is not None and not self.figures[end.name].idle]
+        # what is said of one that stays without a verdict is said of the first
+        last = (judged or ends)[0]
         # where a representation lacks these elements, no later layer can have made the fault: it was lost there
         lacking = next((row.name for row in rows if row.field != "unknown" and self.figures[row.name].idle), "")
         own = [n for n in guilty if (most := by_name[n].local_max) is not None and most > by_name[n].tolerance]
-        if lacking and not own and _seen(last):
+        if lacking and not own and seen:
             guilty = [lacking]
             missing = self.figures[lacking].idle[0]
             notes.append(f"{lacking} is a {by_name[lacking].field} field, on which {missing} has no action")
         declared = [name for name in guilty if not by_name[name].guessed]
-        if _seen(last) or declared:
+        if seen or declared:
             verdict = "broken"
-        elif last.cumulative is None or self.figures[last.name].idle:
+        elif not judged:
             verdict = "no law"
             if last.cumulative is not None:
                 idle = self.figures[last.name].idle
@@ -316,6 +320,11 @@ class Audit:
                 "layer has another representation"
             )
             guilty = []
+        for end in ends if verdict == "holds" else ():
+            if end not in judged:
+                notes.append(
+                    f"{end.name}, tensor {self.trace[end.name].part + 1} of the result, was not judged: no law"
+                )
         if verdict == "holds" and last.variation is not None and last.variation <= self.rounding[last.name]:
             notes.append("the output is the same for another input but for rounding, so the law holds for nothing")
         if self.coarse is not None:
@@ -330,7 +339,15 @@ class Audit:
             notes.append("every place of so small an input sees what lies beyond its ends: take a larger one")
         elif verdict == "no law":
             notes.append("no exact element of this group has an action here, so there is a curve but no verdict")
-        return verdict, guilty, notes
+        return verdict, self._calls(guilty, notes), notes
+
+    def _calls(self, guilty: Sequence[str], notes: list[str]) -> list[str]:
+        """Return the layers that returned the guilty tensors; say which tensors, unless they are the first."""
+        calls = list(dict.fromkeys(self.trace[name].called for name in guilty))
+        for name in guilty:
+            if (layer := self.trace[name]).part and layer.called not in guilty:
+                notes.append(f"{name} is tensor {layer.part + 1} of what {layer.called} returns")
+        return [name if name in self.trace.by_name else guilty[0] for name in calls]
 
     def _guilty(self, rows: Sequence[LayerReport]) -> list[str]:
         broken = [row.name for row in rows if row.verdict == "broken"]

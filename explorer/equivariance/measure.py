@@ -225,7 +225,7 @@ def local_answer(
         return None
     if known is not None and unmoved(fed, moved):
         return known
-    return feed(model, trace, layer.name, moved)
+    return feed(model, trace, layer.name, moved, fed)
 
 
 def unmoved(before: Sequence[Tensor], after: Sequence[Tensor]) -> bool:

@@ -8,13 +8,15 @@ kind and the tensor's shape and marked as a guess, which a person can correct (`
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, is_dataclass, replace
+from dataclasses import fields as fields_of
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
 
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import FieldType
@@ -38,7 +40,8 @@ class Layer:
     """One call of one module, as seen in the trace.
 
     Attributes:
-        name: as in named_modules(); a module called again is "name#2", "name#3", ...
+        name: as in named_modules(); a module called again is "name#2", "name#3", ...; the second tensor of what it
+            returns is "name[1]".
         module: name in named_modules() without the call number.
         kind: the module's class.
         call: 0 for the first call.
@@ -50,6 +53,7 @@ class Layer:
         leaf: whether it has no children that were called.
         rank: how many weighted layers lie before it, itself included (for tolerances).
         shape_in: of its first tensor input.
+        part: which tensor of the result it is.
     """
 
     name: str
@@ -65,6 +69,12 @@ class Layer:
     leaf: bool
     rank: int
     shape_in: tuple[int, ...] = ()
+    part: int = 0
+
+    @property
+    def called(self) -> str:
+        """Return the name of the call that returned this tensor."""
+        return self.name.removesuffix(f"[{self.part}]") if self.part else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +86,31 @@ class Trace:
     clones: bool  # whether outputs must be copied because something works in place
     training_modules: tuple[str, ...] = ()
     by_name: Mapping[str, Layer] = field(default_factory=dict)
+    outputs: tuple[str, ...] = ()  # the network's result, tensor by tensor; empty where only the first was traced
 
     def __getitem__(self, name: str) -> Layer:
         return self.by_name[name]
 
 
-def first_tensor(value: Any) -> Tensor | None:
-    """Return the first tensor in a module's result: itself, or inside a tuple, list or dict."""
+def tensors_in(value: Any) -> Iterator[Tensor]:
+    """Yield the tensors of a module's result in order: itself, or inside tuples, lists, mappings and dataclasses."""
     if isinstance(value, Tensor):
-        return value
-    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
-    return next((t for item in items if (t := first_tensor(item)) is not None), None)
+        yield value
+        return
+    items: Iterable[Any] = ()
+    if isinstance(value, Mapping):
+        items = value.values()
+    elif isinstance(value, list | tuple):
+        items = value
+    elif is_dataclass(value) and not isinstance(value, type):
+        items = (getattr(value, f.name) for f in fields_of(value))
+    for item in items:
+        yield from tensors_in(item)
+
+
+def first_tensor(value: Any) -> Tensor | None:
+    """Return the first tensor in a module's result."""
+    return next(tensors_in(value), None)
 
 
 def failing(model: nn.Module, error: BaseException) -> str:
@@ -133,6 +157,7 @@ def trace(
     *,
     overrides: Mapping[str, str] | None = None,
     declared: bool = False,
+    parts: bool = False,
 ) -> Trace:
     """Run `model` once and describe every module call.
 
@@ -140,6 +165,8 @@ def trace(
         x: what it is called with: Inputs, or one tensor with its field, such as an image (batch, channel, y, x).
         overrides: {layer name: field text}, corrections of guessed fields.
         declared: the network's author stands for its fields (a built-in card), so none is marked as a guess.
+        parts: describe every tensor that a module returns, not the first alone, and feed layers alone that take more
+            than tensors in their order.
 
     Raises:
         LayerError: a module raised; `.where` names it.
@@ -149,7 +176,7 @@ def trace(
     names = {m: n for n, m in model.named_modules()}
     fields = {name: parse_field(text) for name, text in (overrides or {}).items()}
     inputs = inputs_of(x, x_field).map(lambda v, _: v.detach().clone())  # the first layer may work in place
-    recorder = _Recorder(names, inputs, fields, declared)
+    recorder = _Recorder(names, inputs, fields, declared, parts)
     handles = []
     try:
         for module in names:
@@ -169,10 +196,14 @@ def trace(
         raise LayerError(OUTPUT, f"the network returned {type(result).__name__}, which holds no tensor")
     layers = recorder.finish(result)
     clones = recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
-    unknown = set(fields) - {layer.name for layer in layers}
+    known = {layer.name for layer in layers}
+    unknown = {n for n in fields if n not in known and (parts or n.partition("[")[0] not in known)}
     if unknown:
         raise KeyError(f"no layer is called {sorted(unknown)[0]!r}")
-    return Trace(tuple(layers), layers[-1].name, clones, by_name={layer.name: layer for layer in layers})
+    outputs = recorder.outputs
+    return Trace(
+        tuple(layers), outputs[0], clones, by_name={layer.name: layer for layer in layers}, outputs=tuple(outputs)
+    )
 
 
 class _Unfit(ValueError):
@@ -186,8 +217,11 @@ class _Recorder:
         inputs: Inputs,
         overrides: Mapping[str, FieldType],
         declared: bool,
+        parts: bool,
     ) -> None:
         self.names = names
+        self.parts = parts
+        self.outputs: list[str] = []
         self.inference = inference_of(inputs)
         self.overrides = overrides
         self.declared = declared
@@ -202,6 +236,7 @@ class _Recorder:
             (tuple(v.shape), f, 0.0, 0) for v, f in given if v.is_floating_point()
         ]
         self._produced: dict[int, str] = {}
+        self._domains = {f.domain for f in inputs.fields}
         self._inner: list[bool] = []
 
     def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
@@ -253,6 +288,9 @@ class _Recorder:
         self._keep.append((out, _version(out)))
         if out_field is not None:
             self._remember(out, out_field, radius, rank)
+        alone = len(args) == len(tensors) and not kwargs and bool(known) and all(k is not None for k in known)
+        if self.parts and not alone and (inside := self._inside(args, kwargs)):
+            alone, known = True, inside
         self.layers.append(
             Layer(
                 name=label,
@@ -263,7 +301,7 @@ class _Recorder:
                 params=sum(p.numel() for p in module.parameters()),
                 field=out_field,
                 inputs=tuple(k[0] if k else None for k in known),
-                alone=len(args) == len(tensors) and not kwargs and bool(known) and all(k is not None for k in known),
+                alone=alone,
                 receptive=radius,
                 leaf=not has_inner,
                 rank=rank,
@@ -271,15 +309,66 @@ class _Recorder:
             )
         )
         self._produced[id(out)] = label
+        if self.parts:
+            self._rest(self.layers[-1], result)
+
+    def _inside(self, args: Any, kwargs: Any) -> list[Known | None]:
+        """Return what is known of all tensors in arguments of any form; nothing where not all is known."""
+        leaves = tree_leaves((args, kwargs))
+        tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        plain = all(isinstance(leaf, Tensor | bool | int | float | str | None) for leaf in leaves)
+        return [self._known.get(id(t)) for t in tensors] if plain and all(id(t) in self._known for t in tensors) else []
+
+    def _rest(self, first: Layer, result: Any, own: bool = True) -> None:
+        """Add the tensors after the first one of what a module returned, where no layer inside has made them."""
+        for part, out in enumerate(tensors_in(result)):
+            if not part or out.ndim < 1 or not out.is_floating_point():
+                continue
+            if id(out) in self._produced:
+                self.outputs += [] if own else [self._produced[id(out)]]
+                continue
+            label = f"{first.name}[{part}]" if own else f"{self._root_name()}[{part}]"
+            found = self._lookup(out)
+            out_field = found[0].guess() if found else self.inference.functional(tuple(out.shape))
+            if label in self.overrides:
+                out_field = self._override(label, out)
+            elif out_field is not None and self.declared:
+                out_field = out_field.declared()
+            if out_field is not None and not self.inference.fits(out_field, out):
+                out_field = None
+            if out_field is not None and out_field.guessed and self._either(out):
+                out_field = None
+            self._keep.append((out, _version(out)))
+            if out_field is not None:
+                self._known[id(out)] = (out_field, first.receptive, first.rank)
+            self._produced[id(out)] = label
+            shape = tuple(out.shape)
+            if own:
+                self.layers.append(replace(first, name=label, shape=shape, field=out_field, part=part))
+            else:
+                reach = found[1] if found else math.inf
+                self.layers.append(
+                    Layer(label, "", "forward", 0, shape, 0, out_field, (), False, reach, True, first.rank, part=part)
+                )
+                self.outputs.append(label)
+
+    def _either(self, out: Tensor) -> bool:
+        """Whether sizes that coincide, as many edges as nodes, let a tensor lie on several of the inputs' domains."""
+        return len({d for d in self._domains if self.inference.fits(FieldType(d), out)}) > 1
+
+    def _root_name(self) -> str:
+        return FORWARD if OUTPUT in self.names.values() else OUTPUT
 
     def finish(self, result: Any) -> list[Layer]:
         """Return the layers; the root's own result is added when functional code made it."""
         out = first_tensor(result)
         assert out is not None
-        if id(out) not in self._produced or self._produced[id(out)] != self.layers[-1].name:
+        made = self._produced.get(id(out))
+        # the last layer, or the first tensor of what it returned
+        if made is None or made != self.layers[-1].called:
             found = self._lookup(out)
             out_field = found[0] if found else self.inference.functional(tuple(out.shape))
-            label = FORWARD if OUTPUT in self.names.values() else OUTPUT
+            made = label = self._root_name()
             if label in self.overrides:
                 out_field = self._override(label, out)
             last = self.layers[-1] if self.layers else None
@@ -287,6 +376,9 @@ class _Recorder:
                 Layer(label, "", "forward", 0, tuple(out.shape), 0, out_field, (), False, math.inf, True,
                       last.rank if last else 0)
             )  # fmt: skip
+        self.outputs = [made]
+        if self.parts:
+            self._rest(self.layers[-1], result, own=False)
         return self.layers
 
     def _guessed_alike(self, given: Tensor, out: Tensor) -> bool:
