@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from explorer.equivariance.outcome import LayerReport, Report, model_hash, versi
 from explorer.equivariance.presets import preset_figures
 from explorer.network.capture import capture
 from explorer.network.inputs import Inputs
+from explorer.network.precision import converted, copied
 from explorer.network.trace import Layer, LayerError, Trace
 
 MOST_ROUNDING = 1e-12  # relative, in float64; float32 differs by half a per mille there
@@ -161,7 +161,7 @@ class Audit:
         instead = high if self.x.dtype == low else low
         ratio = 1.0 if instead == high else torch.finfo(high).eps / torch.finfo(low).eps
         found = dict.fromkeys(self.names, 0.0)
-        other = copy.deepcopy(self.model).to(instead)
+        other = converted(copied(self.model), instead)
         for case in self.cases:
             torch.manual_seed(self.seed)
             try:

@@ -81,7 +81,8 @@ def capture(
             return None
 
         if inputs:
-            handles.append(module.register_forward_pre_hook(before, with_kwargs=True))
+            # before hooks of its own, which run again when it is fed alone
+            handles.append(module.register_forward_pre_hook(before, prepend=True, with_kwargs=True))
         handles.append(module.register_forward_hook(after))
 
     def step(_: nn.Module, __: Any) -> None:

@@ -173,14 +173,15 @@ def trace(
         KeyError: there is no layer of an override's name.
         ValueError: an override is no field type, or does not fit the layer's shape.
     """
-    names = {m: n for n, m in model.named_modules()}
+    # what makes a weight, such as its norm, is no layer
+    names = {m: n for n, m in model.named_modules() if "parametrizations" not in n.split(".")}
     fields = {name: parse_field(text) for name, text in (overrides or {}).items()}
     inputs = inputs_of(x, x_field).map(lambda v, _: v.detach().clone())  # the first layer may work in place
     recorder = _Recorder(names, inputs, fields, declared, parts)
     handles = []
     try:
         for module in names:
-            handles.append(module.register_forward_pre_hook(recorder.enter, with_kwargs=True))
+            handles.append(module.register_forward_pre_hook(recorder.enter, prepend=True, with_kwargs=True))
             handles.append(module.register_forward_hook(recorder.leave, with_kwargs=True))
         with torch.no_grad():
             try:
@@ -238,18 +239,22 @@ class _Recorder:
         self._produced: dict[int, str] = {}
         self._domains = {f.domain for f in inputs.fields}
         self._inner: list[bool] = []
+        self._entered: list[tuple[Any, Any]] = []
 
     def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         if self._inner:
             self._inner[-1] = True
         self._inner.append(False)
         self.stack.append(self.names[module])
+        self._entered.append((args, kwargs))
 
     def leave(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:
         name = self.names[module]
         while self.stack.pop() != name:  # a layer that raised, in a forward that caught it, never left
             self._inner.pop()
+            self._entered.pop()
         has_inner = self._inner.pop()
+        args, kwargs = self._entered.pop()  # as they were before hooks of the module itself changed them
         out = first_tensor(result)
         call = self.calls.get(name, 0)
         self.calls[name] = call + 1
