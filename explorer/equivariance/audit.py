@@ -15,6 +15,7 @@ from explorer.declare.elements import Element
 from explorer.declare.space import inference_of
 from explorer.equivariance import measure, rounding
 from explorer.equivariance.attribution import attributed
+from explorer.equivariance.guilt import guilty_layers, seen_in, unknown_before
 from explorer.equivariance.hints import hints
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
 from explorer.equivariance.presets import preset_figures
@@ -276,10 +277,11 @@ class Audit:
 
     def _verdict(self, rows: Sequence[LayerReport]) -> tuple[str, list[str], list[str]]:
         """Return the network's verdict, the layers that make the fault, and what else should be known."""
-        guilty, notes = self._guilty(rows), []
+        guilty, notes = guilty_layers(self.trace, rows), []
         by_name = {row.name: row for row in rows}
+        law = {name for name, figures in self.figures.items() if figures.cumulative}
         ends = [by_name[name] for name in self.trace.outputs]
-        seen = any(_seen(end) for end in ends)
+        seen = any(seen_in(end) for end in ends)
         judged = [end for end in ends if end.cumulative is not None and not self.figures[end.name].idle]
         # what is said of one that stays without a verdict is said of the first
         last = (judged or ends)[0]
@@ -303,11 +305,13 @@ class Audit:
         guesses = [name for name in guilty if name not in declared]
         if verdict == "broken" and not guilty:
             # every layer obeys its law alone: code of a forward, between the layers, does not
-            guilty = [next(row.name for row in rows if _seen(row))]
-            notes.append(
-                f"{guilty[0]} is where the fault first shows, but alone it obeys its law: the fault is made by code "
-                "between it and the layers before it"
-            )
+            guilty = [next(row.name for row in rows if seen_in(row))]
+            if not unknown_before(self.trace, law, guilty[0]):
+                obeys = "alone it obeys its law" if by_name[guilty[0]].local is not None else "it is no layer"
+                notes.append(
+                    f"{guilty[0]} is where the fault first shows, but {obeys}: the fault is made by code between it "
+                    "and the layers before it"
+                )
         elif verdict == "broken" and guesses:
             notes.append(
                 f"{guesses[0]} is measured against a guessed field type, '{by_name[guesses[0]].field}'; if it is "
@@ -325,6 +329,15 @@ class Audit:
                 notes.append(
                     f"{end.name}, tensor {self.trace[end.name].part + 1} of the result, was not judged: no law"
                 )
+        if verdict == "broken" and len(guilty) == 1 and (unknown := unknown_before(self.trace, law, guilty[0])):
+            first = by_name[guilty[0]]
+            if first.local is None or first.local_max is None or first.local_max <= first.tolerance:
+                listed = ", ".join(unknown[:4]) + (", ..." if len(unknown) > 4 else "")
+                notes.append(
+                    f"{guilty[0]} is where the fault first shows; it may be made in {listed}, whose fields are not "
+                    "known: declare them"
+                )
+                guilty = []
         if verdict == "holds" and last.variation is not None and last.variation <= self.rounding[last.name]:
             notes.append("the output is the same for another input but for rounding, so the law holds for nothing")
         if self.coarse is not None:
@@ -348,18 +361,6 @@ class Audit:
             if (layer := self.trace[name]).part and layer.called not in guilty:
                 notes.append(f"{name} is tensor {layer.part + 1} of what {layer.called} returns")
         return [name if name in self.trace.by_name else guilty[0] for name in calls]
-
-    def _guilty(self, rows: Sequence[LayerReport]) -> list[str]:
-        broken = [row.name for row in rows if row.verdict == "broken"]
-        guilty, seen = [], False
-        for layer, row in zip(self.trace.layers, rows, strict=True):
-            # a container is guilty only of what none of its own layers does
-            inner = any(n.startswith(layer.module + ".") for n in broken) if layer.module else False
-            # what cannot be fed alone inherits a fault that was seen before it
-            if row.name in broken and not inner and (row.local is not None or not seen):
-                guilty.append(row.name)
-            seen = seen or _seen(row)
-        return guilty
 
     def _row(self, layer: Layer, tol: float | None, lie: Mapping[str, float]) -> LayerReport:
         f = self.figures[layer.name]
@@ -428,7 +429,3 @@ def _summary(parts: Sequence[Tensor]) -> _Summary | None:
         return None
     values = torch.cat([p.double().flatten().cpu() for p in parts])
     return _Summary(float(values.median()), float(values.quantile(0.95)), float(values.max()))
-
-
-def _seen(row: LayerReport) -> bool:
-    return row.cumulative_max is not None and row.cumulative_max > row.tolerance
