@@ -37,6 +37,8 @@ class Symmetry:
     Attributes:
         pattern: regular expression for its names on the command line ("[CD][0-9]+").
         elements: (name, situation) -> [(label, element)], the identity left out.
+        filters: a network obeys it by filters that are symmetric themselves, as far as these are stored; else it
+            holds to the precision of the run, whatever the weights.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Symmetry:
     domains: tuple[str, ...]
     pattern: str
     elements: Callable[[str, Situation], list[tuple[str, Element]]]
+    filters: bool = False
 
 
 @scanned

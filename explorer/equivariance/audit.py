@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,13 +13,15 @@ from torch import Tensor, nn
 
 from explorer.declare.elements import Element
 from explorer.declare.space import inference_of
-from explorer.equivariance import measure
+from explorer.equivariance import measure, rounding
 from explorer.equivariance.attribution import attributed
+from explorer.equivariance.guilt import guilty_layers, seen_in, unknown_before
 from explorer.equivariance.hints import hints
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
 from explorer.equivariance.presets import preset_figures
 from explorer.network.capture import capture
 from explorer.network.inputs import Inputs
+from explorer.network.precision import converted, copied
 from explorer.network.trace import Layer, LayerError, Trace
 
 MOST_ROUNDING = 1e-12  # relative, in float64; float32 differs by half a per mille there
@@ -50,9 +51,31 @@ class _Case:
         self.inputs = inputs
         self.values, self.fed = audit.run(inputs, inputs=True)
         self.other = inference_of(inputs).others(inputs, audit.seed + 1)
+        self.variation = self._variation(audit)
         again, _ = audit.run(inputs, audit.seed + 1)
         self.random = [n for n in audit.names if not torch.equal(self.values[n], again[n])]
         self.states = self._states(audit) if self.random else {}
+
+    def _variation(self, audit: Audit) -> dict[str, float]:
+        """Return per layer how far it is on unrelated inputs, of numbers that are dealt out anew, from what it is here.
+
+        The other inputs that chance is measured on may lie on the orbit of these: there nothing invariant changes.
+        """
+        x = self.inputs.x
+        if not x.is_floating_point():
+            return {}
+        dealt = torch.randperm(x.numel(), generator=torch.Generator().manual_seed(audit.seed)).to(x.device)
+        try:
+            values, _ = audit.run(self.inputs.with_x(x.flatten()[dealt].view_as(x)))
+        except LayerError:
+            return {}  # such inputs are none to this network
+        found = {}
+        for layer in audit.trace.layers:
+            here, there = self.values[layer.name], values[layer.name]
+            if layer.field is not None and here.shape == there.shape and there.isfinite().all():
+                apart = measure.distance(here, there, measure.EVERYWHERE, layer.field).relative
+                found[layer.name] = float(apart.median())
+        return found
 
     def _states(self, audit: Audit) -> dict[str, Tensor]:
         """Return the random state that each layer met, so that alone it draws the same numbers."""
@@ -80,13 +103,21 @@ class Audit:
 
     Args:
         samples: one batch of images, or graphs one by one; all have the layers of `traced`.
+        dtype: precision of the run.
+        of_filters: per layer the relative error that its stored filters excuse.
     """
 
     def __init__(
-        self, model: nn.Module, traced: Trace, samples: Sequence[Inputs], seed: int, eps_of: torch.dtype
+        self,
+        model: nn.Module,
+        traced: Trace,
+        samples: Sequence[Inputs],
+        seed: int,
+        dtype: torch.dtype,
+        of_filters: Mapping[str, float],
     ) -> None:
         self.model, self.trace, self.seed = model, traced, seed
-        self.eps_of = eps_of
+        self.of_filters = of_filters
         self.names = [layer.name for layer in traced.layers]
         self.cases = [_Case(self, inputs) for inputs in samples]
         self.x = samples[0].x
@@ -97,6 +128,13 @@ class Audit:
         self.presets: dict[str, float] = {}
         self.worst_on: dict[str, tuple[_Case, Element]] = {}
         self.float_floor = self._float_floor()
+        of_run = rounding.of_run(traced, dtype)
+        # rounding that this very network shows is never called a fault
+        self.rounding = {n: max(of_run[n], 8 * self.float_floor[n]) for n in self.names}
+        self.coarse = self._coarse(dtype)
+        if self.coarse is not None:
+            least = rounding.of_run(traced, self.coarse)
+            self.rounding = {n: max(self.rounding[n], least[n]) for n in self.names}
         self.attributed: dict[str, float] = {}
         self.random = next((case.random for case in self.cases if case.random), [])
 
@@ -124,7 +162,7 @@ class Audit:
         instead = high if self.x.dtype == low else low
         ratio = 1.0 if instead == high else torch.finfo(high).eps / torch.finfo(low).eps
         found = dict.fromkeys(self.names, 0.0)
-        other = copy.deepcopy(self.model).to(instead)
+        other = converted(copied(self.model), instead)
         for case in self.cases:
             torch.manual_seed(self.seed)
             try:
@@ -139,6 +177,13 @@ class Audit:
             return found
         # what is chosen or counted can come out otherwise in low precision: that is no rounding
         return {n: max(least[n], found[n] if found[n] < MOST_ROUNDING else 0.0) for n in self.names}
+
+    def _coarse(self, dtype: torch.dtype) -> torch.dtype | None:
+        """Return the lowest precision that the network's own code turns numbers of the run into, or None."""
+        casts = rounding.Casts(dtype)
+        with casts:
+            self.run(self.cases[0].inputs)
+        return casts.lowest
 
     def add(self, label: str, element: Element) -> None:
         """Measure every layer under one element."""
@@ -167,9 +212,9 @@ class Audit:
                 continue  # nothing here is determined by the input
             exact = measure.judged(element, case.inputs, layer, value, where)
             d = measure.distance(expected, answer, where, f)
-            if layer.name in case.states:
-                _restore_random_state(self.x, case.states[layer.name])
-            alone = measure.local_answer(self.model, self.trace, layer, element, case.fed.get(layer.name, ()))
+            if layer.called in case.states:
+                _restore_random_state(self.x, case.states[layer.called])
+            alone = measure.local_answer(self.model, self.trace, layer, element, case.fed.get(layer.called, ()))
             local = None if alone is None else measure.distance(expected, alone, where, f).relative
             (figures.cumulative if exact else figures.soft_cumulative).append(d.relative)
             if local is not None and alone is not None:
@@ -232,20 +277,25 @@ class Audit:
 
     def _verdict(self, rows: Sequence[LayerReport]) -> tuple[str, list[str], list[str]]:
         """Return the network's verdict, the layers that make the fault, and what else should be known."""
-        guilty, notes = self._guilty(rows), []
-        last = rows[-1]
+        guilty, notes = guilty_layers(self.trace, rows), []
         by_name = {row.name: row for row in rows}
+        law = {name for name, figures in self.figures.items() if figures.cumulative}
+        ends = [by_name[name] for name in self.trace.outputs]
+        seen = any(seen_in(end) for end in ends)
+        judged = [end for end in ends if end.cumulative is not None and not self.figures[end.name].idle]
+        # what is said of one that stays without a verdict is said of the first
+        last = (judged or ends)[0]
         # where a representation lacks these elements, no later layer can have made the fault: it was lost there
         lacking = next((row.name for row in rows if row.field != "unknown" and self.figures[row.name].idle), "")
         own = [n for n in guilty if (most := by_name[n].local_max) is not None and most > by_name[n].tolerance]
-        if lacking and not own and _seen(last):
+        if lacking and not own and seen:
             guilty = [lacking]
             missing = self.figures[lacking].idle[0]
             notes.append(f"{lacking} is a {by_name[lacking].field} field, on which {missing} has no action")
         declared = [name for name in guilty if not by_name[name].guessed]
-        if _seen(last) or declared:
+        if seen or declared:
             verdict = "broken"
-        elif last.cumulative is None or self.figures[last.name].idle:
+        elif not judged:
             verdict = "no law"
             if last.cumulative is not None:
                 idle = self.figures[last.name].idle
@@ -255,11 +305,13 @@ class Audit:
         guesses = [name for name in guilty if name not in declared]
         if verdict == "broken" and not guilty:
             # every layer obeys its law alone: code of a forward, between the layers, does not
-            guilty = [next(row.name for row in rows if _seen(row))]
-            notes.append(
-                f"{guilty[0]} is where the fault first shows, but alone it obeys its law: the fault is made by code "
-                "between it and the layers before it"
-            )
+            guilty = [next(row.name for row in rows if seen_in(row))]
+            if not unknown_before(self.trace, law, guilty[0]):
+                obeys = "alone it obeys its law" if by_name[guilty[0]].local is not None else "it is no layer"
+                notes.append(
+                    f"{guilty[0]} is where the fault first shows, but {obeys}: the fault is made by code between it "
+                    "and the layers before it"
+                )
         elif verdict == "broken" and guesses:
             notes.append(
                 f"{guesses[0]} is measured against a guessed field type, '{by_name[guesses[0]].field}'; if it is "
@@ -272,8 +324,25 @@ class Audit:
                 "layer has another representation"
             )
             guilty = []
-        if verdict == "holds" and last.chance is not None and last.chance <= last.tolerance:
-            notes.append("the output is the same for another input, so the law holds for nothing")
+        for end in ends if verdict == "holds" else ():
+            if end not in judged:
+                notes.append(
+                    f"{end.name}, tensor {self.trace[end.name].part + 1} of the result, was not judged: no law"
+                )
+        if verdict == "broken" and len(guilty) == 1 and (unknown := unknown_before(self.trace, law, guilty[0])):
+            first = by_name[guilty[0]]
+            if first.local is None or first.local_max is None or first.local_max <= first.tolerance:
+                listed = ", ".join(unknown[:4]) + (", ..." if len(unknown) > 4 else "")
+                notes.append(
+                    f"{guilty[0]} is where the fault first shows; it may be made in {listed}, whose fields are not "
+                    "known: declare them"
+                )
+                guilty = []
+        if verdict == "holds" and last.variation is not None and last.variation <= self.rounding[last.name]:
+            notes.append("the output is the same for another input but for rounding, so the law holds for nothing")
+        if self.coarse is not None:
+            word = str(self.coarse).removeprefix("torch.")
+            notes.append(f"the network makes {word} numbers in its forward: its laws are tested to that precision only")
         if verdict == "no law" and any(row.cumulative is not None for row in rows):
             notes.append("the output has no law under this group: no action, or places that left the image count in it")
         elif verdict == "no law" and not self.elements:
@@ -283,27 +352,24 @@ class Audit:
             notes.append("every place of so small an input sees what lies beyond its ends: take a larger one")
         elif verdict == "no law":
             notes.append("no exact element of this group has an action here, so there is a curve but no verdict")
-        return verdict, guilty, notes
+        return verdict, self._calls(guilty, notes), notes
 
-    def _guilty(self, rows: Sequence[LayerReport]) -> list[str]:
-        broken = [row.name for row in rows if row.verdict == "broken"]
-        guilty, seen = [], False
-        for layer, row in zip(self.trace.layers, rows, strict=True):
-            # a container is guilty only of what none of its own layers does
-            inner = any(n.startswith(layer.module + ".") for n in broken) if layer.module else False
-            # what cannot be fed alone inherits a fault that was seen before it
-            if row.name in broken and not inner and (row.local is not None or not seen):
-                guilty.append(row.name)
-            seen = seen or _seen(row)
-        return guilty
+    def _calls(self, guilty: Sequence[str], notes: list[str]) -> list[str]:
+        """Return the layers that returned the guilty tensors; say which tensors, unless they are the first."""
+        calls = list(dict.fromkeys(self.trace[name].called for name in guilty))
+        for name in guilty:
+            if (layer := self.trace[name]).part and layer.called not in guilty:
+                notes.append(f"{name} is tensor {layer.part + 1} of what {layer.called} returns")
+        return [name if name in self.trace.by_name else guilty[0] for name in calls]
 
     def _row(self, layer: Layer, tol: float | None, lie: Mapping[str, float]) -> LayerReport:
         f = self.figures[layer.name]
-        # rounding that this very network shows is never called a fault
-        limit = max(measure.tolerance(self.eps_of, layer.rank), 8 * self.float_floor[layer.name])
-        limit = limit if tol is None else tol
         local, cumulative, chance = _summary(f.local), _summary(f.cumulative), _summary(f.chance)
         judged = local or cumulative
+        variation = self._variation(layer.name)
+        # no tolerance excuses a sizeable share of all that the values do: a large constant would hide everything
+        most = math.inf if variation is None else max(self.rounding[layer.name], measure.SIZEABLE * variation)
+        limit = min(max(self.rounding[layer.name], self.of_filters[layer.name]), most) if tol is None else tol
         floors = torch.cat(f.floor) if f.floor else torch.zeros(1)
         lossy = floors[floors > 0]
         return LayerReport(
@@ -330,8 +396,16 @@ class Audit:
             resampled_cumulative=soft.median if (soft := _summary(f.soft_cumulative)) else None,
             resampled_local=soft.median if (soft := _summary(f.soft_local)) else None,
             resampled_floor=float(lossy.median()) if f.soft_cumulative and len(lossy) else None,
+            variation=variation,
             lie=lie,
         )
+
+    def _variation(self, name: str) -> float | None:
+        """Return how far the values of unrelated inputs are from each other, relative to their size."""
+        found = [case.variation[name] for case in self.cases if name in case.variation]
+        if self.figures[name].chance:
+            found.append(float(torch.cat(self.figures[name].chance).median()))
+        return max(found, default=None)
 
 
 def _random_state(x: Tensor) -> Tensor:
@@ -355,7 +429,3 @@ def _summary(parts: Sequence[Tensor]) -> _Summary | None:
         return None
     values = torch.cat([p.double().flatten().cpu() for p in parts])
     return _Summary(float(values.median()), float(values.quantile(0.95)), float(values.max()))
-
-
-def _seen(row: LayerReport) -> bool:
-    return row.cumulative_max is not None and row.cumulative_max > row.tolerance

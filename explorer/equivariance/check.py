@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -15,11 +14,13 @@ from torch import nn
 from explorer.declare.fields import FieldType
 from explorer.declare.space import space_of
 from explorer.declare.symmetries import Situation, find_symmetry
-from explorer.equivariance import measure
+from explorer.equivariance import rounding
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.given import Data, given_inputs
 from explorer.equivariance.hints import NORMS_AND_DROPOUT
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
+from explorer.network.inputs import Inputs
+from explorer.network.precision import converted, copied
 from explorer.network.trace import LayerError, evaluating, trace
 
 __all__ = ["LayerReport", "Report", "assert_equivariant", "check_equivariance", "model_hash", "versions"]
@@ -56,7 +57,8 @@ def check_equivariance(
         boundary: for shifts: "circular", or "zero" (compared where determined).
         dtype: precision of the measurement (a copy of the model is converted); None keeps the model's own.
         tol: relative tolerance on exact elements; default 64 eps sqrt(weighted layers so far), with the eps of the
-            measurement or of the stored weights, whichever is coarser.
+            measurement, or where filters have to be symmetric themselves of those that are stored so far, if it is
+            coarser; and what is no more than rounding of this run may not be a sizeable share of the variation.
         count: number of elements of an infinite group.
         details: also attribute errors to the output and take Lie derivatives.
         progress: called with (done, total) elements.
@@ -71,19 +73,24 @@ def check_equivariance(
     given = given_inputs(inputs, symmetry, group, x_field, seed)
     first = given[0]
     space = space_of(first)
-    model = copy.deepcopy(model)
-    stored = measure.stored_precision(model)
-    if dtype is not None:
-        model = model.to(dtype)
-    kind = next((p.dtype for p in model.parameters() if p.is_floating_point()), dtype or torch.float32)
+    model = copied(model)
+    stored = rounding.stored(model) if symmetry.filters else {}
     device = next((p.device for p in model.parameters()), torch.device("cpu"))
+    notes = []
+    own = next((p.dtype for p in model.parameters() if p.is_floating_point()), dtype or torch.float32)
+    if dtype is not None and dtype != own and (said := _fails(model, given, dtype, device)):
+        word = str(own).removeprefix("torch.")
+        notes.append(f"the network runs in {word} only, so its laws are tested to that precision ({said})")
+        dtype = own
+    if dtype is not None:
+        model = converted(model, dtype)
+    kind = dtype or own
     given = [x.to(device, kind) for x in given]
     first = given[0]
     training = [n for n, m in model.named_modules() if m.training and isinstance(m, NORMS_AND_DROPOUT)]
     with evaluating(model), torch.no_grad():
-        traced = trace(model, first, overrides=overrides, declared=declared)
-        eps_of = max(stored, kind, key=lambda d: torch.finfo(d).eps)
-        audit = Audit(model, traced, given, seed, eps_of)
+        traced = trace(model, first, overrides=overrides, declared=declared, parts=True)
+        audit = Audit(model, traced, given, seed, kind, rounding.of_filters(stored, traced))
         step = _common_step([layer.field.spacing for layer in traced.layers if layer.field])
         situation = Situation(space.inference(first).size(first), step, boundary, np.random.default_rng(seed), count)
         elements = symmetry.elements(group, situation)
@@ -94,13 +101,32 @@ def check_equivariance(
         if details:
             audit.attribute()
     lie: dict[str, dict[str, float]] = {}
-    notes = []
     if details:
         try:
             lie = space.lie_derivatives(model, first, traced)
         except LayerError as error:
             notes.append(f"no Lie derivative: {error}")
     return audit.report(name or type(model).__name__, group, tol, lie, training, notes)
+
+
+def _fails(model: nn.Module, given: Sequence[Inputs], dtype: torch.dtype, device: torch.device) -> str:
+    """Return in a few words why a network cannot run in `dtype` while it can in its own precision, or ""."""
+    own = next((p.dtype for p in model.parameters() if p.is_floating_point()), torch.float32)
+    said = ""
+    for kind in (dtype, own):
+        trial = converted(copied(model), kind)
+        with evaluating(trial), torch.no_grad():
+            try:
+                trial(*(v.clone() for v in given[0].to(device, kind).arguments))
+            except torch.OutOfMemoryError:
+                raise
+            except Exception as error:
+                if kind == own:
+                    return ""  # it fails for another reason, which the trace says in full
+                said = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
+            else:
+                return said
+    return said
 
 
 def assert_equivariant(model: nn.Module, inputs: Data, group: str = "D4", **options: Any) -> Report:

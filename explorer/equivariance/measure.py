@@ -21,6 +21,7 @@ from explorer.network.inputs import Inputs
 from explorer.network.trace import Layer, Trace
 
 K = 64.0  # tolerance = K eps sqrt(weighted layers): rounding of well-conditioned layers stays a factor 10 below
+SIZEABLE = 0.05  # share of what unrelated inputs differ by: an error as large as this is no rounding of filters
 _LARGEST_KEPT = 64 * 64  # places of a mask that is kept for the next layer of the same size
 _MIN_KEPT = 0.05  # below this the shrunk mask says nothing, and the unshrunk one is used instead
 
@@ -224,7 +225,7 @@ def local_answer(
         return None
     if known is not None and unmoved(fed, moved):
         return known
-    return feed(model, trace, layer.name, moved)
+    return feed(model, trace, layer.name, moved, fed)
 
 
 def unmoved(before: Sequence[Tensor], after: Sequence[Tensor]) -> bool:

@@ -21,6 +21,7 @@ class LayerReport:
     """One layer over all samples and exact elements (`resampled_*`: over the elements that are not exact).
 
     Medians and 95th percentiles are relative errors; None where the layer's field has no action or no exact element.
+    `variation` is the relative distance of the values on unrelated inputs: small where a constant outweighs them.
     """
 
     name: str
@@ -46,7 +47,14 @@ class LayerReport:
     resampled_cumulative: float | None = None
     resampled_local: float | None = None
     resampled_floor: float | None = None
+    variation: float | None = None
     lie: Mapping[str, float] = dataclasses.field(default_factory=dict)
+
+    @property
+    def share(self) -> float | None:
+        """Return the cumulative error as a share of the variation."""
+        error = self.resampled_cumulative if self.cumulative is None else self.cumulative
+        return None if error is None or not self.variation else error / self.variation
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +113,14 @@ class Report:
         lines = [
             f"{self.model}  under {self.group}: {len(self.elements)} elements, {self.samples} samples, {self.dtype}",
             f"{'layer':<{width}}  {'field':<{wide}}  {'local':>8}  {'cumul.':>8}  {'attrib.':>8}  {'floor':>8}  "
-            f"{'chance':>8}  verdict",
+            f"{'chance':>8}  {'of var.':>8}  verdict",
         ]
         for r in self.layers:
             curve = r.cumulative is None and r.resampled_cumulative is not None
             figures = (
-                (r.resampled_local, r.resampled_cumulative, None, r.resampled_floor, r.chance)
+                (r.resampled_local, r.resampled_cumulative, None, r.resampled_floor, r.chance, r.share)
                 if curve
-                else (r.local, r.cumulative, r.attributed, r.floor, r.chance)
+                else (r.local, r.cumulative, r.attributed, r.floor, r.chance, r.share)
             )
             mark = "?" if r.guessed else ""
             lines.append(

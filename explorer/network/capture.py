@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from explorer.network.inputs import Given, Inputs
-from explorer.network.trace import FORWARD, OUTPUT, LayerError, Trace, first_tensor, layer_error
+from explorer.network.trace import FORWARD, OUTPUT, LayerError, Trace, first_tensor, layer_error, tensors_in
 from explorer.work.progress import Cancelled
 
 Reduce = Callable[[str, Tensor], Any]
@@ -40,43 +42,47 @@ def capture(
         LayerError: a module raised, or a watched layer was not called; `.where` names it.
     """
     wanted = set(layers)
-    by_module: dict[str, set[int]] = {}
+    by_module: dict[str, dict[int, list[tuple[str, int]]]] = {}
     for name in wanted:
-        base, _, number = name.partition("#")
-        by_module.setdefault(base, set()).add(int(number or 1) - 1)
+        base, call, part = _parsed(name)
+        by_module.setdefault(base, {}).setdefault(call, []).append((name, part))
     outputs: dict[str, Any] = {}
     fed: dict[str, tuple[Tensor, ...]] = {}
     handles = []
     modules = dict(model.named_modules())
 
-    def watch(module: nn.Module, base: str, calls: set[int]) -> None:
+    def watch(module: nn.Module, base: str, calls: Mapping[int, list[tuple[str, int]]]) -> None:
         count = 0
 
-        def before(_: nn.Module, args: tuple[Any, ...]) -> None:
+        def before(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
             if count in calls:
                 name = base if count == 0 else f"{base}#{count + 1}"
-                tensors = tuple(a for a in args if isinstance(a, Tensor))
-                fed[name] = tuple(t.clone() for t in tensors) if clone else tensors
+                fed[name] = Fed.of(args, kwargs, clone)
 
         def after(_: nn.Module, args: tuple[Any, ...], result: Any) -> Tensor | None:
             nonlocal count
             count += 1
-            if count - 1 not in calls or (tensor := first_tensor(result)) is None:
+            if count - 1 not in calls or (first := first_tensor(result)) is None:
                 return None
-            name = base if count == 1 else f"{base}#{count}"
-            if reduce:
-                outputs[name] = reduce(name, tensor)
-            elif clone and tensor is result:
-                # the network goes on with the copy: what is kept stays in the graph, and gradients reach it
-                outputs[name] = tensor
-                passed_on: Tensor = tensor.clone()
-                return passed_on
-            else:
-                outputs[name] = tensor.clone() if clone else tensor
+            rest = [first] if first is result else list(tensors_in(result))
+            for name, part in calls[count - 1]:
+                if part >= len(rest):
+                    continue
+                tensor = rest[part]
+                if reduce:
+                    outputs[name] = reduce(name, tensor)
+                elif clone and tensor is result:
+                    # the network goes on with the copy: what is kept stays in the graph, and gradients reach it
+                    outputs[name] = tensor
+                    passed_on: Tensor = tensor.clone()
+                    return passed_on
+                else:
+                    outputs[name] = tensor.clone() if clone else tensor
             return None
 
         if inputs:
-            handles.append(module.register_forward_pre_hook(before))
+            # before hooks of its own, which run again when it is fed alone
+            handles.append(module.register_forward_pre_hook(before, prepend=True, with_kwargs=True))
         handles.append(module.register_forward_hook(after))
 
     def step(_: nn.Module, __: Any) -> None:
@@ -96,11 +102,15 @@ def capture(
             raise
         except Exception as error:
             raise layer_error(model, error) from error
-        for name in {OUTPUT, FORWARD} & wanted - modules.keys():
-            tensor = first_tensor(result)
-            if tensor is None:
+        for base in {OUTPUT, FORWARD} & by_module.keys() - modules.keys():
+            found = list(tensors_in(result))
+            for name, part in by_module[base].get(0, []):
+                if part < len(found):
+                    tensor = found[part]
+                    outputs[name] = reduce(name, tensor) if reduce else tensor.clone() if clone else tensor
+            if not found:
+                name = base
                 raise LayerError(name, f"the network returned {type(result).__name__}, which holds no tensor")
-            outputs[name] = reduce(name, tensor) if reduce else tensor.clone() if clone else tensor
     finally:
         for handle in handles:
             handle.remove()
@@ -109,6 +119,44 @@ def capture(
         name = sorted(missing)[0]
         raise LayerError(name, f"layer {name} was not called on this input")
     return outputs, fed
+
+
+class Fed(tuple[Tensor, ...]):
+    """The tensors that a module was called with, and the form of its arguments around them."""
+
+    form: tuple[Any, tuple[Any, ...]] | None = None  # how they lie in (args, kwargs), None for tensors in their order
+
+    @classmethod
+    def of(cls, args: tuple[Any, ...], kwargs: Mapping[str, Any], clone: bool) -> Fed:
+        """Keep the arguments of a call."""
+        plain = not kwargs and all(isinstance(a, Tensor) for a in args)
+        leaves, spec = (list(args), None) if plain else tree_flatten((args, dict(kwargs)))
+        tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        found = cls(t.clone() for t in tensors) if clone else cls(tensors)
+        if not plain:
+            found.form = spec, tuple(None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves)
+        return found
+
+    def filled(self, tensors: tuple[Tensor, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return (args, kwargs) with other tensors in the place of these."""
+        if self.form is None:
+            return tensors, {}
+        spec, leaves = self.form
+        left = iter(tensors)
+        found: tuple[tuple[Any, ...], dict[str, Any]] = tree_unflatten(
+            [next(left) if leaf is None else leaf[0] for leaf in leaves], spec
+        )
+        return found
+
+
+def _parsed(name: str) -> tuple[str, int, int]:
+    """Return (module, call, tensor of its result) of a layer's name, counted from 0."""
+    base, _, rest = name.partition("#")
+    head, bracket, part = name.rpartition("[")
+    if bracket and part.endswith("]") and part[:-1].isdigit():
+        base, _, rest = head.partition("#")
+        return base, int(rest or 1) - 1, int(part[:-1])
+    return base, int(rest or 1) - 1, 0
 
 
 @contextmanager
@@ -130,11 +178,19 @@ def differentiable(x: Tensor) -> Tensor:
     return x.detach().clone().requires_grad_(True)
 
 
-def feed(model: nn.Module, trace: Trace, name: str, tensors: tuple[Tensor, ...]) -> Tensor:
-    """Run one layer alone on `tensors` and return its (first) output tensor."""
+def feed(
+    model: nn.Module, trace: Trace, name: str, tensors: tuple[Tensor, ...], like: tuple[Tensor, ...] = ()
+) -> Tensor:
+    """Run one layer alone on `tensors` and return its output tensor of that name.
+
+    Args:
+        like: what `capture` kept of its inputs: the form that its arguments have around the tensors.
+    """
     module = model.get_submodule(trace[name].module)
+    tensors = tuple(t.clone() for t in tensors) if trace.clones else tensors
+    args, kwargs = like.filled(tensors) if isinstance(like, Fed) else (tensors, {})
     try:
-        result = first_tensor(module(*(t.clone() for t in tensors) if trace.clones else tensors))
+        result = next(itertools.islice(tensors_in(module(*args, **kwargs)), trace[name].part, None), None)
     except torch.OutOfMemoryError:
         raise
     except Exception as error:

@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -123,7 +123,7 @@ def file_card(path: Path, attribute: str, trust: bool) -> Card:
         return network
 
     name = f"{path}:{attribute}"
-    own = Recognised(made, module, where, lambda: _built(name, build))
+    own = Recognised(made, module, where, cache(lambda: _built(name, build)))
     try:
         space, form = next((s, f) for s in spaces().values() if (f := s.recognise(own)) is not None)
     except ModelError:

@@ -33,12 +33,30 @@ class Recognised:
         return getattr(self.made, name, getattr(self.module, name.upper(), None))
 
     def arguments(self, known: Collection[str]) -> tuple[str, ...]:
-        """Return the leading arguments of its forward that are among the known names."""
-        forward = getattr(self.made, "forward", None)
-        if forward is None or not (isinstance(self.made, nn.Module) or inspect.isclass(self.made)):
+        """Return the leading arguments of its forward that are among the known names, and that a call must give.
+
+        What has a default is passed to nobody's network unasked: the file's INPUT_SIGNALS ask for it.
+        """
+        return tuple(itertools.takewhile(lambda name: name in known, self.required()))
+
+    def required(self) -> tuple[str, ...]:
+        """Return the arguments of its forward that have no default; of what a function makes as well."""
+        whole = isinstance(self.made, nn.Module) or inspect.isclass(self.made)
+        forward = getattr(self.made if whole else self.network(), "forward", None)
+        if forward is None:
             return ()
-        names = [p.name for p in inspect.signature(forward).parameters.values() if p.name != "self"]
-        return tuple(itertools.takewhile(lambda name: name in known, names))
+        parameters = [p for p in inspect.signature(forward).parameters.values() if p.name != "self"]
+        varied = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        return tuple(p.name for p in parameters if p.default is p.empty and p.kind not in varied)
+
+    def by_keyword(self) -> tuple[str, ...]:
+        """Return the arguments of its forward that can only be given by name, and have no default."""
+        whole = isinstance(self.made, nn.Module) or inspect.isclass(self.made)
+        forward = getattr(self.made if whole else self.network(), "forward", None)
+        if forward is None:
+            return ()
+        parameters = inspect.signature(forward).parameters.values()
+        return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty)
 
     def channels(self) -> int | None:
         """Return the width of x that the file says, or None.

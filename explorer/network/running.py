@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields as fields_of
+from dataclasses import is_dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 
-def first_tensor(value: Any) -> Tensor | None:
-    """Return the first tensor in a module's result: itself, or inside a tuple, list or dict."""
+def tensors_in(value: Any) -> Iterator[Tensor]:
+    """Yield the tensors of a module's result in order: itself, or inside tuples, lists, mappings and dataclasses."""
     if isinstance(value, Tensor):
-        return value
-    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
-    return next((t for item in items if (t := first_tensor(item)) is not None), None)
+        yield value
+        return
+    items: Iterable[Any] = ()
+    if isinstance(value, Mapping):
+        items = value.values()
+    elif isinstance(value, list | tuple):
+        items = value
+    elif is_dataclass(value) and not isinstance(value, type):
+        items = (getattr(value, f.name) for f in fields_of(value))
+    for item in items:
+        yield from tensors_in(item)
+
+
+def first_tensor(value: Any) -> Tensor | None:
+    """Return the first tensor in a module's result."""
+    return next(tensors_in(value), None)
 
 
 def tensors_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:

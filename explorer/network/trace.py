@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
 
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import FieldType, Scalar
@@ -21,6 +22,7 @@ from explorer.declare.space import Inference, Known, inference_of
 from explorer.network.inputs import Given, Inputs, inputs_of
 from explorer.network.running import evaluating as evaluating
 from explorer.network.running import first_tensor as first_tensor
+from explorer.network.running import tensors_in as tensors_in
 from explorer.network.running import tensors_of
 from explorer.network.trials import Sizes, channelwise, pointwise, sizes
 
@@ -41,7 +43,8 @@ class Layer:
     """One call of one module, as seen in the trace.
 
     Attributes:
-        name: as in named_modules(); a module called again is "name#2", "name#3", ...
+        name: as in named_modules(); a module called again is "name#2", "name#3", ...; the second tensor of what it
+            returns is "name[1]".
         module: name in named_modules() without the call number.
         kind: the module's class.
         call: 0 for the first call.
@@ -54,6 +57,7 @@ class Layer:
         leaf: whether it has no children that were called.
         rank: how many weighted layers lie before it, itself included (for tolerances).
         shape_in: of its first tensor input.
+        part: which tensor of the result it is.
     """
 
     name: str
@@ -69,6 +73,12 @@ class Layer:
     leaf: bool
     rank: int
     shape_in: tuple[int, ...] = ()
+    part: int = 0
+
+    @property
+    def called(self) -> str:
+        """Return the name of the call that returned this tensor."""
+        return self.name.removesuffix(f"[{self.part}]") if self.part else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +90,7 @@ class Trace:
     clones: bool  # whether outputs must be copied because something works in place
     training_modules: tuple[str, ...] = ()
     by_name: Mapping[str, Layer] = field(default_factory=dict)
+    outputs: tuple[str, ...] = ()  # the network's result, tensor by tensor; empty where only the first was traced
 
     def __getitem__(self, name: str) -> Layer:
         return self.by_name[name]
@@ -109,6 +120,7 @@ def trace(
     *,
     overrides: Mapping[str, str] | None = None,
     declared: bool = False,
+    parts: bool = False,
 ) -> Trace:
     """Run `model` once and describe every module call.
 
@@ -116,6 +128,8 @@ def trace(
         x: what it is called with: Inputs, or one tensor with its field, such as an image (batch, channel, y, x).
         overrides: {layer name: field text}, corrections of guessed fields.
         declared: the network's author stands for its fields (a built-in card), so none is marked as a guess.
+        parts: describe every tensor that a module returns, not the first alone, and feed layers alone that take more
+            than tensors in their order.
 
     Raises:
         LayerError: a module raised; `.where` names it.
@@ -126,13 +140,13 @@ def trace(
     names = {m: n for n, m in model.named_modules() if "parametrizations" not in n.split(".")}
     fields = {name: parse_field(text) for name, text in (overrides or {}).items()}
     inputs = inputs_of(x, x_field).map(lambda v, _: v.detach().clone())  # the first layer may work in place
-    recorder = _Recorder(names, inputs, fields, declared)
+    recorder = _Recorder(names, inputs, fields, declared, parts)
     if not declared:
         recorder.sizes = sizes(model, names, inputs, recorder.inference)
     handles = []
     try:
         for module in names:
-            handles.append(module.register_forward_pre_hook(recorder.enter, with_kwargs=True))
+            handles.append(module.register_forward_pre_hook(recorder.enter, prepend=True, with_kwargs=True))
             handles.append(module.register_forward_hook(recorder.leave, with_kwargs=True))
         with torch.no_grad():
             try:
@@ -149,10 +163,14 @@ def trace(
     layers = recorder.finish(result)
     clones = recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
     layers = _reaching(model, inputs, recorder.inference, layers)
-    unknown = set(fields) - {layer.name for layer in layers}
+    known = {layer.name for layer in layers}
+    unknown = {n for n in fields if n not in known and (parts or n.partition("[")[0] not in known)}
     if unknown:
         raise KeyError(f"no layer is called {sorted(unknown)[0]!r}")
-    return Trace(tuple(layers), layers[-1].name, clones, by_name={layer.name: layer for layer in layers})
+    outputs = recorder.outputs
+    return Trace(
+        tuple(layers), outputs[0], clones, by_name={layer.name: layer for layer in layers}, outputs=tuple(outputs)
+    )
 
 
 class _Unfit(ValueError):
@@ -166,8 +184,11 @@ class _Recorder:
         inputs: Inputs,
         overrides: Mapping[str, FieldType],
         declared: bool,
+        parts: bool,
     ) -> None:
         self.names = names
+        self.parts = parts
+        self.outputs: list[str] = []
         self.inference = inference_of(inputs)
         self.overrides = overrides
         self.declared = declared
@@ -182,21 +203,26 @@ class _Recorder:
             (tuple(v.shape), f, 0.0, 0) for v, f in given if v.is_floating_point()
         ]
         self._produced: dict[int, str] = {}
+        self._domains = {f.domain for f in inputs.fields}
         self._inner: list[bool] = []
         self._stored = {id(t) for m in names for own in (m._parameters, m._buffers) for t in own.values()}
         self.sizes: dict[str, Sizes] = {}  # of the tensors of each call, for resized inputs
+        self._entered: list[tuple[Any, Any]] = []
 
     def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         if self._inner:
             self._inner[-1] = True
         self._inner.append(False)
         self.stack.append(self.names[module])
+        self._entered.append((args, kwargs))
 
     def leave(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:
         name = self.names[module]
         while self.stack.pop() != name:  # a layer that raised, in a forward that caught it, never left
             self._inner.pop()
+            self._entered.pop()
         has_inner = self._inner.pop()
+        args, kwargs = self._entered.pop()  # as they were before hooks of the module itself changed them
         out = first_tensor(result)
         call = self.calls.get(name, 0)
         self.calls[name] = call + 1
@@ -246,6 +272,9 @@ class _Recorder:
         self._keep.append((out, _version(out)))
         if out_field is not None:
             self._remember(out, out_field, radius, rank)
+        alone = len(args) == len(tensors) and not kwargs and bool(known) and all(k is not None for k in known)
+        if self.parts and not alone and (inside := self._inside(args, kwargs)):
+            alone, known = True, inside
         self.layers.append(
             Layer(
                 name=label,
@@ -256,7 +285,7 @@ class _Recorder:
                 params=sum(p.numel() for p in module.parameters()),
                 field=out_field,
                 inputs=tuple(k[0] if k else None for k in known),
-                alone=len(args) == len(tensors) and not kwargs and bool(known) and all(k is not None for k in known),
+                alone=alone,
                 receptive=radius,
                 leaf=not has_inner,
                 rank=rank,
@@ -264,6 +293,55 @@ class _Recorder:
             )
         )
         self._produced[id(out)] = label
+        if self.parts:
+            self._rest(self.layers[-1], result)
+
+    def _inside(self, args: Any, kwargs: Any) -> list[Known | None]:
+        """Return what is known of all tensors in arguments of any form; nothing where not all is known."""
+        leaves = tree_leaves((args, kwargs))
+        tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        plain = all(isinstance(leaf, Tensor | bool | int | float | str | None) for leaf in leaves)
+        return [self._known.get(id(t)) for t in tensors] if plain and all(id(t) in self._known for t in tensors) else []
+
+    def _rest(self, first: Layer, result: Any, own: bool = True) -> None:
+        """Add the tensors after the first one of what a module returned, where no layer inside has made them."""
+        for part, out in enumerate(tensors_in(result)):
+            if not part or out.ndim < 1 or not out.is_floating_point():
+                continue
+            if id(out) in self._produced:
+                self.outputs += [] if own else [self._produced[id(out)]]
+                continue
+            label = f"{first.name}[{part}]" if own else f"{self._root_name()}[{part}]"
+            found = self._lookup(out)
+            out_field = found[0].guess() if found else self.inference.functional(tuple(out.shape))
+            if label in self.overrides:
+                out_field = self._override(label, out)
+            elif out_field is not None and self.declared:
+                out_field = out_field.declared()
+            if out_field is not None and not self.inference.fits(out_field, out):
+                out_field = None
+            if out_field is not None and out_field.guessed and self._either(out):
+                out_field = None
+            self._keep.append((out, _version(out)))
+            if out_field is not None:
+                self._known[id(out)] = (out_field, first.receptive, first.rank)
+            self._produced[id(out)] = label
+            shape = tuple(out.shape)
+            if own:
+                self.layers.append(replace(first, name=label, shape=shape, field=out_field, part=part))
+            else:
+                reach = found[1] if found else math.inf
+                self.layers.append(
+                    Layer(label, "", "forward", 0, shape, 0, out_field, (), False, reach, True, first.rank, part=part)
+                )
+                self.outputs.append(label)
+
+    def _either(self, out: Tensor) -> bool:
+        """Whether sizes that coincide, as many edges as nodes, let a tensor lie on several of the inputs' domains."""
+        return len({d for d in self._domains if self.inference.fits(FieldType(d), out)}) > 1
+
+    def _root_name(self) -> str:
+        return FORWARD if OUTPUT in self.names.values() else OUTPUT
 
     def _kept(self, module: nn.Module, args: Any, kwargs: Any, in_field: FieldType, out_field: FieldType) -> FieldType:
         """Return the field of a module's answer with its input's representation, where it keeps each channel apart."""
@@ -280,7 +358,9 @@ class _Recorder:
         """Return the layers; the root's own result is added when functional code made it."""
         out = first_tensor(result)
         assert out is not None
-        if id(out) not in self._produced or self._produced[id(out)] != self.layers[-1].name:
+        made = self._produced.get(id(out))
+        # the last layer, or the first tensor of what it returned
+        if made is None or made != self.layers[-1].called:
             other = self.sizes.get("")
             found = self._lookup(out, other.answered if other else None)
             out_field = self._of_root(found[0] if found else None, tuple(out.shape))
@@ -288,7 +368,7 @@ class _Recorder:
                 out_field = self._placed(out_field, tuple(out.shape), other.answered)
             if out_field is not None and not self.inference.fits(out_field, out):
                 out_field = None
-            label = FORWARD if OUTPUT in self.names.values() else OUTPUT
+            made = label = self._root_name()
             if label in self.overrides:
                 out_field = self._override(label, out)
             last = self.layers[-1] if self.layers else None
@@ -296,6 +376,9 @@ class _Recorder:
                 Layer(label, "", "forward", 0, tuple(out.shape), 0, out_field, (), False, self.inference.untold, True,
                       last.rank if last else 0)
             )  # fmt: skip
+        self.outputs = [made]
+        if self.parts:
+            self._rest(self.layers[-1], result, own=False)
         return self.layers
 
     def _of_root(self, seen: FieldType | None, shape: tuple[int, ...]) -> FieldType | None:

@@ -19,6 +19,12 @@ def image_input(own: Recognised) -> InputSpec:
         ValueError: INPUT_SHAPE is none, or is missing where nothing else tells.
     """
     declared = own.said("input_shape")
+    if len(needed := own.required()) > 1:
+        raise ValueError(
+            f"its forward takes ({', '.join(needed)}), and an image is one tensor; a network on graphs says in the "
+            "file INPUT_SIGNALS = ('x', 'edge_index', ...), in the order of its arguments; for any other write a "
+            "forward of one tensor"
+        )
     return InputSpec(_input_shape(own.network()) if declared is None else _declared_shape(declared))
 
 
@@ -48,6 +54,6 @@ def _input_shape(model: nn.Module) -> InputShape:
     side = math.isqrt(dense.in_features)
     example = f"(1, {side}, {side})" if side**2 == dense.in_features else "(channels, height, width)"
     raise ValueError(
-        f"the first layer takes {dense.in_features} numbers, and an image is given; say in the file of what "
-        f"size, INPUT_SHAPE = {example}",
+        f"the first layer takes {dense.in_features} numbers; say in the file of what size an image is, INPUT_SHAPE = "
+        f"{example}, or what a network on graphs is called with, INPUT_SIGNALS = ('x', 'edge_index')",
     )

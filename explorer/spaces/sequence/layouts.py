@@ -75,16 +75,17 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
         )
     failed: Exception | None = None
     for width in widths or [1]:
-        mixing, running = [], []
+        mixing: list[str] = []
+        running: dict[str, Tensor] = {}
         for order in orders:
             try:
-                mixes = _mixes(network, most or _STEPS, width, order)
+                mixes, by_step = _mixes(network, most or _STEPS, width, order)
             except (torch.OutOfMemoryError, KeyboardInterrupt):
                 raise
             except Exception as error:  # a forward of somebody else's may raise anything
                 failed = failed or error
                 continue
-            running.append(order)
+            running[order] = by_step
             if mixes:
                 mixing.append(order)
         # where one has a batch axis, the same without it is the same call
@@ -93,9 +94,15 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
             raise Unclear(
                 f"x could be {' or '.join(map(_shown, batched))}; say which in the file, INPUT_LAYOUT = {batched[0]!r}"
             )
+        answers = list(running.values())
+        # where no step hears of another, every order gives the same; else nobody knows
+        if not batched and any(a.shape != answers[0].shape or not torch.allclose(a, answers[0]) for a in answers):
+            raise Unclear(
+                f"x could be {' or '.join(map(_shown, running))}, and each gives another answer; say which in the "
+                f"file, INPUT_LAYOUT = {next(iter(running))!r}"
+            )
         if batched or running:
-            # where no step hears of another, every order gives the same
-            return SequenceInput(width, kind, most, (batched or running)[0])
+            return SequenceInput(width, kind, most, (batched or list(running))[0])
     wide = " or ".join(map(str, widths or [1]))
     reason = f" ({type(failed).__name__}: {' '.join(str(failed).split())[:120]})" if failed is not None else ""
     raise Unclear(
@@ -120,15 +127,15 @@ def _widths(network: nn.Module) -> list[int]:
     return found
 
 
-def _mixes(network: nn.Module, steps: int, width: int, order: str) -> bool:
-    """Return whether a change of one step of x changes the answer elsewhere, with the axes in that order."""
+def _mixes(network: nn.Module, steps: int, width: int, order: str) -> tuple[bool, Tensor]:
+    """Return whether a change of one step of x changes the answer elsewhere, and the answer, with that order of axes.
+
+    What reads the end or the beginning alone hears of nothing in the middle.
+    """
     trial = copy.deepcopy(network)
     weight = next((p for p in trial.parameters() if p.is_floating_point()), torch.zeros(()))
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(steps, width, generator=generator).to(weight)
-    other = x.clone()
-    at = steps // 2
-    other[at] += 1.0
 
     def answer(values: Tensor) -> Tensor:
         torch.manual_seed(0)
@@ -137,10 +144,17 @@ def _mixes(network: nn.Module, steps: int, width: int, order: str) -> bool:
             raise TypeError("the network returned nothing that holds a tensor")
         return found
 
+    def by_step(found: Tensor) -> Tensor:
+        return found.movedim(found.shape.index(steps), 0).flatten(1) if steps in found.shape else found.flatten()
+
     with torch.no_grad(), evaluating(trial):
-        change = (answer(other) - answer(x)).abs()
-    if steps not in change.shape:
-        return bool(change.any())
-    elsewhere = change.movedim(change.shape.index(steps), 0).clone()
-    elsewhere[at] = 0.0
-    return bool(elsewhere.any())
+        before = answer(x)
+        for at in (steps // 2, steps - 1, 0):
+            other = x.clone()
+            other[at] += 1.0
+            change = by_step((answer(other) - before).abs()).clone()
+            if change.ndim == 2:
+                change[at] = 0.0
+            if change.any():
+                return True, by_step(before)
+    return False, by_step(before)

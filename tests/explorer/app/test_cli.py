@@ -80,8 +80,18 @@ def test_no_law_is_no_fault_but_it_is_said(run: Any, tmp_path: Path) -> None:
     path = tmp_path / "net.py"
     path.write_text("from torch import nn\nnet = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(2))\n")
     said = run("check", f"{path}:net", "--trust", "--json")
-    assert said.code == 0 and said.json["verdict"] == "no law"
+    assert said.code == 3 and said.json["verdict"] == "no law"
     assert said.err.count("\n") == 1 and "no law of D4" in said.err
+
+
+def test_what_was_never_tested_may_be_allowed(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text("from torch import nn\nnet = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(2))\n")
+    said = run("check", f"{path}:net", "--trust", "--allow-untested")
+    assert said.code == 0 and "no law of D4" in said.err and "verdict: no law" in said.out
+    assert run("check", "faulty", "--allow-untested").code == 1
+    assert run("check", "fine", "--group", "SO2").code == 3  # a curve is no verdict
+    assert "--allow-untested" in run("check", "--help").out
 
 
 def test_a_tolerance_decides(run: Any) -> None:

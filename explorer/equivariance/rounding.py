@@ -1,0 +1,82 @@
+"""Rounding of one network, layer by layer: of this very run, and of filters that were made symmetric in low precision.
+
+A law that permutes rows, shifts or turns frames asks nothing of the weights: it holds to the precision of the run.
+Turning an image asks that filters be symmetric themselves, and they are so only as far as they are stored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from explorer.equivariance import measure
+from explorer.network.trace import Trace
+
+_HALF_K = 4.0  # in place of measure.K: a filter that is symmetric up to half precision differs by a few roundings
+
+
+def of_run(trace: Trace, dtype: torch.dtype) -> dict[str, float]:
+    """Return per layer the relative error that a run in `dtype` may have, by the number of weighted layers."""
+    return {layer.name: measure.tolerance(dtype, layer.rank) for layer in trace.layers}
+
+
+def stored(model: nn.Module) -> dict[str, float]:
+    """Return the epsilon that each parameter of a network with more than one number was made with.
+
+    Double weights that all fit into float32 were made there.
+    """
+    weights = {n: p.detach() for n, p in model.named_parameters() if p.is_floating_point()}
+    single = all(torch.equal(p, p.float().to(p.dtype)) for p in weights.values())
+    return {
+        n: torch.finfo(torch.float32 if single and p.dtype == torch.float64 else p.dtype).eps
+        for n, p in weights.items()
+        if p.numel() > 1
+    }
+
+
+def of_filters(made: Mapping[str, float], trace: Trace) -> dict[str, float]:
+    """Return per layer the relative error that stored filters excuse: its own, and those of layers before it.
+
+    Args:
+        made: what `stored` says of the network before any conversion.
+    """
+    found, coarsest = {}, 0.0
+    for layer in trace.layers:
+        for name, eps in made.items():
+            owner = name.rpartition(".")[0]
+            # a parameter that a container or the network itself holds acts somewhere among its layers
+            around = not owner or layer.module.startswith(owner + ".")
+            if owner == layer.module or around or owner.startswith(layer.module + "."):
+                coarsest = max(coarsest, eps)
+        k = measure.K if coarsest <= torch.finfo(torch.float32).eps else _HALF_K
+        found[layer.name] = k * coarsest * math.sqrt(max(layer.rank, 1))
+    return found
+
+
+class Casts(TorchDispatchMode):
+    """Watch for numbers of a precision that are turned into a lower one, as `h.float()` in a forward does.
+
+    Attributes:
+        lowest: the lowest precision that was seen, or None.
+    """
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.dtype = dtype
+        self.lowest: torch.dtype | None = None
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if isinstance(result, Tensor) and result.is_floating_point() and self._lower(result.dtype):
+            given = [a for a in args if isinstance(a, Tensor)]
+            if any(a.dtype == self.dtype for a in given):
+                self.lowest = result.dtype
+        return result
+
+    def _lower(self, dtype: torch.dtype) -> bool:
+        return torch.finfo(dtype).eps > torch.finfo(self.lowest or self.dtype).eps

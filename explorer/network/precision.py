@@ -1,0 +1,51 @@
+"""Copy a network that is to be measured, and change the precision of the copy."""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+from torch import Tensor, nn
+
+_COMPLEX = {torch.float64: torch.complex128, torch.float32: torch.complex64, torch.float16: torch.complex32}
+
+
+def copied(model: nn.Module) -> nn.Module:
+    """Return a copy of a network, of any that can be run: without what compiles it, with tensors that it has derived.
+
+    Raises:
+        ValueError: it is a script, whose layers cannot be watched.
+    """
+    model = _eager(model)
+    for name, module in model.named_modules():
+        if isinstance(module, torch.jit.ScriptModule):
+            what = f"its layer {name}" if name else "the network"
+            raise ValueError(
+                f"{what} is a script of TorchScript, whose layers cannot be watched; give the torch.nn.Module that it "
+                "was made from, and load its weights with load_state_dict"
+            )
+    # a tensor that a network has computed and kept, as weight_norm does, is no leaf: copy its numbers
+    kept = [v for m in model.modules() for v in vars(m).values() if isinstance(v, Tensor) and not v.is_leaf]
+    found: nn.Module = copy.deepcopy(model, {id(v): v.detach().clone() for v in kept})
+    for name, module in list(found.named_modules()):
+        if (inside := _eager(module)) is not module:
+            found.set_submodule(name, inside)
+    return found
+
+
+def _eager(module: nn.Module) -> nn.Module:
+    """Return what torch.compile has wrapped."""
+    inside = getattr(module, "_orig_mod", None)
+    return inside if isinstance(inside, nn.Module) else module
+
+
+def converted(model: nn.Module, dtype: torch.dtype) -> nn.Module:
+    """Change the precision of a network in place and return it; complex numbers stay complex."""
+
+    def change(value: Tensor) -> Tensor:
+        if value.is_complex():
+            return value.to(_COMPLEX.get(dtype, torch.complex64))
+        return value.to(dtype) if value.is_floating_point() else value
+
+    model._apply(change)
+    return model

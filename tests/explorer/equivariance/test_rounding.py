@@ -1,0 +1,31 @@
+"""Rounding of the run, of stored filters, and of what goes through a lower precision."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from explorer.equivariance import rounding
+from explorer.network.precision import converted, copied
+
+
+def test_what_is_turned_into_a_lower_precision_is_seen() -> None:
+    casts = rounding.Casts(torch.float64)
+    with casts:
+        torch.ones(3, dtype=torch.float64) * 2
+    assert casts.lowest is None
+    with casts:
+        torch.ones(3, dtype=torch.float64).float()
+    assert casts.lowest == torch.float32
+
+
+def test_complex_weights_stay_complex() -> None:
+    net = nn.Module()
+    net.w = nn.Parameter(torch.tensor([1 + 2j]))
+    assert converted(net, torch.float64).w.dtype == torch.complex128
+    assert complex(net.w.detach()[0]) == 1 + 2j
+
+
+def test_a_compiled_network_is_copied_without_its_compiler() -> None:
+    inside = nn.Linear(2, 2)
+    assert type(copied(torch.compile(inside, backend="eager"))) is nn.Linear
