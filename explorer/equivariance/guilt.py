@@ -34,7 +34,7 @@ def guilty_layers(trace: Trace, rows: Sequence[LayerReport]) -> list[str]:
 
 
 def _by_guess(layer: Layer, row: LayerReport) -> bool:
-    """Whether a layer that declares what it gives was fed what its input was only taken for."""
+    """Return whether a layer that declares what it gives was fed what its input was only taken for."""
     return row.local is not None and not row.guessed and any(f is not None and f.guessed for f in layer.inputs)
 
 
@@ -57,5 +57,5 @@ def unknown_before(trace: Trace, judged: Collection[str], name: str) -> list[str
 
 
 def seen_in(row: LayerReport) -> bool:
-    """Whether a fault shows in what a layer gives."""
+    """Return whether a fault shows in what a layer gives."""
     return row.cumulative_max is not None and row.cumulative_max > row.tolerance

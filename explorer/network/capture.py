@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from explorer.network.inputs import Given, Inputs
-from explorer.network.trace import FORWARD, OUTPUT, LayerError, Trace, first_tensor, layer_error, tensors_in
+from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error
+from explorer.network.running import first_tensor, tensors_in
 from explorer.work.progress import Cancelled
 
 Reduce = Callable[[str, Tensor], Any]

@@ -17,5 +17,4 @@ KNOWN: dict[str, str] = {
     "strands: both strands, no reversal in 1": "wrong layer",
     "strands: both strands, bias in 2": "wrong layer",
     "arguments: as many edges as nodes, positions": "accused",
-    "declared: regular, mish, a plain layer": "wrong layer",
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -17,9 +17,6 @@ from widgets.charts.library import pg
 from widgets.charts.marks import Columns, ink
 from widgets.sequence.step_cells import Cell, Place, in_words, place_name, runs, shown
 from widgets.sequence.timeline.tiles import indices, table
-
-if TYPE_CHECKING:
-    from widgets.sequence.step_canvas import StepCanvas
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 WIDE, MARGIN, GAP = 560.0, 10.0, 8.0  # of an equation in which both sides stand beside each other; round it
@@ -73,7 +70,7 @@ class Strip(pg.ItemGroup):
 class EquationItem(pg.GraphicsObject):
     """The text of an equation, painted, and a strip for each side of the square."""
 
-    def __init__(self, canvas: StepCanvas) -> None:
+    def __init__(self, canvas: Any) -> None:
         super().__init__()
         self.canvas = canvas
         self.cell: Cell | None = None
