@@ -64,12 +64,20 @@ def parse_field(text: str) -> FieldType:
         if not _at_home(written, domain):
             if domain.batched:
                 break
-            there = (read("") for read in _domains().values())
+            there = [d for read in _domains().values() if (d := _plainest(read)) is not None]
             where = " or ".join(d.name for d in there if not d.batched and _at_home(written, d))
             told = f"{word!r} is for values at each {where}, not at each {on}"
             raise ValueError(f"field type {text!r}: {written.refusal or told}")
         return FieldType(domain, written.make(found["arguments"] if brackets else ""))
     raise _unknown(text)
+
+
+def _plainest(read: Callable[[str], Domain]) -> Domain | None:
+    """Return the domain about which nothing more is said; None where something has to be."""
+    try:
+        return read("")
+    except LookupError:
+        return None
 
 
 def _at_home(written: Written, domain: Domain) -> bool:
