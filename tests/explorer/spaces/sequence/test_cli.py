@@ -74,7 +74,7 @@ def test_shifts_are_what_is_checked_where_nothing_is_claimed(said: Any) -> None:
 def test_one_step_has_nowhere_to_go(said: Any, tmp_path: Path) -> None:
     (tmp_path / "one.csv").write_text("a\n1\n")
     answer = said("check", "clocked", "--data", tmp_path / "one.csv", "--json")
-    assert answer.code == 0 and answer.json["verdict"] == "no law"
+    assert answer.code == 3 and answer.json["verdict"] == "no law"
 
 
 def test_captures_of_a_delayed_sequence_are_what_the_network_computes(said: Any, tmp_path: Path) -> None:
