@@ -13,10 +13,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPaintEngine, QPainter, QPainterPath, QPen, QPolygonF
 
 from widgets.base import theme
+from widgets.base.alignment import CENTRE
 from widgets.charts.inks import faded
 from widgets.charts.library import pg
-
-CENTRE = Qt.AlignmentFlag.AlignCenter
 
 
 def _path(*corners: tuple[float, float], closed: bool = True) -> QPainterPath:

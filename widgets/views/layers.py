@@ -24,7 +24,8 @@ from widgets.base import theme
 from widgets.base.frame_view import FrameView
 from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import counterpart, guilty_layers, read_out, subject
-from widgets.charts.chart import quiet_selection, scale_for
+from widgets.charts.inks import quiet_selection
+from widgets.charts.scales import scale_for
 from widgets.views.layer_cells import GUILTY, MEASURE, ErrorDelegate, FieldDelegate, Index
 
 NAME, ERROR, FIELD, SHAPE, PARAMS = range(5)

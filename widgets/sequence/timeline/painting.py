@@ -17,10 +17,6 @@ from widgets.graph.drawing.look import CLASSES
 from widgets.sequence.timeline.rows import Row, Scene
 from widgets.sequence.timeline.tiles import indices, ramp, table
 
-LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-CENTRE = Qt.AlignmentFlag.AlignCenter
-
 
 def cell_colours(scene: Scene, row: Row, first: int, last: int) -> NDArray[np.uint32] | None:
     """Return the colour of each token of [first, last); None where there is nothing to tell them apart by."""
