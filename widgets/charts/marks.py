@@ -1,4 +1,4 @@
-"""What is drawn in a plot: marks, columns, stems, words, and the line of the current element."""
+"""Items of a plot: marks, columns, stems, words, and the line of the current element."""
 
 from __future__ import annotations
 

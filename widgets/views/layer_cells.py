@@ -1,4 +1,4 @@
-"""How the tree of layers draws an error and edits a field type."""
+"""Draw an error and edit a field type in the tree of layers."""
 
 from __future__ import annotations
 

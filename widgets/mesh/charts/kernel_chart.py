@@ -34,7 +34,7 @@ NAME = re.compile(r"(?P<a>\S+) (?P<way>[→←]) (?P<b>[^\s:]+)(?:: (?P<line>[^\
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a kernel's name says: from which input to which output, its line within that pair, its entry."""
+    """The name of a kernel, read: its input and its output, its line within that pair, its entry."""
 
     source: str
     target: str
@@ -53,7 +53,7 @@ def label(name: str) -> Label | None:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where everything is: the box of each picture, heads of rows and of columns, other words, and the size of all."""
+    """Places of everything: the box of each picture, heads of rows and of columns, other words, and the size of all."""
 
     pictures: tuple[QRectF, ...]
     words: tuple[tuple[QRectF, str, str], ...]  # box, text, "head", "line" or "name"

@@ -26,7 +26,7 @@ ROOM = 14.0  # pixels round the circle: the names of the axes
 
 @dataclass(frozen=True, slots=True)
 class Rose:
-    """What is drawn: F(x) and, where something was done, F(rho(g) x) at the same vertex, one channel picked out."""
+    """Values of a rose: F(x) and, where something was done, F(rho(g) x) at the same vertex, one channel picked out."""
 
     before: Around
     after: Around | None

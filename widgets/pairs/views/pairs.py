@@ -50,7 +50,7 @@ LARGE = 1500  # nodes from which an adjacency is shown by its density: beside ea
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shown:
-    """What a panel is a picture of."""
+    """The matrix that a panel is a picture of."""
 
     field: PairField
     square: Square

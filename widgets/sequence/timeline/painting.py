@@ -1,4 +1,4 @@
-"""What timelines and texts paint alike: the colours of tokens, the ends of scales, arrows."""
+"""Paint what timelines and texts have in common: the colours of tokens, the ends of scales, arrows."""
 
 from __future__ import annotations
 
