@@ -140,6 +140,11 @@ class Square:
         """Return the kind of data that it lives on; of a graph and a set the first."""
         return getattr(self.part, "data", "") or self.kind
 
+    @property
+    def places(self) -> int:
+        """Return how many places of the input a person can name by their number; 0 where they have none."""
+        return getattr(self.part, "places", 0)
+
     def of(self, kind: type[Part]) -> Part | None:
         """Return its part if it is one of that kind, else None."""
         return self.part if isinstance(self.part, kind) else None
