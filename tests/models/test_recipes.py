@@ -26,7 +26,7 @@ from explorer.data.readers import ReadError
 from explorer.declare.elements import chain_element, inverse_steps, parse_chain, transforms
 from explorer.declare.fields import Scalar
 from explorer.declare.registry import forget, scan
-from explorer.equivariance import check_equivariance
+from explorer.equivariance.check import check_equivariance
 from explorer.spaces.grid.fields import grid
 from explorer.spaces.mesh.form import MeshInput
 from explorer.state.state import State

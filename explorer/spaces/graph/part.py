@@ -15,7 +15,8 @@ from explorer.declare.elements import Chain, Element
 from explorer.declare.fields import Pairs
 from explorer.network.capture import capture, gradients_to_inputs
 from explorer.network.inputs import Inputs
-from explorer.network.trace import Layer, evaluating
+from explorer.network.layers import Layer
+from explorer.network.running import evaluating
 from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes
 from explorer.spaces.graph.relabelling import GraphMap
 from explorer.spaces.graph.values import GraphPart, Spectrum, Structure

@@ -16,13 +16,14 @@ from explorer.data.samples import Sample, Signal
 from explorer.declare.elements import Chain, Element
 from explorer.declare.fields import FieldType, Regular
 from explorer.network.inputs import Inputs
-from explorer.network.trace import Layer
+from explorer.network.layers import Layer
 from explorer.spaces.graph.relabelling import GraphMap
 from explorer.spaces.mesh.fields import FACES, VERTEX, VERTEX_POSITION, Tangent
 from explorer.spaces.mesh.fit import angle_between, surface_of
 from explorer.spaces.mesh.form import MeshInput
 from explorer.spaces.mesh.motion.surface_map import SurfaceMap
-from explorer.spaces.mesh.surface import Surface, SurfaceError
+from explorer.spaces.mesh.surface import Surface
+from explorer.spaces.mesh.surface.topology import SurfaceError
 from explorer.spaces.mesh.values import GeodesicPatch, MeshPart, Shape, Transported
 from explorer.square.by_place import input_values, kind_of, layer_values, raw
 from explorer.square.frame import Array, Square

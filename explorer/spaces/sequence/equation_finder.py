@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from explorer.declare.equations import Equation, names_in, renamed
 from explorer.declare.fields import Pairs, Point
-from explorer.network.trace import Layer
+from explorer.network.layers import Layer
 from explorer.spaces.sequence.fields import Steps
 from explorer.square.by_place import raw
 from explorer.square.equation_values import Array, Working

@@ -14,7 +14,8 @@ from torch import Tensor
 from explorer.declare.elements import Element
 from explorer.network.capture import capture, gradients_to_inputs
 from explorer.network.inputs import Inputs, as_given, places_first
-from explorer.network.trace import Layer, evaluating
+from explorer.network.layers import Layer
+from explorer.network.running import evaluating
 from explorer.network.truncation import truncated
 from explorer.spaces.sequence.attention_rows import attended
 from explorer.spaces.sequence.equation_finder import working
