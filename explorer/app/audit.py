@@ -15,9 +15,10 @@ from explorer.data.finding import find_sample
 from explorer.declare.card import Card
 from explorer.declare.space import kinds, space_of_kind
 from explorer.declare.symmetries import find_symmetry
-from explorer.equivariance.check import Report, check_equivariance
+from explorer.equivariance.check import check_equivariance
+from explorer.equivariance.outcome import Report
 from explorer.network.inputs import inputs_from
-from explorer.network.trace import LayerError
+from explorer.network.layers import LayerError
 from explorer.square.prepare import DTYPES
 from explorer.state.state import State
 

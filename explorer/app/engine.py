@@ -54,7 +54,7 @@ class LocalEngine:
     def catalogue(self) -> Catalogue:
         from explorer.data.opening import readers
         from explorer.data.writers import writable
-        from explorer.equivariance.check import versions
+        from explorer.equivariance.outcome import versions
 
         devices = ["cpu", *(f"cuda:{k}" for k in range(torch.cuda.device_count()))]
         if torch.backends.mps.is_available():

@@ -21,8 +21,8 @@ from explorer.equivariance.outcome import LayerReport, Report, model_hash, versi
 from explorer.equivariance.presets import preset_figures
 from explorer.network.capture import capture
 from explorer.network.inputs import Inputs
+from explorer.network.layers import Layer, LayerError, Trace
 from explorer.network.precision import converted, copied
-from explorer.network.trace import Layer, LayerError, Trace
 
 MOST_ROUNDING = 1e-12  # relative, in float64; float32 differs by half a per mille there
 TIED = 1e-6  # share by which an error must be worse than another to be the worst one

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from explorer.equivariance.outcome import LayerReport
-from explorer.network.trace import Layer, Trace
+from explorer.network.layers import Layer, Trace
 
 
 def guilty_layers(trace: Trace, rows: Sequence[LayerReport]) -> list[str]:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from explorer.equivariance import measure
-from explorer.network.trace import Trace
+from explorer.network.layers import Trace
 
 _HALF_K = 4.0  # in place of measure.K: a filter that is symmetric up to half precision differs by a few roundings
 

@@ -19,8 +19,9 @@ from explorer.equivariance import measure
 from explorer.equivariance.attribution import attributed
 from explorer.equivariance.hints import hints
 from explorer.network.inputs import Inputs
+from explorer.network.layers import Layer, LayerError
 from explorer.network.moved_network import following
-from explorer.network.trace import Layer, LayerError, evaluating
+from explorer.network.running import evaluating
 from explorer.square.drawing import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
 from explorer.square.frame import Array, LayerInfo, Measure, Square
 from explorer.square.kept import Kept, kept

@@ -21,7 +21,9 @@ from explorer.declare.space import spaces
 from explorer.equivariance.measure import stored_precision
 from explorer.network.capture import capture
 from explorer.network.inputs import Inputs
-from explorer.network.trace import OUTPUT, Layer, LayerError, Trace, evaluating, trace
+from explorer.network.layers import Layer, LayerError, Trace
+from explorer.network.running import evaluating
+from explorer.network.trace import trace
 from explorer.work.progress import Cancelled
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
@@ -213,6 +215,3 @@ def _seconds(forward: Callable[[], object], device: torch.device) -> float:
     if device.type == "cuda":
         torch.cuda.synchronize()
     return time.perf_counter() - start
-
-
-__all__ = ["DTYPES", "OUTPUT", "Prepared", "interruptible", "prepare", "reseed"]

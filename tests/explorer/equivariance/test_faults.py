@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from explorer.declare.fields import Regular, Scalar
 from explorer.declare.groups import cyclic
-from explorer.equivariance import check_equivariance
+from explorer.equivariance.check import check_equivariance
 from explorer.equivariance.hints import hints
 from explorer.equivariance.measure import stored_precision
 from explorer.spaces.grid.stimulus import noise

@@ -19,7 +19,7 @@ from explorer.data.samples import Sample
 from explorer.declare.elements import Step, chain_element, parse_chain
 from explorer.declare.fields import FieldType
 from explorer.equivariance import measure
-from explorer.network.trace import LayerError
+from explorer.network.layers import LayerError
 from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.spaces.grid.form import InputSpec
 from explorer.spaces.grid.sample import image_sample
