@@ -21,11 +21,7 @@ if TYPE_CHECKING:
     from explorer.network.inputs import Inputs
     from explorer.network.layers import Layer
     from explorer.network.recognise import Recognised
-<<<<<<< HEAD
-    from explorer.network.trace import Layer
     from explorer.square.answer import Answer
-=======
->>>>>>> wt-rooms
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared
     from explorer.square.remembered import Remembered
