@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.overrides import TorchFunctionMode
 
 from explorer.equivariance import measure
 from explorer.network.inputs import Inputs
@@ -94,24 +94,28 @@ def variation(trace: Trace, values: Mapping[str, Tensor], others: Mapping[str, T
     return found
 
 
-class Casts(TorchDispatchMode):
+class Casts(TorchFunctionMode):
     """Watch for numbers of a precision that are turned into a lower one, as `h.float()` in a forward does.
 
     Attributes:
         lowest: the lowest precision that was seen, or None.
     """
 
+    # a TorchDispatchMode would see as much, but importing what it needs of torch takes seconds
+
     def __init__(self, dtype: torch.dtype) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.dtype = dtype
         self.lowest: torch.dtype | None = None
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        if isinstance(result, Tensor) and result.is_floating_point() and self._lower(result.dtype):
-            given = [a for a in args if isinstance(a, Tensor)]
-            if any(a.dtype == self.dtype for a in given):
-                self.lowest = result.dtype
+        made = result if isinstance(result, tuple | list) else (result,)
+        for value in made:
+            if isinstance(value, Tensor) and value.is_floating_point() and self._lower(value.dtype):
+                given = [*args, *(kwargs or {}).values()]
+                if any(isinstance(a, Tensor) and a.dtype == self.dtype for a in given):
+                    self.lowest = value.dtype
         return result
 
     def _lower(self, dtype: torch.dtype) -> bool:
