@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from explorer.declare.space import Domains, Inference, Kind, Representations, Space
@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from explorer.declare.card import Form
     from explorer.declare.elements import Step
     from explorer.network.inputs import Inputs
-    from explorer.network.layers import Layer
     from explorer.network.recognise import Recognised
+    from explorer.square.answered import Answered
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared
-    from explorer.square.remembered import Remembered
     from explorer.state.state import State
 
 
@@ -119,13 +118,10 @@ class GraphSpace(Space):
 
         return (Step("permute", (float(rng.integers(1, 10_000)), 0.0)),)
 
-    def part(
-        self, p: Prepared, state: State, element: Remembered, layer: Layer, gx: Inputs, answers: Mapping[str, Tensor],
-        rho: Tensor | None,
-    ) -> object | None:  # fmt: skip
+    def part(self, one: Answered) -> object | None:
         from explorer.spaces.graph.part import graph_part
 
-        return graph_part(p, state, element, layer, gx, answers, rho)
+        return graph_part(one)
 
     def refine(self, p: Prepared, state: State, square: Square) -> Iterator[Square]:
         from explorer.spaces.graph.part import refine_graph
