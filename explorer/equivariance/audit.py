@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from explorer.declare.elements import Element
 from explorer.declare.space import inference_of
 from explorer.equivariance import measure, rounding
-from explorer.equivariance.attribution import attributed
+from explorer.equivariance.attribution import Effect, attributed
 from explorer.equivariance.guilt import guilty_layers, seen_in, unknown_before
 from explorer.equivariance.hints import hints
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
@@ -135,7 +135,7 @@ class Audit:
         if self.coarse is not None:
             least = rounding.of_run(traced, self.coarse)
             self.rounding = {n: max(self.rounding[n], least[n]) for n in self.names}
-        self.attributed: dict[str, float] = {}
+        self.attributed: dict[str, Effect] = {}
         self.random = next((case.random for case in self.cases if case.random), [])
 
     @property
@@ -237,14 +237,15 @@ class Audit:
                     self.presets[key] = keep(self.presets.get(key, figure), figure)
 
     def attribute(self) -> None:
-        """Push each layer's worst local error to the output; one batch of probes per element that was worst."""
+        """Push each layer's worst local error to the output: exactly where it is more than rounding."""
         by_element: dict[tuple[int, int], tuple[_Case, Element, list[str]]] = {}
         for name, (case, element) in self.worst_on.items():
             by_element.setdefault((id(case), id(element)), (case, element, []))[2].append(name)
         for case, element, names in by_element.values():
             errors = {n: w[1] for n in names if (w := self.figures[n].worst) is not None}
             gx = case.inputs.moved(element)
-            self.attributed |= attributed(self.model, self.trace, gx, errors, seed=self.seed)
+            faults = {n for n in names if (w := self.figures[n].worst) is not None and w[0] > self.rounding[n]}
+            self.attributed |= attributed(self.model, self.trace, gx, errors, faults, seed=self.seed)
 
     def report(
         self,
@@ -371,6 +372,7 @@ class Audit:
         most = math.inf if variation is None else max(self.rounding[layer.name], measure.SIZEABLE * variation)
         limit = min(max(self.rounding[layer.name], self.of_filters[layer.name]), most) if tol is None else tol
         floors = torch.cat(f.floor) if f.floor else torch.zeros(1)
+        effect = self.attributed.get(layer.name)
         lossy = floors[floors > 0]
         return LayerReport(
             name=layer.name,
@@ -384,7 +386,8 @@ class Audit:
             cumulative=cumulative.median if cumulative else None,
             cumulative_p95=cumulative.p95 if cumulative else None,
             cumulative_max=cumulative.most if cumulative else None,
-            attributed=self.attributed.get(layer.name),
+            attributed=effect.value if effect else None,
+            attributed_within=effect.within if effect else None,
             floor=max(self.float_floor[layer.name], 0.0 if f.cumulative else float(floors.median())),
             chance=chance.median if chance else None,
             tolerance=limit,

@@ -54,6 +54,7 @@ class Measure:
     decibel: float | None = None
     channels: Array | None = None
     attributed: float | None = None  # relative change of the output that this layer's own error makes
+    attributed_within: tuple[float, float] | None = None  # the interval of an estimate, with 95 % confidence
 
 
 @dataclass(frozen=True, slots=True)
