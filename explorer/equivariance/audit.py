@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from explorer.declare.elements import Element
 from explorer.declare.space import inference_of
-from explorer.equivariance import measure, rounding
+from explorer.equivariance import measure, rounding, sentences
 from explorer.equivariance.attribution import Effect, attributed
 from explorer.equivariance.guilt import guilty_layers, seen_in, unknown_before
 from explorer.equivariance.hints import hints
@@ -52,21 +52,36 @@ class _Case:
         self.values, self.fed = audit.run(inputs, inputs=True)
         self.other = inference_of(inputs).others(inputs, audit.seed + 1)
         self.variation = self._variation(audit)
-        again, _ = audit.run(inputs, audit.seed + 1)
-        self.random = [n for n in audit.names if not torch.equal(self.values[n], again[n])]
+        # only what the same seed repeats was given the same random numbers in every run
+        self.unsteady = self._changed(audit, audit.seed)
+        self.random = [] if self.unsteady else self._changed(audit, audit.seed + 1)
         self.states = self._states(audit) if self.random else {}
 
+    def _changed(self, audit: Audit, seed: int) -> list[str]:
+        """Return the layers that another run on the same input changes by more than rounding."""
+        again, _ = audit.run(self.inputs, seed)
+        found = []
+        for name in audit.names:
+            one, other = self.values[name].double(), again[name].double()
+            rounding = measure.tolerance(self.inputs.x.dtype, audit.trace[name].rank)
+            if one.shape != other.shape or float((one - other).norm()) > rounding * float(one.norm()):
+                found.append(name)
+        return found
+
     def _variation(self, audit: Audit) -> dict[str, float]:
-        """Return per layer how far it is on unrelated inputs, of numbers that are dealt out anew, from what it is here.
+        """Return per layer how far it is on unrelated inputs, of numbers that are drawn anew, from what it is here.
 
         The other inputs that chance is measured on may lie on the orbit of these: there nothing invariant changes.
         """
         x = self.inputs.x
         if not x.is_floating_point():
             return {}
-        dealt = torch.randperm(x.numel(), generator=torch.Generator().manual_seed(audit.seed)).to(x.device)
+        generator = torch.Generator().manual_seed(audit.seed)
+        # any of the numbers at any place, so that their sum changes, each changed, so that equal ones differ too
+        drawn = x.flatten()[torch.randint(max(x.numel(), 1), (x.numel(),), generator=generator).to(x.device)]
+        drawn = drawn * (0.5 + torch.rand(x.numel(), generator=generator)).to(x)
         try:
-            values, _ = audit.run(self.inputs.with_x(x.flatten()[dealt].view_as(x)))
+            values, _ = audit.run(self.inputs.with_x(drawn.view_as(x)))
         except LayerError:
             return {}  # such inputs are none to this network
         found = {}
@@ -137,6 +152,7 @@ class Audit:
             self.rounding = {n: max(self.rounding[n], least[n]) for n in self.names}
         self.attributed: dict[str, Effect] = {}
         self.random = next((case.random for case in self.cases if case.random), [])
+        self.unsteady = next((case.unsteady for case in self.cases if case.unsteady), [])
 
     @property
     def samples(self) -> int:
@@ -207,6 +223,9 @@ class Audit:
                 self.figures[layer.name].idle.append(label)
                 continue
             f, answer, figures = layer.field, answers[layer.name], self.figures[layer.name]
+            if expected.shape != answer.shape:  # as of 2x5 places, which a turn makes 5x2
+                figures.idle.append(label)
+                continue
             where = measure.mask(element, value, f, layer.receptive)
             if where.kept == 0.0:
                 continue  # nothing here is determined by the input
@@ -264,10 +283,10 @@ class Audit:
         verdict, guilty, said = self._verdict(rows)
         said += notes
         if training:
-            said.append(f"{training[0]} was in train mode; it was measured in eval mode")
-        causes = [h for g in guilty for h in hints(self.model, self.trace, g, g in training, group)]
-        if self.random:
-            drawn = f"{self.random[0]} draws random numbers in eval mode; all runs were given the same ones"
+            was = "were in train mode; they were" if len(training) > 1 else "was in train mode; it was"
+            said.append(f"{sentences.listed(training)} {was} measured in eval mode")
+        causes = [h for g in guilty for h in hints(self.model, self.trace, g, group)]
+        if drawn := sentences.draws(self.random, self.unsteady):
             (causes if verdict == "broken" else said).append(drawn)
         return Report(
             name, group, verdict, tuple(guilty), tuple(rows), tuple(e for e, _ in self.elements),
@@ -298,9 +317,6 @@ class Audit:
             verdict = "broken"
         elif not judged:
             verdict = "no law"
-            if last.cumulative is not None:
-                idle = self.figures[last.name].idle
-                notes.append(f"{len(idle)} element(s) ({idle[0]}, ...) have no action on {last.name}: not judged")
         else:
             verdict = "holds"
         guesses = [name for name in guilty if name not in declared]
@@ -308,51 +324,41 @@ class Audit:
             # every layer obeys its law alone: code of a forward, between the layers, does not
             guilty = [next(row.name for row in rows if seen_in(row))]
             if not unknown_before(self.trace, law, guilty[0]):
-                obeys = "alone it obeys its law" if by_name[guilty[0]].local is not None else "it is no layer"
-                notes.append(
-                    f"{guilty[0]} is where the fault first shows, but {obeys}: the fault is made by code between it "
-                    "and the layers before it"
-                )
+                notes.append(sentences.between(by_name[guilty[0]], self.trace, law))
         elif verdict == "broken" and guesses:
             notes.append(
                 f"{guesses[0]} is measured against a guessed field type, '{by_name[guesses[0]].field}'; if it is "
                 "wrong, correct that first"
             )
         elif guesses:
-            although = " although the output does" if verdict == "holds" else ""
+            although = ", although that of the output holds" if verdict == "holds" else ""
             notes.append(
-                f"{', '.join(guesses)} does not follow its guessed field type{although}; correct the guess if the "
-                "layer has another representation"
+                f"the law of the guessed field type fails in {', '.join(guesses)}{although}; correct a wrong guess"
             )
             guilty = []
         for end in ends if verdict == "holds" else ():
             if end not in judged:
                 notes.append(
-                    f"{end.name}, tensor {self.trace[end.name].part + 1} of the result, was not judged: no law"
+                    f"{end.name}, tensor {self.trace[end.name].part + 1} of the result, has no law and was not judged"
                 )
         if verdict == "broken" and len(guilty) == 1 and (unknown := unknown_before(self.trace, law, guilty[0])):
             first = by_name[guilty[0]]
             if first.local is None or first.local_max is None or first.local_max <= first.tolerance:
-                listed = ", ".join(unknown[:4]) + (", ..." if len(unknown) > 4 else "")
                 notes.append(
-                    f"{guilty[0]} is where the fault first shows; it may be made in {listed}, whose fields are not "
-                    "known: declare them"
+                    f"the fault first shows in {guilty[0]}; it may be made in {sentences.listed(unknown)}, whose field "
+                    "types are not known: declare them"
                 )
                 guilty = []
-        if verdict == "holds" and last.variation is not None and last.variation <= self.rounding[last.name]:
-            notes.append("the output is the same for another input but for rounding, so the law holds for nothing")
+        for end in judged if verdict == "holds" else ():
+            if end.variation is not None and end.variation <= self.rounding[end.name]:
+                notes.append(sentences.same_answer(end.name, len(ends) > 1))
         if self.coarse is not None:
             word = str(self.coarse).removeprefix("torch.")
             notes.append(f"the network makes {word} numbers in its forward: its laws are tested to that precision only")
-        if verdict == "no law" and any(row.cumulative is not None for row in rows):
-            notes.append("the output has no law under this group: no action, or places that left the image count in it")
-        elif verdict == "no law" and not self.elements:
+        if verdict == "no law":
+            labels, exact = [label for label, _ in self.elements], any(exact for _, exact in self.elements)
             places = inference_of(self.cases[0].inputs).size_words(self.cases[0].inputs)
-            notes.append(f"an input{places} has no element of this group but the identity: take a larger one")
-        elif verdict == "no law" and any(exact for _, exact in self.elements):
-            notes.append("every place of so small an input sees what lies beyond its ends: take a larger one")
-        elif verdict == "no law":
-            notes.append("no exact element of this group has an action here, so there is a curve but no verdict")
+            notes.append(sentences.no_law(last, self.figures[last.name].idle, labels, exact, places))
         return verdict, self._calls(guilty, notes), notes
 
     def _calls(self, guilty: Sequence[str], notes: list[str]) -> list[str]:
