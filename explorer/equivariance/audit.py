@@ -119,7 +119,7 @@ class Audit:
     Args:
         samples: one batch of images, or graphs one by one; all have the layers of `traced`.
         dtype: precision of the run.
-        of_filters: per layer the relative error that its stored filters excuse.
+        stored: with what precision each parameter was made that symmetric filters may be made of.
     """
 
     def __init__(
@@ -129,10 +129,11 @@ class Audit:
         samples: Sequence[Inputs],
         seed: int,
         dtype: torch.dtype,
-        of_filters: Mapping[str, float],
+        stored: Mapping[str, float],
     ) -> None:
         self.model, self.trace, self.seed = model, traced, seed
-        self.of_filters = of_filters
+        self.of_filters = rounding.of_filters(stored, traced)
+        self.of_own_filters = rounding.of_filters(stored, traced, alone=True)
         self.names = [layer.name for layer in traced.layers]
         self.cases = [_Case(self, inputs) for inputs in samples]
         self.x = samples[0].x
@@ -307,7 +308,7 @@ class Audit:
         last = (judged or ends)[0]
         # where a representation lacks these elements, no later layer can have made the fault: it was lost there
         lacking = next((row.name for row in rows if row.field != "unknown" and self.figures[row.name].idle), "")
-        own = [n for n in guilty if (most := by_name[n].local_max) is not None and most > by_name[n].tolerance]
+        own = [n for n in guilty if (most := by_name[n].local_max) is not None and most > by_name[n].local_tolerance]
         if lacking and not own and seen:
             guilty = [lacking]
             missing = self.figures[lacking].idle[0]
@@ -343,7 +344,7 @@ class Audit:
                 )
         if verdict == "broken" and len(guilty) == 1 and (unknown := unknown_before(self.trace, law, guilty[0])):
             first = by_name[guilty[0]]
-            if first.local is None or first.local_max is None or first.local_max <= first.tolerance:
+            if first.local is None or first.local_max is None or first.local_max <= first.local_tolerance:
                 notes.append(
                     f"the fault first shows in {guilty[0]}; it may be made in {sentences.listed(unknown)}, whose field "
                     "types are not known: declare them"
@@ -376,7 +377,10 @@ class Audit:
         variation = self._variation(layer.name)
         # no tolerance excuses a sizeable share of all that the values do: a large constant would hide everything
         most = math.inf if variation is None else max(self.rounding[layer.name], measure.SIZEABLE * variation)
-        limit = min(max(self.rounding[layer.name], self.of_filters[layer.name]), most) if tol is None else tol
+        limit, alone = (
+            min(max(self.rounding[layer.name], filters[layer.name]), most) if tol is None else tol
+            for filters in (self.of_filters, self.of_own_filters)
+        )
         floors = torch.cat(f.floor) if f.floor else torch.zeros(1)
         effect = self.attributed.get(layer.name)
         lossy = floors[floors > 0]
@@ -401,7 +405,8 @@ class Audit:
             mean_abs=float(np.median([float(d.mean_abs.median()) for d in f.distances])) if f.distances else None,
             decibel=float(np.median([float(d.decibel.median()) for d in f.distances])) if f.distances else None,
             kept=float(np.mean(f.kept)) if f.kept else 0.0,
-            verdict="no law" if judged is None else "broken" if judged.most > limit else "holds",
+            local_tolerance=alone,
+            verdict="no law" if judged is None else "broken" if judged.most > (alone if local else limit) else "holds",
             resampled_cumulative=soft.median if (soft := _summary(f.soft_cumulative)) else None,
             resampled_local=soft.median if (soft := _summary(f.soft_local)) else None,
             resampled_floor=float(lossy.median()) if f.soft_cumulative and len(lossy) else None,

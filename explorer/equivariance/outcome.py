@@ -21,6 +21,8 @@ class LayerReport:
     """One layer over all samples and exact elements (`resampled_*`: over the elements that are not exact).
 
     Medians and 95th percentiles are relative errors; None where the layer's field has no action or no exact element.
+    `tolerance` is that of the cumulative error, which filters of earlier layers may excuse too, `local_tolerance` that of
+    the local error.
     `attributed` is exact, or lies in the interval `attributed_within` with 95 % confidence.
     `variation` is the relative distance of the values on unrelated inputs: small where a constant outweighs them.
     """
@@ -50,6 +52,7 @@ class LayerReport:
     resampled_floor: float | None = None
     variation: float | None = None
     attributed_within: tuple[float, float] | None = None
+    local_tolerance: float = math.inf
     lie: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
     @property

@@ -39,14 +39,16 @@ def stored(model: nn.Module) -> dict[str, float]:
     }
 
 
-def of_filters(made: Mapping[str, float], trace: Trace) -> dict[str, float]:
+def of_filters(made: Mapping[str, float], trace: Trace, alone: bool = False) -> dict[str, float]:
     """Return per layer the relative error that stored filters excuse: its own, and those of layers before it.
 
     Args:
         made: what `stored` says of the network before any conversion.
+        alone: count its own filters only, as for a layer that is fed without the layers before it.
     """
     found, coarsest = {}, 0.0
     for layer in trace.layers:
+        coarsest = 0.0 if alone else coarsest
         for name, eps in made.items():
             owner = name.rpartition(".")[0]
             # a parameter that a container or the network itself holds acts somewhere among its layers
