@@ -90,7 +90,7 @@ def check_equivariance(
     training = [n for n, m in model.named_modules() if m.training and isinstance(m, NORMS_AND_DROPOUT)]
     with evaluating(model), torch.no_grad():
         traced = trace(model, first, overrides=overrides, declared=declared, parts=True)
-        audit = Audit(model, traced, given, seed, kind, rounding.of_filters(stored, traced))
+        audit = Audit(model, traced, given, seed, kind, stored)
         step = _common_step([layer.field.spacing for layer in traced.layers if layer.field])
         situation = Situation(space.inference(first).size(first), step, boundary, np.random.default_rng(seed), count)
         elements = symmetry.elements(group, situation)

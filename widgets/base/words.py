@@ -82,12 +82,18 @@ def read_out(name: str, measure: Measure | None, sep: str = " · ") -> str:
     if measure.decibel is not None:
         words.append(f"{figure(measure.decibel)} dB")
     if measure.attributed is not None:
-        words.append(f"its effect on the output {figure(measure.attributed)}")
+        words.append(f"its effect on the output {_estimate(measure.attributed, measure.attributed_within)}")
     if measure.kept < 1:
         words.append(f"{measure.kept:.0%} of places compared")
     verdict = "holds, the error comes from earlier layers" if inherited(measure) else measure.verdict
     words.append("guilty" if guilty(measure) else verdict)
     return sep.join(words)
+
+
+def _estimate(value: float, within: tuple[float, float] | None) -> str:
+    if within is None:
+        return figure(value)
+    return f"between {' and '.join(f'{w:.1e}' if w < 1e-3 else f'{w:.2g}' for w in within)} (estimated)"
 
 
 def subject(frame: Frame) -> str:
