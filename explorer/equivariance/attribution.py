@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from explorer.network.capture import capture, differentiable, gradients_to_inputs
 from explorer.network.inputs import Given, Inputs
-from explorer.network.trace import Trace
+from explorer.network.layers import Trace
 
 PROBES = 8  # where the size alone is asked for
 MORE = 64  # where it is asked for exactly, and cannot be had

@@ -21,8 +21,8 @@ class LayerReport:
     """One layer over all samples and exact elements (`resampled_*`: over the elements that are not exact).
 
     Medians and 95th percentiles are relative errors; None where the layer's field has no action or no exact element.
-    `tolerance` is that of the cumulative error, which filters of earlier layers may excuse too, `local_tolerance` that of
-    the local error.
+    `tolerance` is that of the cumulative error, which filters of earlier layers may excuse too, `local_tolerance`
+    that of the local error.
     `attributed` is exact, or lies in the interval `attributed_within` with 95 % confidence.
     `variation` is the relative distance of the values on unrelated inputs: small where a constant outweighs them.
     """
@@ -54,6 +54,11 @@ class LayerReport:
     attributed_within: tuple[float, float] | None = None
     local_tolerance: float = math.inf
     lie: Mapping[str, float] = dataclasses.field(default_factory=dict)
+
+    @property
+    def seen(self) -> bool:
+        """Return whether a fault shows in what the layer gives."""
+        return self.cumulative_max is not None and self.cumulative_max > self.tolerance
 
     @property
     def share(self) -> float | None:

@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from explorer.equivariance import measure
-from explorer.network.trace import Trace
+from explorer.network.inputs import Inputs
+from explorer.network.layers import Trace
 
 _HALF_K = 4.0  # in place of measure.K: a filter that is symmetric up to half precision differs by a few roundings
 
@@ -57,6 +58,43 @@ def of_filters(made: Mapping[str, float], trace: Trace, alone: bool = False) -> 
                 coarsest = max(coarsest, eps)
         k = measure.K if coarsest <= torch.finfo(torch.float32).eps else _HALF_K
         found[layer.name] = k * coarsest * math.sqrt(max(layer.rank, 1))
+    return found
+
+
+def limit(of_run: float, of_filters: float, variation: float | None) -> float:
+    """Return the relative error up to which a law holds at a layer.
+
+    No tolerance for filters excuses a sizeable share of all that the values do: a large constant would hide everything.
+
+    Args:
+        of_run, of_filters: what the two kinds of rounding excuse.
+        variation: the relative distance of the values on unrelated inputs, None where it is not known.
+    """
+    most = math.inf if variation is None else max(of_run, measure.SIZEABLE * variation)
+    return min(max(of_run, of_filters), most)
+
+
+def dealt(inputs: Inputs, seed: int) -> Inputs | None:
+    """Return inputs of numbers that are drawn anew from these, None where they are no numbers.
+
+    Other samples may lie on the orbit of these: there nothing invariant changes.
+    """
+    x = inputs.x
+    if not x.is_floating_point():
+        return None
+    generator = torch.Generator().manual_seed(seed)
+    # any of the numbers at any place, so that their sum changes, each scaled, so that equal ones differ too
+    drawn = x.flatten()[torch.randint(max(x.numel(), 1), (x.numel(),), generator=generator).to(x.device)]
+    return inputs.with_x((drawn * (0.5 + torch.rand(x.numel(), generator=generator)).to(x)).view_as(x))
+
+
+def variation(trace: Trace, values: Mapping[str, Tensor], others: Mapping[str, Tensor]) -> dict[str, float]:
+    """Return per layer the relative distance of its values on an input from those on another, where both are finite."""
+    found = {}
+    for layer in trace.layers:
+        here, there = values[layer.name], others[layer.name]
+        if layer.field is not None and here.shape == there.shape and there.isfinite().all():
+            found[layer.name] = float(measure.distance(here, there, measure.EVERYWHERE, layer.field).relative.median())
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from explorer.equivariance.outcome import LayerReport
-from explorer.network.trace import Trace
+from explorer.network.layers import Trace
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from explorer.declare.space import Domains, Inference, Kind, Representations, Space
+from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
 from explorer.declare.written import Written, bare
 from explorer.spaces.graph.fields import numbered
 from explorer.spaces.mesh.fields import (
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from explorer.declare.card import Form
     from explorer.declare.elements import Step
     from explorer.network.inputs import Inputs
+    from explorer.network.layers import Layer
     from explorer.network.recognise import Recognised
-    from explorer.network.trace import Layer
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared
     from explorer.square.remembered import Remembered
@@ -67,6 +67,13 @@ class MeshSpace(Space):
     }
     examples = ("vertex scalar", "vertex tangent(0,1,2)", "vertex regular(C8)")
     orbits = ("gauge",)
+    scenes = (
+        Scene("surface", "gem-cnn", "random-gauge:3", "body", layer="act1", node=700),
+        Scene(
+            "gauges", "monet-principal", "random-gauge:3", "body", compare="gem-cnn", layer="classify", node=700,
+            large=True,
+        ),
+    )  # fmt: skip
     capture_endings: ClassVar[Mapping[str, str]] = {"Mesh with the layer's values": ".ply"}
 
     def fit(self, sample: Sample, form: Form) -> Sample:

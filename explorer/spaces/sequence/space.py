@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from explorer.declare.space import Domains, Inference, Kind, Representations, Space
+from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
 from explorer.declare.written import Written
 from explorer.spaces.sequence.fields import Strands, parse_steps
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from explorer.declare.card import Form
     from explorer.declare.elements import Step
     from explorer.network.inputs import Inputs
+    from explorer.network.layers import Layer
     from explorer.network.recognise import Recognised
-    from explorer.network.trace import Layer
+    from explorer.square.answer import Answer
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared
     from explorer.square.remembered import Remembered
@@ -52,6 +53,7 @@ class SequenceSpace(Space):
     representations: ClassVar[Representations] = {"strands": Written(lambda _: Strands())}
     examples = ("step scalar", "step scalar on axis 1")
     orbits = ("shift",)
+    scenes = (Scene("timeline", "lstm", "shift:5", node=60),)
     parted = True
 
     def fit(self, sample: Sample, form: Form) -> Sample:
@@ -135,6 +137,11 @@ class SequenceSpace(Space):
         from explorer.spaces.sequence.equation_finder import find_blocks
 
         find_blocks(p)
+
+    def answer(self, square: Square, place: int | None) -> Answer | None:
+        from explorer.spaces.sequence.answers import answer_on_sequence
+
+        return answer_on_sequence(square, place)
 
     def part(
         self, p: Prepared, state: State, element: Remembered, layer: Layer, gx: Inputs, answers: Mapping[str, Tensor],

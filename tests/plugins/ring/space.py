@@ -10,7 +10,7 @@ import numpy as np
 from ring.fields import SITE, Sites
 
 from equiscope.fields import INVARIANT, FieldType
-from equiscope.spaces import Domains, Form, Inference, Kind, Space, bare
+from equiscope.spaces import Answer, Domains, Form, Inference, Kind, Scene, Space, bare
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,7 @@ class RingSpace(Space):
     domains: ClassVar[Domains] = {"site": bare(Sites())}
     examples = ("site scalar",)
     orbits = ("turn",)
+    scenes = (Scene("ring", "ring-net", "turn:2"),)
 
     def recognise(self, network: Any) -> Form | None:
         channels = network.said("ring_channels")
@@ -91,6 +92,11 @@ class RingSpace(Space):
 
     def inference(self, inputs: Any) -> Inference:
         return RingInference(inputs.places)
+
+    def answer(self, square: Any, place: int | None) -> Answer | None:
+        part = square.of(RingPart)
+        sites = 0 if part is None else len(part.order)
+        return Answer(square.labels, f"site {place} of {sites}" if place is not None else f"mean over {sites} sites")
 
     def part(
         self, p: Any, state: Any, element: Any, layer: Any, gx: Any, answers: Mapping[str, Any], rho: Any
