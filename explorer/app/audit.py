@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -40,7 +39,14 @@ def audit(
     texts = _parts(state, card, count) if state.sample else several(card, count)
     # says what is wrong with the network, the data or the overrides, before anything is measured
     first = replace(state, sample=texts[0], dtype=dtype, overrides=tuple(overrides.items()))
-    p = engine.prepared(first, state.model)
+    model = engine.network(first, state.model)
+    try:
+        p = engine.prepared(first, state.model)
+    except LayerError:
+        own = next((str(q.dtype).removeprefix("torch.") for q in model.parameters() if q.is_floating_point()), dtype)
+        if own not in DTYPES or own == dtype:
+            raise
+        p = engine.prepared(replace(first, dtype=own), state.model)  # it may run in its own precision only
     given = [p.inputs]
     for text in texts[1:]:
         more = inputs_from(engine.sample(replace(state, sample=text), card), card.input, p.x.device, p.x.dtype)
@@ -48,7 +54,6 @@ def audit(
             given.append(more)
     if p.inputs.batched:
         given = [p.inputs.with_x(torch.cat([g.x for g in given]))]
-    model = copy.deepcopy(p.model).to(p.weights_dtype)  # as stored: it says what precision a law can be held to
     reports = [
         check_equivariance(
             model, given, g, overrides=overrides, declared=".py:" not in card.name,

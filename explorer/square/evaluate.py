@@ -22,9 +22,10 @@ from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError
 from explorer.network.moved_network import following
 from explorer.network.running import evaluating
-from explorer.square.answered import Answered
+from explorer.square.both_ways import BothWays
 from explorer.square.drawing import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
 from explorer.square.frame import Array, LayerInfo, Measure, Square
+from explorer.square.judging import judged, limits
 from explorer.square.kept import Kept, kept
 from explorer.square.prepare import Prepared, reseed
 from explorer.square.remembered import Remembered
@@ -77,19 +78,14 @@ def measured(
     relative, here, chance = figures["relative"], figures.get("alone"), figures.get("other", math.nan)
     if not math.isfinite(relative):
         raise LayerError(layer.name, f"layer {layer.name} of {p.card.name} gave NaN or infinity on the moved data")
-    tolerance = max(measure.tolerance(max_eps(value.dtype, p.weights_dtype), layer.rank), 8 * floor)
     judged = here if here is not None else relative
-    verdict = "no law" if not exact else "broken" if judged > tolerance else "holds"
+    tolerance = limits(p, layer, element.group, max(judged, relative)) if exact else 0.0
+    verdict = "no law" if not exact else "unmoved" if element.identity else "broken" if judged > tolerance else "holds"
     return Measure(
         relative, here, max(floor, figures.get("floor", 0.0)), chance if math.isfinite(chance) else None, exact,
         verdict, where.kept, figures["max_abs"], figures["mean_abs"], figures["decibel"],
-        frozen(measure.channel_errors(expected, answer, where, f)) if channels else None,
+        frozen(measure.channel_errors(expected, answer, where, f)) if channels else None, tolerance=tolerance,
     )  # fmt: skip
-
-
-def max_eps(*dtypes: torch.dtype) -> torch.dtype:
-    """Return the coarsest of some precisions."""
-    return max(dtypes, key=lambda d: torch.finfo(d).eps)
 
 
 def square(
@@ -125,7 +121,7 @@ def square(
         result = _picture(_answered(p, state, element, selected, gx, answers), measures)
     if state.pixel is not None and p.inputs.batched:
         result = replace(result, field_of_view=receptive_field(p, selected, state.pixel, state.channel))
-    return result, answers
+    return judged(p, result, measures), answers
 
 
 def refine(
@@ -188,9 +184,9 @@ def _hints(p: Prepared, name: str, group: str) -> tuple[str, ...]:
 
 def _answered(
     p: Prepared, state: State, element: Remembered, layer: Layer, gx: Inputs, answers: Mapping[str, Tensor]
-) -> Answered:
+) -> BothWays:
     """Return the answer with what the field of the layer expects in its place, or why it expects nothing."""
-    one = Answered(p, state, element.element, layer, gx, answers)
+    one = BothWays(p, state, element.element, layer, gx, answers)
     if layer.field is None:
         return replace(one, no_action="the field type of this layer is unknown; set it in the Layers panel")
     try:
@@ -202,7 +198,7 @@ def _answered(
     return replace(one, expected=expected, difference=expected - one.answer)
 
 
-def _picture(one: Answered, measures: Mapping[str, Measure]) -> Square:
+def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
     p, state, element, layer, f = one.p, one.state, one.element, one.layer, one.layer.field
     fixed = _fixed(p, layer)
     f_gx, _ = drawn(one.answer, f)

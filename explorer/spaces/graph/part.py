@@ -19,7 +19,7 @@ from explorer.network.running import evaluating
 from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes
 from explorer.spaces.graph.relabelling import GraphMap
 from explorer.spaces.graph.values import GraphPart, Spectrum, Structure
-from explorer.square.answered import Answered
+from explorer.square.both_ways import BothWays
 from explorer.square.by_place import input_values, kind_of, layer_values, raw
 from explorer.square.frame import Array, Square
 from explorer.square.kept import kept
@@ -61,7 +61,7 @@ def structure_of(p: Prepared) -> Structure:
     )  # fmt: skip
 
 
-def graph_part(one: Answered) -> GraphPart:
+def graph_part(one: BothWays) -> GraphPart:
     """Return the part of the square that lies on the graph."""
     p, state, layer, gx = one.p, one.state, one.layer, one.gx
     structure = structure_of(p)

@@ -24,7 +24,7 @@ from explorer.spaces.mesh.motion.surface_map import SurfaceMap
 from explorer.spaces.mesh.surface import Surface
 from explorer.spaces.mesh.surface.topology import SurfaceError
 from explorer.spaces.mesh.values import GeodesicPatch, MeshPart, Shape, Transported
-from explorer.square.answered import Answered
+from explorer.square.both_ways import BothWays
 from explorer.square.by_place import input_values, kind_of, layer_values, raw
 from explorer.square.frame import Array, Square
 from explorer.square.kept import kept
@@ -36,7 +36,7 @@ PATCH_VERTICES = 120_000  # beyond this the first exact log map takes longer tha
 LOOP_RINGS = 3
 
 
-def mesh_part(one: Answered) -> MeshPart:
+def mesh_part(one: BothWays) -> MeshPart:
     """Return the part of the square that lies on the surface."""
     p, state, layer, gx = one.p, one.state, one.layer, one.gx
     field = layer.field

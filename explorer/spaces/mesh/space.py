@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from explorer.declare.space import Domains, Inference, Kind, Representations, Space
+from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
 from explorer.declare.written import Written, bare
 from explorer.spaces.graph.fields import numbered
 from explorer.spaces.mesh.fields import (
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from explorer.declare.elements import Step
     from explorer.network.inputs import Inputs
     from explorer.network.recognise import Recognised
-    from explorer.square.answered import Answered
+    from explorer.square.both_ways import BothWays
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared
     from explorer.state.state import State
@@ -65,6 +65,13 @@ class MeshSpace(Space):
     }
     examples = ("vertex scalar", "vertex tangent(0,1,2)", "vertex regular(C8)")
     orbits = ("gauge",)
+    scenes = (
+        Scene("surface", "gem-cnn", "random-gauge:3", "body", layer="act1", node=700),
+        Scene(
+            "gauges", "monet-principal", "random-gauge:3", "body", compare="gem-cnn", layer="classify", node=700,
+            large=True,
+        ),
+    )  # fmt: skip
     capture_endings: ClassVar[Mapping[str, str]] = {"Mesh with the layer's values": ".ply"}
 
     def fit(self, sample: Sample, form: Form) -> Sample:
@@ -112,7 +119,7 @@ class MeshSpace(Space):
         rest = kept(transforms()["random-gauge"], state)[1:]
         return (Step("random-gauge", (float(rng.integers(1, 10_000)), *rest)),)
 
-    def part(self, one: Answered) -> object | None:
+    def part(self, one: BothWays) -> object | None:
         from explorer.spaces.mesh.part import mesh_part
 
         return mesh_part(one)

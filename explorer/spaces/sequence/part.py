@@ -22,7 +22,7 @@ from explorer.spaces.sequence.equation_finder import working
 from explorer.spaces.sequence.fields import STEP, Steps
 from explorer.spaces.sequence.rest_state import settlings
 from explorer.spaces.sequence.values import TimePart
-from explorer.square.answered import Answered
+from explorer.square.both_ways import BothWays
 from explorer.square.by_place import input_values, kind_of, layer_values, raw
 from explorer.square.frame import Array, Square
 from explorer.square.kept import kept
@@ -36,7 +36,7 @@ MOST_VALUES = 2**25  # of all gates of one side together
 GRADIENT_SECONDS = 0.5  # of a forward pass
 
 
-def time_part(one: Answered) -> TimePart:
+def time_part(one: BothWays) -> TimePart:
     """Return the part of the square that runs along the steps."""
     p, state, layer, gx = one.p, one.state, one.layer, one.gx
     steps = p.inputs.places

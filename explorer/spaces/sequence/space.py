@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
-from explorer.declare.space import Domains, Inference, Kind, Representations, Space
+from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
 from explorer.declare.written import Written
 from explorer.spaces.sequence.fields import Strands, parse_steps
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from explorer.network.inputs import Inputs
     from explorer.network.layers import Layer
     from explorer.network.recognise import Recognised
-    from explorer.square.answered import Answered
+    from explorer.square.answer import Answer
+    from explorer.square.both_ways import BothWays
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared
     from explorer.state.state import State
@@ -52,6 +53,7 @@ class SequenceSpace(Space):
     representations: ClassVar[Representations] = {"strands": Written(lambda _: Strands())}
     examples = ("step scalar", "step scalar on axis 1")
     orbits = ("shift",)
+    scenes = (Scene("timeline", "lstm", "shift:5", node=60),)
     parted = True
 
     def fit(self, sample: Sample, form: Form) -> Sample:
@@ -136,7 +138,12 @@ class SequenceSpace(Space):
 
         find_blocks(p)
 
-    def part(self, one: Answered) -> object | None:
+    def answer(self, square: Square, place: int | None) -> Answer | None:
+        from explorer.spaces.sequence.answers import answer_on_sequence
+
+        return answer_on_sequence(square, place)
+
+    def part(self, one: BothWays) -> object | None:
         from explorer.spaces.sequence.part import time_part
 
         return time_part(one)

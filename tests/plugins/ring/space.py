@@ -9,7 +9,7 @@ import numpy as np
 from ring.fields import SITE, Sites
 
 from equiscope.fields import INVARIANT, FieldType
-from equiscope.spaces import Domains, Form, Inference, Kind, Space, bare
+from equiscope.spaces import Answer, Domains, Form, Inference, Kind, Scene, Space, bare
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,7 @@ class RingSpace(Space):
     domains: ClassVar[Domains] = {"site": bare(Sites())}
     examples = ("site scalar",)
     orbits = ("turn",)
+    scenes = (Scene("ring", "ring-net", "turn:2"),)
 
     def recognise(self, network: Any) -> Form | None:
         channels = network.said("ring_channels")
@@ -90,6 +91,11 @@ class RingSpace(Space):
 
     def inference(self, inputs: Any) -> Inference:
         return RingInference(inputs.places)
+
+    def answer(self, square: Any, place: int | None) -> Answer | None:
+        part = square.of(RingPart)
+        sites = 0 if part is None else len(part.order)
+        return Answer(square.labels, f"site {place} of {sites}" if place is not None else f"mean over {sites} sites")
 
     def part(self, one: Any) -> RingPart:
         sites = one.p.inputs.places

@@ -15,7 +15,7 @@ from explorer.state.state import State
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answered:
+class BothWays:
     """Everything that a frame is made of, as tensors on the device.
 
     Attributes:
