@@ -96,6 +96,10 @@ class Report:
     def holds(self) -> bool:
         return self.verdict == "holds"
 
+    def __contains__(self, layer: object) -> bool:
+        """Say whether there is a row of that name."""
+        return any(row.name == layer for row in self.layers)
+
     def __getitem__(self, layer: str) -> LayerReport:
         """Return the row of a layer by its name, as `model.named_modules()` has it.
 
