@@ -92,7 +92,7 @@ def run_window(
         window.controller.begin()
 
     def prepare() -> None:
-        for spec, _ in window.panes.views:
+        for spec in window.panes.specs:
             if spec.prepare is not None:
                 spec.prepare()
 

@@ -57,7 +57,7 @@ def wait(qtbot: QtBot, condition: Callable[[], Any]) -> None:
 def surface_of(window: MainWindow) -> SurfaceView:
     found = next(v for spec, v in window.panes.views if spec.name == "surface")
     assert isinstance(found, SurfaceView)
-    window.panes.setCurrentWidget(found)
+    window.panes.raise_tab("surface")
     return found
 
 
