@@ -59,6 +59,7 @@ class Panes(QTabWidget):
         self.seats = [Seat(spec) for spec in sorted(specs, key=lambda s: (s.order, s.name))]
         self._told: dict[str, Callable[[View], None]] = {}  # the last of each kind, in the order of the first ones
         self._frame: Frame | None = None
+        self._prepared: set[str] = set()
         self._open = False
         self._waiting: list[Seat] = []
         # one in each turn of the event loop: a click is answered between two
@@ -102,6 +103,13 @@ class Panes(QTabWidget):
         while widget is not None and not isinstance(widget, View):
             widget = widget.parentWidget()
         return widget if isinstance(widget, View) and widget.window() is self.window() else self.front()
+
+    def prepare(self, domain: str) -> None:
+        """Start what the views of a kind of data wait for: such data were chosen, and a frame of them is computed."""
+        for spec in self.specs:
+            if spec.prepare is not None and domain in spec.domains and spec.name not in self._prepared:
+                self._prepared.add(spec.name)
+                spec.prepare()
 
     # making -----------------------------------------------------------------------------------------------
     def open(self) -> None:

@@ -146,6 +146,7 @@ class Shell(QMainWindow):
         if domain == self._domain:
             return
         fresh, self._domain = self._domain != "", domain
+        self.panes.prepare(domain)
         self.panes.offer(domain)
         self.docks.follow(domain)
         if fresh or not self.panes.at_home(domain):

@@ -111,6 +111,18 @@ def test_a_panel_behind_another_one_is_not_made(qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: made(panes) == {"panel"})
 
 
+def test_what_a_view_waits_for_is_started_once_and_for_its_kind_of_data_only(qtbot: QtBot) -> None:
+    begun: list[str] = []
+    mesh = replace(SPECS[1], domains=("mesh",), prepare=lambda: begun.append("mesh"))
+    panes = panes_with(qtbot, SPECS[0], mesh)
+    for domain in ("", "grid"):
+        panes.prepare(domain)
+    assert begun == []
+    for domain in ("mesh", "grid", "mesh"):
+        panes.prepare(domain)
+    assert begun == ["mesh"]
+
+
 def test_views_read_as_text_are_what_their_files_export() -> None:
     read, scanned = {spec.name: spec for spec in view_specs()}, scan(widgets, "VIEW", "views")
     assert list(read) == list(scanned)
