@@ -299,13 +299,17 @@ def source_of(objects: tuple[Any, ...]) -> str:
     return "\n\n".join(text.rstrip() for text in texts)
 
 
-def model_info(card: Card) -> ModelInfo:
-    """Return what of a card crosses to the window."""
+def card_source(card: Card) -> str:
+    """Return the source of what a card names, else of what builds its network."""
     builder: Callable[..., Any] = card.build
+    return source_of(card.source or (builder,))
+
+
+def model_info(card: Card) -> ModelInfo:
+    """Return what of a card crosses to the window, but for its source."""
     return ModelInfo(
         name=card.name, title=card.title, domain=card.domain, groups=card.groups, rows=card.rows,
         reference=card.reference, equation=card.equation, summary=card.summary, notes=card.notes, params=card.params,
         sample=card.sample, labels=card.labels, input_shape=spaces()[card.input.space].takes(card.input),
         trained=card.weights is not None and (WEIGHTS / card.weights).is_file(), trainable=card.train is not None,
-        source=source_of(card.source or (builder,)),
     )  # fmt: skip

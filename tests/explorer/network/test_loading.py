@@ -14,6 +14,7 @@ from torch import nn
 from explorer.app.engine import LocalEngine
 from explorer.network.loading import (
     ModelError,
+    card_source,
     file_card,
     find_card,
     load_model,
@@ -84,7 +85,7 @@ def test_a_file_makes_a_card(tmp_path: Path) -> None:
     assert found.name == f"{path}:Net" and found.input.shape == (3, None, None)
     assert found.summary == "A small one." and found.groups == () and found.labels == ()
     info = model_info(found)
-    assert "self.conv = nn.Conv2d(3, 2, 3)" in info.source and not info.trained and not info.trainable
+    assert "self.conv = nn.Conv2d(3, 2, 3)" in card_source(found) and not info.trained and not info.trainable
     first, again = load_model(found), load_model(found)
     assert first is not again and not first.training
     assert all(torch.equal(a, b) for a, b in zip(first.parameters(), again.parameters(), strict=True))
