@@ -70,6 +70,10 @@ class Casts(TorchDispatchMode):
         self.dtype = dtype
         self.lowest: torch.dtype | None = None
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # keeping torch's compiler out would import it, which takes longer than a small network's check
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         if isinstance(result, Tensor) and result.is_floating_point() and self._lower(result.dtype):
