@@ -221,7 +221,7 @@ class Audit:
             if layer.called in case.states:
                 _restore_random_state(self.x, case.states[layer.called])
             alone = measure.local_answer(self.model, self.trace, layer, element, case.fed.get(layer.called, ()))
-            local = None if alone is None else measure.distance(expected, alone, where, f).relative
+            local = None if alone is None else measure.apart(expected, alone, where, f)
             (figures.cumulative if exact else figures.soft_cumulative).append(d.relative)
             if local is not None and alone is not None:
                 (figures.local if exact else figures.soft_local).append(local)
@@ -230,7 +230,7 @@ class Audit:
                     figures.worst = (float(local.max()), measure.masked(alone - expected, where, f))
                     self.worst_on[layer.name] = (case, element)
             if others[layer.name].shape == expected.shape:
-                figures.chance.append(measure.distance(expected, others[layer.name], where, f).relative)
+                figures.chance.append(measure.apart(expected, others[layer.name], where, f))
             figures.floor.append(measure.there_and_back(element, value, f, layer.receptive))
             figures.distances.append(d)
             figures.kept.append(where.kept)
