@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from explorer.declare.card import Card, Form
     from explorer.declare.elements import Step
     from explorer.network.inputs import Inputs
+    from explorer.network.layers import Layer, Trace
     from explorer.network.recognise import Recognised
-    from explorer.network.trace import Layer, Trace
     from explorer.square.answer import Answer
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared

@@ -18,7 +18,7 @@ from explorer.declare.elements import SMEARED, Element, NoAction
 from explorer.declare.fields import FieldType
 from explorer.network.capture import feed
 from explorer.network.inputs import Inputs
-from explorer.network.trace import Layer, Trace
+from explorer.network.layers import Layer, Trace
 
 K = 64.0  # tolerance = K eps sqrt(weighted layers): rounding of well-conditioned layers stays a factor 10 below
 SIZEABLE = 0.05  # share of what unrelated inputs differ by: an error as large as this is no rounding of filters
@@ -54,19 +54,6 @@ EVERYWHERE = Mask(None, 1.0)
 def tolerance(dtype: torch.dtype, rank: int, k: float = K) -> float:
     """Return the relative error that rounding may cause after `rank` weighted layers: k eps sqrt(rank)."""
     return k * torch.finfo(dtype).eps * math.sqrt(max(rank, 1))
-
-
-def stored_precision(model: nn.Module) -> torch.dtype:
-    """Return the precision that the weights were made in, float64 if there are none.
-
-    A network of float32 weights obeys a law to float32 rounding, in whatever precision it is measured, and also
-    after `.double()`: double weights that all fit into float32 were made there.
-    """
-    weights = [p.detach() for p in model.parameters() if p.is_floating_point()]
-    coarsest = max((p.dtype for p in weights), key=lambda d: torch.finfo(d).eps, default=torch.float64)
-    if coarsest == torch.float64 and weights and all(torch.equal(p, p.float().double()) for p in weights):
-        return torch.float32
-    return coarsest
 
 
 def mask(element: Element, values: Tensor, field: FieldType, receptive: float = 0.0) -> Mask:
@@ -152,7 +139,7 @@ def distance(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) ->
     count = max(error.shape[1] * where.kept, 1.0)
     span = expected.amax(dim=1) - expected.amin(dim=1)
     mse = error.square().sum(dim=1) / count
-    decibel = 10 * torch.log10(span.square() / mse.clamp_min(torch.finfo(mse.dtype).tiny))
+    decibel = torch.where(mse > 0, 10 * torch.log10(span.square() / mse), mse.new_tensor(math.inf))
     return Distance(relative(expected, error), error.abs().amax(dim=1), error.abs().sum(dim=1) / count, decibel)
 
 

@@ -19,10 +19,12 @@ from explorer.equivariance import measure
 from explorer.equivariance.attribution import attributed
 from explorer.equivariance.hints import hints
 from explorer.network.inputs import Inputs
+from explorer.network.layers import Layer, LayerError
 from explorer.network.moved_network import following
-from explorer.network.trace import Layer, LayerError, evaluating
+from explorer.network.running import evaluating
 from explorer.square.drawing import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
 from explorer.square.frame import Array, LayerInfo, Measure, Square
+from explorer.square.judging import judged, limits
 from explorer.square.kept import Kept, kept
 from explorer.square.prepare import Prepared, reseed
 from explorer.square.remembered import Remembered
@@ -75,19 +77,14 @@ def measured(
     relative, here, chance = figures["relative"], figures.get("alone"), figures.get("other", math.nan)
     if not math.isfinite(relative):
         raise LayerError(layer.name, f"layer {layer.name} of {p.card.name} gave NaN or infinity on the moved data")
-    tolerance = max(measure.tolerance(max_eps(value.dtype, p.weights_dtype), layer.rank), 8 * floor)
     judged = here if here is not None else relative
-    verdict = "no law" if not exact else "broken" if judged > tolerance else "holds"
+    tolerance = limits(p, layer, element.group, max(judged, relative)) if exact else 0.0
+    verdict = "no law" if not exact else "unmoved" if element.identity else "broken" if judged > tolerance else "holds"
     return Measure(
         relative, here, max(floor, figures.get("floor", 0.0)), chance if math.isfinite(chance) else None, exact,
         verdict, where.kept, figures["max_abs"], figures["mean_abs"], figures["decibel"],
-        frozen(measure.channel_errors(expected, answer, where, f)) if channels else None,
+        frozen(measure.channel_errors(expected, answer, where, f)) if channels else None, tolerance=tolerance,
     )  # fmt: skip
-
-
-def max_eps(*dtypes: torch.dtype) -> torch.dtype:
-    """Return the coarsest of some precisions."""
-    return max(dtypes, key=lambda d: torch.finfo(d).eps)
 
 
 def square(
@@ -123,7 +120,7 @@ def square(
         result = _picture(p, state, element, selected, gx, answers, measures)
     if state.pixel is not None and p.inputs.batched:
         result = replace(result, field_of_view=receptive_field(p, selected, state.pixel, state.channel))
-    return result, answers
+    return judged(p, result, measures), answers
 
 
 def refine(

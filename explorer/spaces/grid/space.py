@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from explorer.declare.card import Card, Form
     from explorer.declare.elements import Step
     from explorer.network.inputs import Inputs
+    from explorer.network.layers import Trace
     from explorer.network.recognise import Recognised
-    from explorer.network.trace import Trace
     from explorer.state.state import State
 
 

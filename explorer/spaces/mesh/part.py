@@ -16,22 +16,23 @@ from explorer.data.samples import Sample, Signal
 from explorer.declare.elements import Chain, Element
 from explorer.declare.fields import FieldType, Regular
 from explorer.network.inputs import Inputs
-from explorer.network.trace import Layer
-from explorer.spaces.graph.fields import Edges, Nodes
-from explorer.spaces.graph.part import raw
+from explorer.network.layers import Layer
 from explorer.spaces.graph.relabelling import GraphMap
 from explorer.spaces.mesh.fields import FACES, VERTEX, VERTEX_POSITION, Tangent
 from explorer.spaces.mesh.fit import angle_between, surface_of
 from explorer.spaces.mesh.form import MeshInput
 from explorer.spaces.mesh.motion.surface_map import SurfaceMap
-from explorer.spaces.mesh.surface import Surface, SurfaceError
+from explorer.spaces.mesh.surface import Surface
+from explorer.spaces.mesh.surface.topology import SurfaceError
 from explorer.spaces.mesh.values import GeodesicPatch, MeshPart, Shape, Transported
+from explorer.square.by_place import input_values, kind_of, layer_values, raw
 from explorer.square.frame import Array, Square
 from explorer.square.kept import kept
 from explorer.square.prepare import Prepared
 from explorer.square.remembered import Remembered
 from explorer.state.state import State
 
+DRAWN = ("vertex", "edge")  # kinds of places whose values are drawn there
 PATCH_VERTICES = 120_000  # beyond this the first exact log map takes longer than anybody waits for
 LOOP_RINGS = 3
 
@@ -51,7 +52,7 @@ def mesh_part(
         gx: the moved inputs; answers: {layer: F(rho(g) x)}; rho: rho'(g) F(x) at the layer, or None.
     """
     field, answer = layer.field, answers[layer.name]
-    shape, x, own = _shape(p), _input(p), _values(p, layer.name)
+    shape, x, own = _shape(p), input_values(p), layer_values(p, layer.name)
     kernels, kernel_names = _kernels(p)
 
     def flat(values: Tensor, of: FieldType | None) -> Array:
@@ -64,7 +65,7 @@ def mesh_part(
     gauge = p.card.input.gauge if isinstance(p.card.input, MeshInput) else "edge"
     return MeshPart(
         shape=shape, moved=shape if element.identity else _moved(shape, p.inputs, gx),
-        order=order, turn=turn, stretch=stretch, kind=_kind(field), rep=_rep(field),
+        order=order, turn=turn, stretch=stretch, kind=kind_of(field, DRAWN), rep=_rep(field),
         orders=field.rep.orders if field and isinstance(field.rep, Tangent) else (),
         directions=field.rep.group.order if field and isinstance(field.rep, Regular) else 0,
         x=x, gx=flat(gx.x, gx.field), x_rep=_rep(p.x_field), values=own,
@@ -75,16 +76,6 @@ def mesh_part(
         loop=None if vertex is None else _loop.there(p, vertex),
         path=None if vertex is None else _path.there(p, vertex, state.other),
     )  # fmt: skip
-
-
-@kept()
-def _input(p: Prepared) -> Array:
-    return raw(p.x, p.x_field)
-
-
-@kept()
-def _values(p: Prepared, name: str) -> Array:
-    return raw(p.values[name], p.trace[name].field)
 
 
 @kept()
@@ -116,7 +107,7 @@ def valued_mesh(p: Prepared, state: State) -> Sample:
         ValueError: no mesh, or the layer has no value at each vertex.
     """
     layer = p.layer(state.layer)
-    if _kind(layer.field) != "vertex":
+    if kind_of(layer.field, DRAWN) != "vertex":
         raise ValueError(f"layer {layer.name} has no values at vertices; choose one that has")
     rows = raw(p.values[layer.name], layer.field)
     made = {f"scalar:{layer.name.replace('.', '_')}_{k}": Signal(rows[:, k], VERTEX) for k in range(rows.shape[1])}
@@ -140,16 +131,6 @@ def surface_in_use(p: Prepared) -> Surface:
     gauge = p.card.input.gauge if isinstance(p.card.input, MeshInput) else "edge"
     surface = surface_of(shape.vertices, shape.faces, gauge)
     return surface.turned(angle_between(surface.frames, shape.axes, surface.normals))
-
-
-def _kind(field: FieldType | None) -> str:
-    match field.domain if field else None:
-        case Nodes():
-            return "vertex"
-        case Edges():
-            return "edge"
-        case _:
-            return "invariant"
 
 
 def _rep(field: FieldType | None) -> str:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from explorer.declare.card import Form
     from explorer.declare.elements import Step
     from explorer.network.inputs import Inputs
+    from explorer.network.layers import Layer
     from explorer.network.recognise import Recognised
-    from explorer.network.trace import Layer
     from explorer.square.answer import Answer
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared

@@ -19,7 +19,8 @@ from explorer.data.finding import find_sample
 from explorer.declare.elements import chain_element, parse_chain
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import FieldType
-from explorer.equivariance import check_equivariance, measure
+from explorer.equivariance import measure
+from explorer.equivariance.check import check_equivariance
 from explorer.network.inputs import Inputs, as_given, places_first
 from explorer.network.loading import ModelError, file_card
 from explorer.spaces.sequence.fields import STEP, Steps, Strands
