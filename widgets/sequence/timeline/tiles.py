@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,11 @@ def ramp(scale: str) -> NDArray[np.uint8]:
 
 def table(scale: str) -> NDArray[np.uint8]:
     """Return the colours (COLOURS, 4) that values are drawn in."""
+    return _table(theme.current().name, scale)
+
+
+@lru_cache(maxsize=8)
+def _table(theme_name: str, scale: str) -> NDArray[np.uint8]:
     return ramp(scale)[np.linspace(0, 511, COLOURS).round().astype(int)]
 
 
