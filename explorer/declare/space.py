@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from explorer.network.layers import Layer, Trace
     from explorer.network.recognise import Recognised
     from explorer.square.answer import Answer
+    from explorer.square.both_ways import BothWays
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared
-    from explorer.square.remembered import Remembered
     from explorer.state.state import State
 
 Domains = Mapping[str, Callable[[str], Domain]]  # {first word of a field's text: the rest of it -> the domain}
@@ -321,15 +321,8 @@ class Space(ABC):
         """Keep what must be read off the network before it is changed along with the signal."""
         return
 
-    def part(
-        self, p: Prepared, state: State, element: Remembered, layer: Layer, gx: Inputs, answers: Mapping[str, Tensor],
-        rho: Tensor | None,
-    ) -> object | None:  # fmt: skip
-        """Return what views of this space draw beside the images of the square, as frozen values and arrays.
-
-        Args:
-            gx: the moved inputs; answers: {layer: F(rho(g) x)}; rho: rho'(g) F(x) at the layer, or None.
-        """
+    def part(self, one: BothWays) -> object | None:
+        """Return what views of this space draw beside the images of the square, as frozen values and arrays."""
         return None
 
     def answer(self, square: Square, place: int | None) -> Answer | None:

@@ -113,14 +113,9 @@ def masked(values: Tensor, where: Mask, field: FieldType) -> Tensor:
     return values if where.places is None else field.domain.masked(values, where.places)
 
 
-def rows(values: Tensor, field: FieldType) -> Tensor:
-    """Return (batch, everything else): what has no batch is one row."""
-    return field.domain.rows(values)
-
-
-def by_channel(values: Tensor, field: FieldType) -> Tensor:
-    """Return (batch, channels, places): (nodes, channels) and (edges, channels) are turned round."""
-    return field.domain.by_channel(values)
+def compared(values: Tensor, where: Mask, field: FieldType) -> Tensor:
+    """Return what is compared of `values`, (batch, everything else): what has no batch is one row."""
+    return field.domain.rows(masked(values, where, field))
 
 
 def distance(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -> Distance:
@@ -130,8 +125,8 @@ def distance(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) ->
             f"the square compares {tuple(expected.shape)} with {tuple(answer.shape)}: the transformed input gives "
             "another output size"
         )
-    expected = rows(masked(expected, where, field), field)
-    answer = rows(masked(answer, where, field), field)
+    expected = compared(expected, where, field)
+    answer = compared(answer, where, field)
     if not expected.shape[1]:  # a graph without edges
         nothing = expected.new_zeros(len(expected))
         return Distance(nothing, nothing, nothing, nothing + math.inf)
@@ -156,8 +151,8 @@ def quotient(wrong: Tensor, size: Tensor) -> Tensor:
 
 def channel_errors(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -> Tensor:
     """Return the relative error per channel over the batch, (channels,), against the mean channel norm."""
-    e = by_channel(masked(expected - answer, where, field), field)
-    size = by_channel(masked(expected, where, field), field)
+    e = field.domain.by_channel(masked(expected - answer, where, field))
+    size = field.domain.by_channel(masked(expected, where, field))
     norm = size.square().sum(dim=(0, 2)).mean().sqrt().clamp_min(torch.finfo(e.dtype).tiny)
     return e.square().sum(dim=(0, 2)).sqrt() / norm
 
@@ -179,7 +174,7 @@ def there_and_back(element: Element, values: Tensor, field: FieldType, receptive
         # of a few coarse places the twice-known ones shrink to the centre, which no rotation moves: it tells nothing
         kept = both if float(both.mean()) >= _MIN_KEPT else forth
         where = Mask(kept, float(kept.mean())) if kept.sum() > 0 else EVERYWHERE
-    return relative(rows(masked(values, where, field), field), rows(masked(returned - values, where, field), field))
+    return relative(compared(values, where, field), compared(returned - values, where, field))
 
 
 def expected_after(element: Element, layer: Layer, values: Tensor) -> Tensor | None:

@@ -14,17 +14,16 @@ from torch import Tensor
 from explorer.declare.elements import Chain, Element
 from explorer.declare.fields import Pairs
 from explorer.network.capture import capture, gradients_to_inputs
-from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer
 from explorer.network.running import evaluating
 from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes
 from explorer.spaces.graph.relabelling import GraphMap
 from explorer.spaces.graph.values import GraphPart, Spectrum, Structure
+from explorer.square.both_ways import BothWays
 from explorer.square.by_place import input_values, kind_of, layer_values, raw
 from explorer.square.frame import Array, Square
 from explorer.square.kept import kept
 from explorer.square.prepare import Prepared, reseed
-from explorer.square.remembered import Remembered
 from explorer.state.state import State
 
 DRAWN = ("node", "edge", "pair")  # kinds of places whose values are drawn there
@@ -62,39 +61,27 @@ def structure_of(p: Prepared) -> Structure:
     )  # fmt: skip
 
 
-def graph_part(
-    p: Prepared,
-    state: State,
-    element: Remembered,
-    layer: Layer,
-    gx: Inputs,
-    answers: Mapping[str, Tensor],
-    rho: Tensor | None,
-) -> GraphPart:
-    """Return the part of the square that lies on the graph.
-
-    Args:
-        gx: the moved inputs; answers: {layer: F(rho(g) x)}; rho: rho'(g) F(x) at the layer, or None.
-    """
+def graph_part(one: BothWays) -> GraphPart:
+    """Return the part of the square that lies on the graph."""
+    p, state, layer, gx = one.p, one.state, one.layer, one.gx
     structure = structure_of(p)
-    kind, value, answer = kind_of(layer.field, DRAWN), p.values[layer.name], answers[layer.name]
+    kind, value, answer = kind_of(layer.field, DRAWN), one.value, one.answer
     too_large = kind == "pair" and value.numel() > MOST_PAIRS
     empty = np.zeros((0, 0), np.float32)
-    order, edge_order = _orders(element.element, structure)
+    order, edge_order = _orders(one.element, structure)
     coefficients, pairs, sets = _side_fields(p)
     selected = _selected(state, structure)
-    known = rho is not None and not too_large
     return GraphPart(
         structure=structure, order=order, edge_order=edge_order, kind=kind,
         x=input_values(p), gx=raw(gx.x, gx.field), values=empty if too_large else layer_values(p, layer.name),
         moved=empty if too_large else raw(answer, layer.field),
-        expected=raw(rho, layer.field) if known and rho is not None else None,
-        difference=raw(rho - answer, layer.field) if known and rho is not None else None,
+        expected=None if too_large or one.expected is None else raw(one.expected, layer.field),
+        difference=None if too_large or one.difference is None else raw(one.difference, layer.field),
         coefficients=coefficients, pairs=pairs, sets=sets,
         dense=not too_large,
         influence=None if selected is None else _influence.there(p, layer.name, selected),
         distance=None if selected is None else _hops(p, selected),
-        outputs=_outputs(p), answers=_answers(p, structure, order, answers[p.trace.output]),
+        outputs=_outputs(p), answers=_answers(p, structure, order, one.answers[p.trace.output]),
         energy=_energies(p), spectrum=_spectrum.there(p, layer.name),
     )  # fmt: skip
 

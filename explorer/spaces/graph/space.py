@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from explorer.declare.card import Form
     from explorer.declare.elements import Step
     from explorer.network.inputs import Inputs
-    from explorer.network.layers import Layer
     from explorer.network.recognise import Recognised
     from explorer.square.answer import Answer
+    from explorer.square.both_ways import BothWays
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared
-    from explorer.square.remembered import Remembered
     from explorer.state.state import State
 
 
@@ -129,13 +128,10 @@ class GraphSpace(Space):
 
         return answer_on_graph(square, place)
 
-    def part(
-        self, p: Prepared, state: State, element: Remembered, layer: Layer, gx: Inputs, answers: Mapping[str, Tensor],
-        rho: Tensor | None,
-    ) -> object | None:  # fmt: skip
+    def part(self, one: BothWays) -> object | None:
         from explorer.spaces.graph.part import graph_part
 
-        return graph_part(p, state, element, layer, gx, answers, rho)
+        return graph_part(one)
 
     def refine(self, p: Prepared, state: State, square: Square) -> Iterator[Square]:
         from explorer.spaces.graph.part import refine_graph

@@ -24,17 +24,15 @@ if TYPE_CHECKING:
     import numpy as np
     import torch
     from numpy.typing import NDArray
-    from torch import Tensor
 
     from explorer.data.samples import Sample
     from explorer.declare.card import Form
     from explorer.declare.elements import Step
     from explorer.network.inputs import Inputs
-    from explorer.network.layers import Layer
     from explorer.network.recognise import Recognised
+    from explorer.square.both_ways import BothWays
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared
-    from explorer.square.remembered import Remembered
     from explorer.state.state import State
 
 
@@ -121,13 +119,10 @@ class MeshSpace(Space):
         rest = kept(transforms()["random-gauge"], state)[1:]
         return (Step("random-gauge", (float(rng.integers(1, 10_000)), *rest)),)
 
-    def part(
-        self, p: Prepared, state: State, element: Remembered, layer: Layer, gx: Inputs, answers: Mapping[str, Tensor],
-        rho: Tensor | None,
-    ) -> object | None:  # fmt: skip
+    def part(self, one: BothWays) -> object | None:
         from explorer.spaces.mesh.part import mesh_part
 
-        return mesh_part(p, state, element, layer, gx, answers, rho)
+        return mesh_part(one)
 
     def refine(self, p: Prepared, state: State, square: Square) -> Iterator[Square]:
         from explorer.spaces.mesh.part import refine_mesh

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from explorer.declare.elements import Element
 from explorer.network.capture import capture, gradients_to_inputs
-from explorer.network.inputs import Inputs, as_given, places_first
+from explorer.network.inputs import as_given, places_first
 from explorer.network.layers import Layer
 from explorer.network.running import evaluating
 from explorer.network.truncation import truncated
@@ -22,11 +22,11 @@ from explorer.spaces.sequence.equation_finder import working
 from explorer.spaces.sequence.fields import STEP, Steps
 from explorer.spaces.sequence.rest_state import settlings
 from explorer.spaces.sequence.values import TimePart
+from explorer.square.both_ways import BothWays
 from explorer.square.by_place import input_values, kind_of, layer_values, raw
 from explorer.square.frame import Array, Square
 from explorer.square.kept import kept
 from explorer.square.prepare import Prepared, reseed
-from explorer.square.remembered import Remembered
 from explorer.state.state import State
 
 DRAWN = ("step", "pair")  # kinds of places whose values are drawn there
@@ -36,38 +36,27 @@ MOST_VALUES = 2**25  # of all gates of one side together
 GRADIENT_SECONDS = 0.5  # of a forward pass
 
 
-def time_part(
-    p: Prepared,
-    state: State,
-    element: Remembered,
-    layer: Layer,
-    gx: Inputs,
-    answers: Mapping[str, Tensor],
-    rho: Tensor | None,
-) -> TimePart:
-    """Return the part of the square that runs along the steps.
-
-    Args:
-        gx: the moved inputs; answers: {layer: F(rho(g) x)}; rho: rho'(g) F(x) at the layer, or None.
-    """
+def time_part(one: BothWays) -> TimePart:
+    """Return the part of the square that runs along the steps."""
+    p, state, layer, gx = one.p, one.state, one.layer, one.gx
     steps = p.inputs.places
     x, gates = input_values(p, ALL), _own_gates(p)
     sample = p.sample
     times = sample.signals["time"].values if sample is not None and "time" in sample.signals else None
-    order, known = found_at(element.element, steps)
-    moved_gates, gx_raw = _gates(p, answers), raw(gx.x, gx.field, ALL)
+    order, known = found_at(one.element, steps)
+    moved_gates, gx_raw = _gates(p, one.answers), raw(gx.x, gx.field, ALL)
     return TimePart(
         steps=steps, times=None if times is None else np.asarray(times, np.float32),
         names=sample.names if sample is not None else (), kind=kind_of(layer.field, DRAWN),
         x=x, gx=gx_raw, order=order,
-        values=layer_values(p, layer.name, ALL), moved=raw(answers[layer.name], layer.field, ALL),
-        expected=None if rho is None else raw(rho, layer.field, ALL),
-        difference=None if rho is None else raw(rho - answers[layer.name], layer.field, ALL),
+        values=layer_values(p, layer.name, ALL), moved=raw(one.answer, layer.field, ALL),
+        expected=None if one.expected is None else raw(one.expected, layer.field, ALL),
+        difference=None if one.difference is None else raw(one.difference, layer.field, ALL),
         gates=gates, moved_gates=moved_gates, known=known,
         gradient=(_kept_gradient(p, layer, state.node, None) or (None, 0))[0],
-        settlings=settlings(p), attended=attended(p, layer, state.node, order, answers),
-        working=working(p, layer.name, gates, moved_gates, x, gx_raw, answers),
-        written=_own_written(p), moved_written=_written(p, answers[p.trace.output]), writer=p.trace.output,
+        settlings=settlings(p), attended=attended(p, layer, state.node, order, one.answers),
+        working=working(p, layer.name, gates, moved_gates, x, gx_raw, one.answers),
+        written=_own_written(p), moved_written=_written(p, one.answers[p.trace.output]), writer=p.trace.output,
         **_truncated(_kept_gradient(p, layer, state.node, state.truncate) if state.truncate is not None else None),
     )  # fmt: skip
 

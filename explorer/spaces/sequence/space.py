@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     import torch
     from numpy.typing import NDArray
-    from torch import Tensor, nn
+    from torch import nn
 
     from explorer.data.samples import Sample
     from explorer.declare.card import Form
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from explorer.network.layers import Layer
     from explorer.network.recognise import Recognised
     from explorer.square.answer import Answer
+    from explorer.square.both_ways import BothWays
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared
-    from explorer.square.remembered import Remembered
     from explorer.state.state import State
 
 
@@ -143,13 +143,10 @@ class SequenceSpace(Space):
 
         return answer_on_sequence(square, place)
 
-    def part(
-        self, p: Prepared, state: State, element: Remembered, layer: Layer, gx: Inputs, answers: Mapping[str, Tensor],
-        rho: Tensor | None,
-    ) -> object | None:  # fmt: skip
+    def part(self, one: BothWays) -> object | None:
         from explorer.spaces.sequence.part import time_part
 
-        return time_part(p, state, element, layer, gx, answers, rho)
+        return time_part(one)
 
     def refine(self, p: Prepared, state: State, square: Square) -> Iterator[Square]:
         from explorer.spaces.sequence.part import refine_time

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -98,13 +97,11 @@ class RingSpace(Space):
         sites = 0 if part is None else len(part.order)
         return Answer(square.labels, f"site {place} of {sites}" if place is not None else f"mean over {sites} sites")
 
-    def part(
-        self, p: Any, state: Any, element: Any, layer: Any, gx: Any, answers: Mapping[str, Any], rho: Any
-    ) -> RingPart:
-        sites = p.inputs.places
-        order = np.array([element.place_of(k, sites) for k in range(sites)])
-        values = p.values[layer.name].detach().cpu().reshape(len(p.values[layer.name]), -1).numpy().copy()
-        return RingPart(p.x.detach().cpu().numpy().copy(), values, order)
+    def part(self, one: Any) -> RingPart:
+        sites = one.p.inputs.places
+        order = np.array([one.element.place_of(k, sites) for k in range(sites)])
+        values = one.value.detach().cpu().reshape(len(one.value), -1).numpy().copy()
+        return RingPart(one.p.x.detach().cpu().numpy().copy(), values, order)
 
 
 SPACE = RingSpace()
