@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from explorer.declare.params import Param
 
 UNTESTED = 3  # exit code of `check`: no verdict
-VERBS = ("list", "run", "check", "train", "export", "gallery", "bench")
+VERBS = ("list", "inspect", "run", "check", "train", "export", "gallery", "bench")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -72,6 +72,10 @@ def parser() -> argparse.ArgumentParser:
     listing = verbs.add_parser("list", help="what there is")
     listing.add_argument("what", choices=KINDS)
     listing.add_argument("--json", action="store_true")
+
+    inspect = verbs.add_parser("inspect", help="what a model file holds; nothing of it is executed")
+    inspect.add_argument("file", metavar="FILE", help=".py, .safetensors, .pt, .pth, .pt2, .onnx, or a model's folder")
+    inspect.add_argument("--json", action="store_true")
 
     run = verbs.add_parser("run", help="captures, report and pictures of one square", parents=[state])
     run.add_argument("model", metavar="M")
@@ -126,6 +130,8 @@ def main(argv: Sequence[str], doors: Doors) -> int:
                 return _window(args, doors)
             case "list":
                 return listed(args, doors)
+            case "inspect":
+                return _inspect(args)
             case "run":
                 return _run(args, doors)
             case "check":
@@ -292,6 +298,15 @@ def _run(args: argparse.Namespace, doors: Doors) -> int:
         print(json.dumps(report, ensure_ascii=False))
     else:
         print(f"{folder}: report.json, captures.safetensors" + ("" if args.no_pictures else ", pictures"))
+    return 0
+
+
+def _inspect(args: argparse.Namespace) -> int:
+    from explorer.network.files.contents import told
+    from explorer.network.files.looking import contents
+
+    found = contents(args.file)
+    print(json.dumps(found.to_json()) if args.json else told(found))
     return 0
 
 

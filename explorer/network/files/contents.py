@@ -1,0 +1,158 @@
+"""Declare what is known of a model file before anything of it is executed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+# Of what a file can become: looked at alone; its weights read into a network that is trusted; code to be executed.
+Tier = Literal["inspect", "weights", "code"]
+
+
+class FileError(ValueError):
+    """A model file that cannot be read; one sentence, with `where`: the file."""
+
+    def __init__(self, where: str, message: str) -> None:
+        super().__init__(message)
+        self.where = where
+
+
+class Damaged(Exception):
+    """A fault in the content of a file, as a clause; it never leaves this package."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorEntry:
+    """A tensor of a file: its name, shape and type of numbers ("F32", "float32": as the format writes it)."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+
+    @property
+    def numel(self) -> int:
+        count = 1
+        for size in self.shape:
+            count *= size
+        return count
+
+
+@dataclass(frozen=True, slots=True)
+class CallableEntry:
+    """Something in a Python file that may make a network, found without running it.
+
+    Attributes:
+        name: of the class, function or value.
+        line: where it is defined, from 1.
+        kind: "class", "function" or "network", a value that is made when the file is run.
+        needs: the arguments that have no default; with any, it cannot be called as it is.
+        likely: whether it is a class of modules, or a function whose text says that it returns one.
+    """
+
+    name: str
+    line: int
+    kind: str
+    needs: tuple[str, ...] = ()
+    likely: bool = True
+
+    @property
+    def usable(self) -> bool:
+        return not self.needs
+
+
+@dataclass(frozen=True, slots=True)
+class PickledName:
+    """A name that a pickle asks Python for: whether it is called, and what `torch.load(weights_only=True)` makes of it.
+
+    `verdict` is "allowed", "refused" (unknown to torch) or "hostile" (it reaches the system, the files or Python).
+    """
+
+    name: str
+    called: bool
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """A model file as far as it can be known without executing it.
+
+    Attributes:
+        path: of the file or folder.
+        kind: in words, such as "safetensors" or "Python file".
+        tier: how far it can be opened.
+        sha256: of its bytes, in hexadecimal digits; of a folder, those of its weights.
+        size: in bytes.
+        tensors: in the order of the file.
+        callables: that may make a network.
+        names: that its pickles ask for.
+        facts: (what, value) pairs beside.
+        dangers: sentences about what it may do or what is odd; a file without any may still be code.
+        text: of a Python file.
+        error: one sentence when the text is no valid Python.
+        code: (path, sha256) of each file that would be executed, of a Python file and what it imports from its folder.
+    """
+
+    path: str
+    kind: str
+    tier: Tier
+    sha256: str = ""
+    size: int = 0
+    tensors: tuple[TensorEntry, ...] = ()
+    callables: tuple[CallableEntry, ...] = ()
+    names: tuple[PickledName, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    dangers: tuple[str, ...] = ()
+    text: str = ""
+    error: str = ""
+    code: tuple[tuple[str, str], ...] = field(default=())
+
+    @property
+    def numel(self) -> int:
+        """Return how many numbers the tensors hold together."""
+        return sum(tensor.numel for tensor in self.tensors)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {
+            "path": self.path, "kind": self.kind, "tier": self.tier, "sha256": self.sha256, "bytes": self.size,
+            "tensors": [{"name": t.name, "shape": list(t.shape), "dtype": t.dtype} for t in self.tensors],
+            "callables": [
+                {"name": c.name, "line": c.line, "kind": c.kind, "needs": list(c.needs), "likely": c.likely}
+                for c in self.callables
+            ],
+            "names": [{"name": n.name, "called": n.called, "verdict": n.verdict} for n in self.names],
+            "facts": dict(self.facts), "dangers": list(self.dangers), "error": self.error,
+            "code": [{"path": path, "sha256": digest} for path, digest in self.code],
+        }  # fmt: skip
+
+
+TIERS = {
+    "inspect": "it can be looked at, and not opened as a network",
+    "weights": "its numbers can be read into a network; nothing in it is executed",
+    "code": "opening it executes code, with all that you may do on this computer",
+}
+MOST_LINES = 40  # tensors that are printed
+
+
+def told(contents: Contents) -> str:
+    """Return what is known of a file, as lines for a terminal."""
+    lines = [contents.path, f"  {contents.kind}, {contents.size:,} bytes, sha256 {contents.sha256}"]
+    lines.append(f"  {contents.tier}: {TIERS[contents.tier]}")
+    lines += [f"  {what}: {value}" for what, value in contents.facts]
+    if contents.error:
+        lines.append(f"  error: {contents.error}")
+    lines += [f"  danger: {danger}" for danger in contents.dangers]
+    for entry in contents.callables:
+        needs = f", needs {', '.join(entry.needs)}" if entry.needs else ""
+        lines.append(f"  {entry.kind} {entry.name} (line {entry.line}{needs})")
+    for name in contents.names:
+        lines.append(f"  pickle {'calls' if name.called else 'names'} {name.name}: {name.verdict}")
+    if contents.tensors:
+        lines.append(f"  {len(contents.tensors)} tensors, {contents.numel:,} numbers")
+        width = min(60, max(len(t.name) for t in contents.tensors[:MOST_LINES]))
+        for t in contents.tensors[:MOST_LINES]:
+            lines.append(f"    {t.name:<{width}}  {t.dtype}  {'x'.join(map(str, t.shape)) or 'scalar'}")
+        if len(contents.tensors) > MOST_LINES:
+            lines.append(f"    … and {len(contents.tensors) - MOST_LINES} more (--json has all)")
+    # what a file calls its tensors is not for the terminal to obey
+    return "\n".join("".join(c if c.isprintable() else "�" for c in line) for line in lines)
