@@ -245,6 +245,8 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
 
         args.opened = load_session(Path(args.session))
         state = args.opened.state
+        for name in () if args.trust else (state.model, *state.compared):
+            _refuse_code(name)
     else:
         more = {"compare": args.compare, "layer": args.layer, "orbit": args.orbit, "node": args.node}
         state = _state(args, doors, **more, truncate=args.truncate)
@@ -260,6 +262,19 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
         if args.data not in samples() and not Path(args.data).is_file():
             find_sample(args.data, args.seed)
     return doors.window(_engine(args, doors), state, args)
+
+
+def _refuse_code(name: str) -> None:
+    """Raise when a model that a session names would execute a file: opening a session is no word of trust."""
+    path = Path(name.partition(".py:")[0] + ".py").expanduser()
+    if ".py:" not in name or not path.is_file():
+        return
+    from explorer.network.files.looking import digest_of
+
+    raise BadInput(
+        f"the session shows a model of {path} (sha256 {digest_of(path)}), which is code and not trusted: "
+        "add --trust, or open the session in the window, which asks"
+    )
 
 
 def _believable(name: str, args: argparse.Namespace, doors: Doors) -> None:

@@ -18,7 +18,9 @@ from explorer.data.finding import find_sample, fitted, samples, split_part
 from explorer.data.samples import Sample
 from explorer.declare.card import Card, ModelInfo
 from explorer.declare.space import kinds, space_of, space_of_kind, spaces
+from explorer.network.files.trust import Trust
 from explorer.network.loading import (
+    PARTLY,
     WEIGHTS_MARK,
     ModelError,
     card_source,
@@ -46,12 +48,12 @@ class LocalEngine:
 
     Args:
         cards: the built-in models by name.
-        trust: whether Python files named as models may be executed.
+        trust: whether Python files named as models may be executed, or which of them.
     """
 
-    def __init__(self, cards: Mapping[str, Card], trust: bool = False) -> None:
+    def __init__(self, cards: Mapping[str, Card], trust: bool | Trust = False) -> None:
         self.cards = dict(cards)
-        self.trust = trust
+        self.trust = trust if isinstance(trust, Trust) else Trust(everything=trust)
         self._models: OrderedDict[object, tuple[nn.Module, tuple[str, ...]]] = OrderedDict()
         self._samples: OrderedDict[object, Sample] = OrderedDict()
         self._prepared: OrderedDict[object, Prepared] = OrderedDict()
@@ -206,8 +208,12 @@ class LocalEngine:
         for name in [state.model, *state.compared]:
             yield from orbit(self.prepared(state, name), state)
 
-    def open(self, path: str, state: State) -> dict[str, object]:
+    def open(self, path: str, state: State, into: str = "", partly: bool = False) -> dict[str, object]:
         """Return the changes of State that opening a file means: weights are put into the model in use.
+
+        Args:
+            into: the model that they are put into, instead of the one in use.
+            partly: put in what fits, and leave the rest fresh.
 
         Raises:
             ModelError: the file is no weights, does not fit, or is code, which is not executed unasked.
@@ -215,10 +221,20 @@ class LocalEngine:
         file = Path(path)
         if file.suffix == ".py":
             raise ModelError(path, f"{file.name} is Python code: start with --model {path}:CALLABLE --trust to run it")
-        base, _ = split_name(state.model)
-        name = f"{base}{WEIGHTS_MARK}{file}"
-        load_model(self.card(name), dict(state.params))  # says now what does not fit
-        return {"model": name, "params": state.params, "layer": state.layer}
+        base, _ = split_name(into or state.model)
+        name = f"{base}{WEIGHTS_MARK}{PARTLY if partly else ''}{file}"
+        same = base == split_name(state.model)[0]
+        load_model(self.card(name), dict(state.params) if same else {})  # says now what does not fit
+        return {"model": name, "params": state.params, "layer": state.layer} if same else {"model": name}
+
+    def open_model(self, name: str) -> dict[str, object]:
+        """Return the changes of State that show a model of that name, made once to see that it can be.
+
+        Raises:
+            ModelError: it cannot be made, or is code that is not trusted.
+        """
+        load_model(self.card(name))
+        return {"model": name}
 
     def export_data(self, state: State, path: str) -> tuple[str, ...]:
         """Write the sample as it was read, in the format of the path's ending; return notes of what was left out.

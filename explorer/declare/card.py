@@ -42,6 +42,7 @@ class Card:
         input: what the network eats.
         domain: the kind of data it lives on, such as "grid", "graph" or "set"; that of `input` if empty.
         weights: file name in resources/weights of the trained parameters, or None.
+        weights_partly: whether tensors of a person's own weights that do not fit are passed over.
         labels: names of the outputs, in order, or empty.
         params: what can be set when building (depth, step size, pooling, ...); each becomes a control.
         sample: the sample shown first.
@@ -63,6 +64,7 @@ class Card:
     input: Form = field(kw_only=True)
     domain: str = ""
     weights: str | None = None
+    weights_partly: bool = False
     labels: tuple[str, ...] = ()
     params: tuple[Param, ...] = ()
     sample: str = "digit-3"

@@ -28,6 +28,9 @@ from torch import Tensor, nn
 
 from explorer.declare.card import Card, ModelInfo
 from explorer.declare.space import spaces
+from explorer.network.files.importing import FromText, import_as_text
+from explorer.network.files.python_text import code_files
+from explorer.network.files.trust import Trust
 from explorer.network.recognise import Recognised
 from explorer.work.places import RESOURCES
 
@@ -35,6 +38,9 @@ WEIGHTS_MARK = "@"  # "d4-cnn@my.safetensors": that card with the parameters of 
 WEIGHTS = RESOURCES / "weights"
 # a folder's name may hold an @ as well
 _NAME = re.compile(r"(?P<base>.+\.py:[^@:/\\]*|[^@/\\]+)(?:@(?P<weights>.+))?", re.DOTALL)
+
+
+PARTLY = "partly:"  # "d4-cnn@partly:my.safetensors": what fits of them
 
 
 class ModelError(ValueError):
@@ -45,13 +51,17 @@ class ModelError(ValueError):
         self.where = where
 
 
+class Untrusted(ModelError):
+    """A Python file that nobody has said may be executed."""
+
+
 def split_name(name: str) -> tuple[str, str]:
     """Return (model, weights file or "") of a model's name: "d4-cnn@my.safetensors" or "net.py:Net@my.safetensors"."""
     found = _NAME.fullmatch(name)
-    return (found["base"], found["weights"] or "") if found else (name, "")
+    return (found["base"], (found["weights"] or "").removeprefix(PARTLY)) if found else (name, "")
 
 
-def find_card(name: str, cards: Mapping[str, Card], trust: bool = False) -> Card:
+def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False) -> Card:
     """Return the card called `name`, or one made for "file.py:callable"; with "@file", with the weights of that file.
 
     Raises:
@@ -62,9 +72,9 @@ def find_card(name: str, cards: Mapping[str, Card], trust: bool = False) -> Card
     base, weights = split_name(name)
     if weights:
         card = find_card(base, cards, trust)
-        return replace(
-            card, name=name, title=f"{card.title}, {Path(weights).name}", weights=str(Path(weights).resolve())
-        )
+        file = Path(weights).expanduser().resolve()
+        partly = name.removeprefix(base).startswith(WEIGHTS_MARK + PARTLY)
+        return replace(card, name=name, title=f"{card.title}, {file.name}", weights=str(file), weights_partly=partly)
     path, colon, attribute = base.rpartition(":")
     if colon and path.endswith(".py"):
         return replace(file_card(Path(path).expanduser(), attribute, trust), name=name)
@@ -87,7 +97,7 @@ def find_card(name: str, cards: Mapping[str, Card], trust: bool = False) -> Card
     raise ModelError(name, f"there is no model {name!r}; {hint}")
 
 
-def file_card(path: Path, attribute: str, trust: bool) -> Card:
+def file_card(path: Path, attribute: str, trust: bool | Trust) -> Card:
     """Return a card for a callable in a Python file: a function or class that makes an nn.Module, or a module.
 
     The file may say INPUT_SHAPE = (channels, height, width), None for any size, and LABELS, the names of the outputs.
@@ -101,8 +111,8 @@ def file_card(path: Path, attribute: str, trust: bool) -> Card:
     where = str(path)
     if not path.is_file():
         raise ModelError(where, f"there is no file {path}")
-    if not trust:
-        raise ModelError(where, f"{path} is Python code, which would be executed: add --trust if you trust it")
+    if not (trust.allows(path) if isinstance(trust, Trust) else trust):
+        raise Untrusted(where, f"{path} is Python code, which would be executed: add --trust if you trust it")
     if not attribute.isidentifier():
         raise ModelError(where, f"{attribute!r} after the colon must be the name of a callable in {path}")
     module = _executed(path)
@@ -148,7 +158,8 @@ def _executed(path: Path) -> ModuleType:
     """Run a Python file as a module of its own, with its folder importable, as `python file.py` has it."""
     digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
     name = "equiscope_user_" + re.sub(r"\W", "_", path.stem) + "_" + digest
-    spec = importlib.util.spec_from_file_location(name, path)
+    import_as_text({Path(file).parent for file, _ in code_files(path)})
+    spec = importlib.util.spec_from_file_location(name, path, loader=FromText(name, str(path)))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and inspect look there
@@ -206,7 +217,7 @@ def load_model(
     path = weights or (WEIGHTS / card.weights if card.weights else None)
     if path is not None:
         # a person's own file has to fit; shipped weights may leave what a parameter has reshaped as it is
-        for note in load_weights(model, path, strict=path.parent != WEIGHTS):
+        for note in load_weights(model, path, strict=path.parent != WEIGHTS and not card.weights_partly):
             tell(note)
     return model.eval()
 
@@ -253,6 +264,8 @@ def load_weights(model: nn.Module, path: Path, strict: bool = True) -> tuple[str
         counts = f"{len(misfits)} do not fit and {len(missing)} are missing"
         raise ModelError(str(path), f"{path.name}: the tensor {first!r} {what}; of {len(own)} tensors {counts}")
     fitting = {k: v for k, v in tensors.items() if k not in misfits}
+    if not fitting and own and path.parent != WEIGHTS:
+        raise ModelError(str(path), f"{path.name}: none of its {len(tensors)} tensors fits this network")
     model.load_state_dict(fitting, strict=False)
     fresh = [k for k in own if k not in fitting]
     if not fresh:

@@ -9,6 +9,7 @@ import tokenize
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.machinery import all_suffixes
 from pathlib import Path
 
 from explorer.network.files.contents import CallableEntry, Damaged
@@ -85,9 +86,9 @@ def code_files(path: Path) -> tuple[tuple[str, str], ...]:
         if here in found:
             continue
         try:
-            data = _data(here)
-            found[here] = hashlib.sha256(data).hexdigest()
-            tree = _parsed(data)
+            with here.open("rb") as file:
+                found[here] = hashlib.file_digest(file, "sha256").hexdigest()
+            tree = _parsed(_data(here))
         except (OSError, Damaged, SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         waiting += [file for module in _imported(tree, here, folder) for file in _file_of(module, folder)]
@@ -109,13 +110,14 @@ def _parsed(text: str | bytes) -> ast.Module:
 
 
 def _file_of(module: str, folder: Path) -> Iterator[Path]:
-    """Yield the files that an import of a module runs, of those in the folder."""
+    """Yield the files that an import of a module runs, of those in the folder; compiled ones too."""
     parts = module.split(".")
     for k in range(1, len(parts) + 1):
         base = folder.joinpath(*parts[:k])
-        for file in (base / "__init__.py", base.with_name(f"{base.name}.py")):
-            if file.is_file():
-                yield file.resolve()
+        for suffix in all_suffixes():
+            for file in (base / f"__init__{suffix}", base.with_name(base.name + suffix)):
+                if file.is_file():
+                    yield file.resolve()
 
 
 def _imported(tree: ast.Module, path: Path, folder: Path) -> Iterator[str]:

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from explorer.data.finding import find_sample
 from explorer.declare.elements import Step
+from explorer.state.session import save_session
 from explorer.state.state import State
 from tests.explorer.command_line import HEAD, refused
 from tests.explorer.small_cards import CARDS
@@ -480,3 +481,20 @@ def test_the_program_as_a_process() -> None:
         [sys.executable, "main.py", "check", "no-such-model"], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
+
+
+# what a model file holds, and sessions that would execute one -----------------------------------------------------
+def test_a_file_is_inspected(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text("raise SystemExit('executed')\n")
+    said = run("inspect", path, "--json")
+    assert said.code == 0 and said.json["tier"] == "code" and said.json["kind"] == "Python file"
+    assert "code: opening it executes code" in run("inspect", path).out
+    refused(run("inspect", tmp_path / "no.pt"), "no.pt", "not there")
+
+
+def test_a_session_never_executes_a_file(run: Any, tmp_path: Path) -> None:
+    path, session = tmp_path / "net.py", tmp_path / "s.json"
+    path.write_text("raise SystemExit('executed')\n")
+    save_session(session, State(f"{path}:net"))
+    refused(run("--session", session), "not trusted", "sha256", str(path))
