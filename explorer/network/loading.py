@@ -55,6 +55,10 @@ class Untrusted(ModelError):
     """A Python file that nobody has said may be executed."""
 
 
+class Misfit(ModelError):
+    """Weights of which some fit the network and others do not."""
+
+
 def split_name(name: str) -> tuple[str, str]:
     """Return (model, weights file or "") of a model's name: "d4-cnn@my.safetensors" or "net.py:Net@my.safetensors"."""
     found = _NAME.fullmatch(name)
@@ -262,7 +266,8 @@ def load_weights(model: nn.Module, path: Path, strict: bool = True) -> tuple[str
         else:
             what = "is none of this network"
         counts = f"{len(misfits)} do not fit and {len(missing)} are missing"
-        raise ModelError(str(path), f"{path.name}: the tensor {first!r} {what}; of {len(own)} tensors {counts}")
+        kind = Misfit if len(missing) < len(own) else ModelError
+        raise kind(str(path), f"{path.name}: the tensor {first!r} {what}; of {len(own)} tensors {counts}")
     fitting = {k: v for k, v in tensors.items() if k not in misfits}
     if not fitting and own and path.parent != WEIGHTS:
         raise ModelError(str(path), f"{path.name}: none of its {len(tensors)} tensors fits this network")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import keyword
 import re
+from collections.abc import Iterator
 
 from widgets.base import theme
 from widgets.base.theme import DARK
@@ -28,20 +29,26 @@ def colours() -> dict[str, str]:
             "keyword": "#0b55a5", "name": "#7a3e9d"}  # fmt: skip
 
 
-def python_as_html(source: str) -> str:
-    """Return `source` as spans inside one <pre>; also for source that is cut off or no Python at all."""
-    inks, made, at, before = colours(), [], 0, ""
+def python_spans(source: str) -> Iterator[tuple[int, int, str]]:
+    """Yield (start, end, kind) of each token that has a colour; also for source that is cut off or no Python at all."""
+    before = ""
     for match in _TOKEN.finditer(source):
         kind, text = match.lastgroup or "", match.group()
-        made.append(html.escape(source[at : match.start()]))
-        at = match.end()
         if kind == "word":
             # of the names, the one being defined is the one worth finding
             defined = "name" if before in ("def", "class") else ""
             kind = "keyword" if keyword.iskeyword(text) or text == "self" else defined
             before = text
-        ink = inks.get(kind)
-        shown = html.escape(text)
-        made.append(f'<span style="color:{ink}">{shown}</span>' if ink else shown)
+        if kind:
+            yield match.start(), match.end(), kind
+
+
+def python_as_html(source: str) -> str:
+    """Return `source` as spans inside one <pre>."""
+    inks, made, at = colours(), [], 0
+    for start, end, kind in python_spans(source):
+        made.append(html.escape(source[at:start]))
+        made.append(f'<span style="color:{inks[kind]}">{html.escape(source[start:end])}</span>')
+        at = end
     made.append(html.escape(source[at:]))
     return f"<pre>{''.join(made)}</pre>"

@@ -21,7 +21,7 @@ from explorer.square.frame import Failure, Frame, LayerInfo, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.random_element import random_steps
 from explorer.state.resolve import resolve
-from explorer.state.session import SessionError, is_session, load_session
+from explorer.state.session import Session, SessionError, is_session, load_session
 from explorer.state.state import History, State
 from widgets.base.kinds_of_data import one_of
 from widgets.base.view import Wish
@@ -44,6 +44,7 @@ class Controller(QObject):
     busy = Signal(object)  # Busy
     played = Signal(object)  # whether the orbit is playing
     session_opened = Signal(object, str)  # Session, path
+    code_asked = Signal(object, str)  # Session whose models are made by files, path: whoever hears of it asks
     log = Signal(str, str)  # "info", "warning" or "error"; a line
 
     _delivered = Signal(object)  # from the worker thread
@@ -233,6 +234,13 @@ class Controller(QObject):
         except (SessionError, OSError) as error:
             self._fail(failure_of(error, self.state))
             return
+        if any(".py:" in name for name in (session.state.model, *session.state.compared)):
+            self.code_asked.emit(session, path)  # a session never runs code by itself
+        else:
+            self.take_session(session, path)
+
+    def take_session(self, session: Session, path: str) -> None:
+        """Go to the state of a session, whose code may run."""
         self.open_state(session.state)
         self.session_opened.emit(session, path)
         self.log.emit("info", f"opened {path}")

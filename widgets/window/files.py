@@ -18,6 +18,7 @@ from widgets.base import theme
 from widgets.base.kinds_of_data import lessons_of
 from widgets.base.menus import empty
 from widgets.base.view import View
+from widgets.window.opening.models import FILTER, Models, takes
 from widgets.window.recording import Recorder, Turntable
 from widgets.window.shell import Shell
 
@@ -37,6 +38,9 @@ class Files(QObject):
         super().__init__(shell)
         self._shell = shell
         self._controller = shell.controller
+        self.models = Models(shell)
+        self.models.data_found.connect(self._open_data)
+        self._controller.code_asked.connect(self.models.session)
         self.session_path = ""
         self._recorder: Recorder | None = None
         self._turntable: Turntable | None = None
@@ -62,12 +66,23 @@ class Files(QObject):
         if path := self.ask_open("Open data", f"{data}All files (*)"):
             self.open(path)
 
+    def open_model(self) -> None:
+        if path := self.ask_open("Open model", FILTER):
+            self._shell.settings.setValue("folder", str(Path(path).parent))
+            self.models.open(path)
+
     def ask_session(self) -> None:
         if path := self.ask_open("Open session", f"{SESSIONS};;All files (*)"):
             self.open(path)
 
     def open(self, path: str) -> None:
         """Open whatever it is, and remember it."""
+        if takes(path):
+            self.models.open(path, as_model=False)
+        else:
+            self._open_data(path)
+
+    def _open_data(self, path: str) -> None:
         self.remember(path)
         self._controller.open_path(path)
 

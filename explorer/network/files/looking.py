@@ -123,7 +123,7 @@ def _python(path: Path) -> Contents:
     own = [Path(file).name for file, _ in code[1:]]
     facts = list(found.constants)
     if own:
-        facts.append(("imports of its folder", ", ".join(own)))
+        facts.append(("runs as well, from its folder", ", ".join(own)))
     return Contents(
         str(path), "Python file", "code", callables=found.callables, facts=tuple(facts), dangers=found.reaches,
         text=found.text, error=found.error, code=code,

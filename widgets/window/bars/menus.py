@@ -96,9 +96,16 @@ class Menus(QObject):
     def _fill_file(self, menu: QMenu) -> None:
         files = self._files
         self.add(menu, "open", "&Open data…", files.open_data, "Ctrl+O", "open", tip="Open an image or a field")
+        self.add(
+            menu, "open_model", "Open &model…", files.open_model, "Ctrl+Shift+M",
+            tip="Look at a model file without running it, then open it: .py, .safetensors, .pt, .pt2, .onnx",
+        )  # fmt: skip
         self.recent = menu.addMenu("Open &recent")
         self.recent.aboutToShow.connect(lambda: files.fill_recent(self.recent))
         files.fill_recent(self.recent)
+        self.recent_models = menu.addMenu("Recent mo&dels")
+        self.recent_models.aboutToShow.connect(lambda: files.models.fill_recent(self.recent_models))
+        files.models.fill_recent(self.recent_models)
         self.add(
             menu, "next_part", "&Next in the data", partial(self._controller.go_on, 1), "N",
             tip="The next of several sequences in the data",

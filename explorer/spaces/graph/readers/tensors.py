@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from explorer.data.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
+from explorer.network.files.looking import tensor_names
 from explorer.spaces.graph.readers.arrays import found_in_arrays
 from explorer.spaces.graph.readers.assembly import sample_of
 
@@ -114,4 +115,11 @@ def _read(path: Path) -> Sample:
         return sample_of(path, found_in_arrays(arrays))
 
 
-READER = Reader("tensors", "Graph as tensors (safetensors, pt)", (".safetensors", ".pt"), "graph", _sniff, _read)
+def _fits(path: Path) -> bool:
+    """Say whether a file of tensors has edges, and is no file of weights."""
+    names = tensor_names(path) if path.suffix.lower() in _ENDINGS else ()
+    return any(name.rpartition(".")[2] == "edge_index" for name in names)
+
+
+_ENDINGS = (".safetensors", ".pt")
+READER = Reader("tensors", "Graph as tensors (safetensors, pt)", _ENDINGS, "graph", _sniff, _read, fits=_fits)

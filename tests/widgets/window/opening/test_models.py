@@ -1,0 +1,270 @@
+"""Opening models of a person's own in a real window: nothing runs before the answer, and each answer is kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QMenu
+from pytestqt.qtbot import QtBot
+from safetensors.torch import load_file, save_file
+
+from explorer.app.engine import LocalEngine
+from explorer.network.files.trust import remembered
+from explorer.state.session import save_session
+from explorer.state.state import State
+from tests.explorer.small_cards import CARDS
+from tests.widgets.parts.windows import Open, settle
+from widgets.base import theme
+from widgets.window.main_window import MainWindow
+from widgets.window.opening.page import ModelPage
+
+NET = """
+from pathlib import Path
+import torch
+from torch import nn
+
+INPUT_SHAPE = (1, None, None)
+Path(MARK).write_text("ran")
+
+
+class Deep(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 3, 3, padding=1)
+
+    def forward(self, x):
+        return self.conv(x).relu()
+
+
+def wrong():
+    return 5
+"""
+LONG_MS = 30_000
+
+
+@pytest.fixture(autouse=True)
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("EQUISCOPE_CONFIG", str(tmp_path / "config"))
+    return tmp_path / "config"
+
+
+@pytest.fixture
+def start() -> Callable[[], LocalEngine]:
+    return lambda: LocalEngine(CARDS)
+
+
+@pytest.fixture
+def mark(tmp_path: Path) -> Path:
+    """Name a file that the network's own file writes when it is executed."""
+    return tmp_path / "ran.txt"
+
+
+@pytest.fixture
+def net(tmp_path: Path, mark: Path) -> Path:
+    path = tmp_path / "net.py"
+    path.write_text(NET.replace("MARK", repr(str(mark))))
+    return path
+
+
+@pytest.fixture
+def window(open_window: Open) -> MainWindow:
+    return open_window(State("fine", device="cpu"))
+
+
+def page_of(qtbot: QtBot, window: MainWindow) -> ModelPage:
+    qtbot.waitUntil(lambda: window.files.models.page is not None, timeout=LONG_MS)
+    page = window.files.models.page
+    assert page is not None
+    return page
+
+
+def gone(qtbot: QtBot, window: MainWindow) -> None:
+    qtbot.waitUntil(lambda: window.files.models.page is None, timeout=LONG_MS)
+    settle(qtbot, window)
+
+
+def drop(window: MainWindow, path: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    modifiers, buttons = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
+    window.dropEvent(QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, data, buttons, modifiers))
+
+
+def pick(page: ModelPage, name: str) -> None:
+    rows = [k for k in range(page.callables.count()) if page.callables.item(k).text().startswith(name)]
+    page.callables.setCurrentRow(rows[0])
+
+
+def test_a_dropped_file_is_shown_asked_about_and_opened(
+    qtbot: QtBot, window: MainWindow, net: Path, mark: Path
+) -> None:
+    drop(window, net)
+    page = page_of(qtbot, window)
+    assert page.isVisible() and "class Net(nn.Module)" in page.source.toPlainText() and page.source.isReadOnly()
+    assert page.chosen == "Net" and page.go.text() == "Run this code"
+    assert page.cancel.isDefault() and not page.go.isDefault()  # Return is the careful answer
+    deep = next(page.callables.item(k) for k in range(3) if page.callables.item(k).text().startswith("Deep"))
+    assert not deep.flags() & Qt.ItemFlag.ItemIsEnabled and "needs channels" in deep.text()
+    assert not mark.exists() and not remembered()
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    gone(qtbot, window)
+    assert mark.exists() and window.controller.state.model == f"{net}:Net"
+    assert "conv" in [layer.name for layer in window.controller.frame.squares[0].layers]  # type: ignore[union-attr]
+    assert list(remembered().values()) == ["net.py"]
+    menu = QMenu()
+    window.files.models.fill_recent(menu)
+    assert menu.actions()[0].text() == "Net in net.py" and menu.actions()[0].isEnabled()
+
+
+def test_cancel_runs_nothing_and_trusts_nothing(qtbot: QtBot, window: MainWindow, net: Path, mark: Path) -> None:
+    drop(window, net)
+    page = page_of(qtbot, window)
+    qtbot.keyClick(page, Qt.Key.Key_Return)
+    gone(qtbot, window)
+    assert not mark.exists() and not remembered() and window.controller.state.model == "fine"
+
+
+def test_the_same_content_is_asked_about_once(qtbot: QtBot, window: MainWindow, net: Path) -> None:
+    window.files.models.open(str(net))
+    qtbot.mouseClick(page_of(qtbot, window).go, Qt.MouseButton.LeftButton)
+    gone(qtbot, window)
+    window.controller.set_model("fine")
+    settle(qtbot, window)
+    window.files.models.reopen(f"{net}:Net")  # as the menu of recent models does
+    qtbot.waitUntil(lambda: window.controller.state.model == f"{net}:Net", timeout=LONG_MS)
+    settle(qtbot, window)
+    assert window.files.models.page is None
+    window.files.models.open(str(net))  # to choose another callable, without another question
+    page = page_of(qtbot, window)
+    assert page.go.text() == "Open" and page.go.isDefault()
+    page.reject()
+    net.write_text(net.read_text() + "\n# changed\n")
+    window.files.models.reopen(f"{net}:Net")
+    assert page_of(qtbot, window).go.text() == "Run this code"
+
+
+def test_what_goes_wrong_is_said_on_the_page(qtbot: QtBot, window: MainWindow, net: Path) -> None:
+    net.write_text(NET.replace("MARK", "''").replace("import torch\n", "import nothing_of_this_name\n"))
+    window.files.models.open(str(net))
+    page = page_of(qtbot, window)
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(page.problem.isVisible, timeout=LONG_MS)
+    assert "nothing_of_this_name" in page.problem.text() and "(line 3)" in page.problem.text()
+    assert "\n" not in page.problem.text() and window.controller.state.model == "fine"
+    assert page.go.isEnabled()  # to try again
+
+
+def test_a_callable_that_makes_no_network_is_named(qtbot: QtBot, window: MainWindow, net: Path) -> None:
+    window.files.models.open(str(net))
+    page = page_of(qtbot, window)
+    pick(page, "wrong")
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(page.problem.isVisible, timeout=LONG_MS)
+    assert "wrong in" in page.problem.text() and "int" in page.problem.text()
+    pick(page, "Net")
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    gone(qtbot, window)
+    assert window.controller.state.model == f"{net}:Net"
+
+
+def test_a_syntax_error_is_said_with_its_line(qtbot: QtBot, window: MainWindow, net: Path) -> None:
+    net.write_text("x = 1\ndef f(:\n")
+    window.files.models.open(str(net))
+    page = page_of(qtbot, window)
+    assert page.problem.isVisible() and "line 2" in page.problem.text() and not page.go.isEnabled()
+
+
+def test_weights_are_loaded_and_those_that_fit_in_part(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    tensors = CARDS["fine"].build().state_dict()
+    path = tmp_path / "w.safetensors"
+    save_file({k: v.clone() + 1 for k, v in tensors.items()}, path)
+    drop(window, path)
+    page = page_of(qtbot, window)
+    assert page.tensors.topLevelItemCount() == len(tensors) and page.go.text() == "Load weights"
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    gone(qtbot, window)
+    assert window.controller.state.model == f"fine@{path}"
+    first = next(iter(tensors))
+    held = load_file(path)
+    held[first] = torch.zeros(99)
+    other = tmp_path / "other.safetensors"
+    save_file(held, other)
+    drop(window, other)
+    page = page_of(qtbot, window)
+    assert not page.partly.isVisible()
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(page.partly.isVisible, timeout=LONG_MS)
+    assert repr(first) in page.problem.text() and "(99,)" in page.problem.text()
+    page.partly.setChecked(True)
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    gone(qtbot, window)
+    assert window.controller.state.model == f"fine@partly:{other}"
+    assert any("untrained are" in note for note in window.controller.frame.model_notes)  # type: ignore[union-attr]
+
+
+class Attack:
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return os.system, (f"touch {self.mark}",)
+
+
+def test_a_hostile_checkpoint_is_shown_and_not_opened(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, mark: Path
+) -> None:
+    path = tmp_path / "evil.pt"
+    torch.save({"w": torch.zeros(2), "x": Attack(mark)}, path)
+    drop(window, path)
+    page = page_of(qtbot, window)
+    assert "posix.system" in page.told.text() and not page.go.isVisible() and page.cancel.text() == "Close"
+    page.reject()
+    gone(qtbot, window)
+    assert not mark.exists()
+
+
+def test_a_damaged_file_is_one_sentence(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    path = tmp_path / "bad.onnx"
+    path.write_bytes(b"nothing of the kind")
+    drop(window, path)
+    qtbot.waitUntil(window.infobar.isVisible, timeout=LONG_MS)
+    assert "bad.onnx cannot be read as a model" in window.infobar.text.text() and window.files.models.page is None
+
+
+def test_a_session_asks_before_a_file_runs(
+    qtbot: QtBot, window: MainWindow, net: Path, mark: Path, tmp_path: Path
+) -> None:
+    session = tmp_path / "s.json"
+    save_session(session, State(f"{net}:Net", layer="conv", device="cpu"))
+    window.files.open(str(session))
+    page = page_of(qtbot, window)
+    assert page.chosen == "Net" and not mark.exists() and window.controller.state.model == "fine"
+    assert page.found.sha256 in page._heading.text() and "s.json" in page._heading.text()
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    gone(qtbot, window)
+    qtbot.waitUntil(lambda: window.controller.state.layer == "conv", timeout=LONG_MS)
+    assert window.controller.state.model == f"{net}:Net"
+
+
+def test_lines_are_numbered_and_coloured_in_both_themes(qtbot: QtBot, window: MainWindow, net: Path) -> None:
+    window.files.models.open(str(net))
+    page = page_of(qtbot, window)
+    inks = []
+    for name in ("light", "dark"):
+        theme.use(name)
+        block = page.source.document().findBlockByNumber(9)
+        assert block.text().startswith("class Deep")
+        inks.append([one.format.foreground().color().name() for one in block.layout().formats()])
+        assert page.source.numbers_width() > 20
+    assert len(inks[0]) == 2 and inks[0] != inks[1]  # "class" and the name, in the colours of the theme

@@ -1,0 +1,268 @@
+"""Open models of a person's own: look on the worker thread, ask on one page, then show them like built-in ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QMenu
+
+from explorer.app.failures import sentence
+from explorer.network.files.contents import Contents
+from explorer.network.files.trust import remember, remembered
+from explorer.state.session import Session
+from explorer.work.progress import Cancelled
+from widgets.window.opening.page import ModelPage
+from widgets.window.shell import Shell
+
+MOST_RECENT = 10
+CODE = ".py:"  # in the name of a model that is made by a Python file
+# of these, .pt and .safetensors may also be data: a look inside tells
+ENDINGS = (".py", ".safetensors", ".pt", ".pth", ".pt2", ".onnx", ".bin", ".ckpt", ".pkl", ".pickle", ".ts")
+FILTER = f"Models ({' '.join(f'*{e}' for e in ENDINGS)} config.json);;All files (*)"
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A file as the worker has found it: data, or a model whose code may be trusted already."""
+
+    found: Contents | None
+    trusted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A model that could not be opened: one sentence, and whether weights were there that do not fit."""
+
+    sentence: str
+    misfit: bool = False
+
+
+def takes(path: str) -> bool:
+    """Return whether a file or folder is looked at as a model."""
+    return Path(path).is_dir() or Path(path).suffix.lower() in ENDINGS
+
+
+class Models(QObject):
+    """Has at most one page open."""
+
+    data_found = Signal(str)  # the path of what was no model
+
+    def __init__(self, shell: Shell) -> None:
+        super().__init__(shell)
+        self._shell, self._controller = shell, shell.controller
+        self.page: ModelPage | None = None
+
+    # opening ----------------------------------------------------------------------------------------------
+    def open(self, path: str, chosen: str = "", as_model: bool = True) -> None:
+        """Look at a file and show its page; `chosen` is a callable of it that was opened before.
+
+        Args:
+            as_model: the person has said that it is a model; a file that may be data as well is data otherwise.
+        """
+        given = Path(path)
+        path = str(given.parent if given.name == "config.json" else given)
+
+        def then(looked: Looked) -> None:
+            if looked.found is None:
+                self.data_found.emit(path)
+            elif looked.trusted and chosen:
+                self._run(looked.found, chosen, self._shown, None)
+            else:
+                self._ask(looked, chosen)
+
+        self._look(path, then, as_model)
+
+    def _look(self, path: str, then: Callable[[Looked], None], as_model: bool = True) -> None:
+        def work(engine: Any) -> Looked:
+            from explorer.data.opening import readers
+            from explorer.network.files.looking import contents
+
+            ending = Path(path).suffix.lower()
+            # a file of this ending is data only where a reader finds in it what it reads
+            fits = [r.fits for r in readers().values() if r.fits is not None and ending in r.extensions]
+            if not as_model and Path(path).is_file() and any(fit(Path(path)) for fit in fits):
+                return Looked(None)
+            found = contents(path)
+            known = remembered()
+            everything = bool(getattr(getattr(engine, "trust", None), "everything", False))
+            return Looked(found, everything or (bool(found.code) and all(digest in known for _, digest in found.code)))
+
+        self._controller.do(work, f"Looking at {Path(path).name}…", then)
+
+    def _ask(self, looked: Looked, chosen: str = "", why: str = "", go_on: Callable[[], None] | None = None) -> None:
+        """Show the page of a file; `go_on` is done in place of showing the model, once its code may run."""
+        assert looked.found is not None
+        if self.page is not None:
+            self.page.close()
+        page = ModelPage(self._shell, looked.found, looked.trusted, chosen, why, self._targets())
+        then = self._shown if go_on is None else lambda changes, name: go_on()
+        page.accepted_code.connect(partial(self._accept, page, then))
+        page.accepted_weights.connect(partial(self._load, page))
+        page.finished.connect(self._closed)
+        self.page = page
+        page.open()
+
+    def _closed(self) -> None:
+        self.page = None
+
+    def _targets(self) -> list[tuple[str, str]]:
+        """Return the (name, title) of the models that weights can go into: the one in use, then own ones."""
+        state, info = self._controller.state, self._controller.info
+        title = info.title if info is not None else _short(state.model)
+        own = [(name, _short(name)) for name in self.recent() if CODE in name and name != state.model]
+        return [("", f"{title} (in use)"), *own]
+
+    # deciding ---------------------------------------------------------------------------------------------
+    def _accept(self, page: ModelPage, then: Callable[[Any, str], None], chosen: str, follow: bool) -> None:
+        """Remember that this content may run, and run it."""
+        try:
+            remember(page.found.code)
+        except OSError as error:
+            self._controller.log.emit("warning", f"what you trust is not remembered: {sentence(error)}")
+        page.now_trusted()
+        self._run(page.found, chosen, then, page, follow)
+
+    def _run(
+        self, found: Contents, chosen: str, then: Callable[[Any, str], None], page: ModelPage | None,
+        follow: bool = False,
+    ) -> None:  # fmt: skip
+        """Make the network on the worker thread; what goes wrong is said on the page."""
+        name = f"{found.path}:{chosen}"
+
+        def work(engine: Any) -> object:
+            engine.trust.contents.update(digest for _, digest in found.code)
+            if follow:
+                engine.trust.followed.add(Path(found.path).resolve())
+            return engine.open_model(name)
+
+        def done(result: Any) -> None:
+            if isinstance(result, Trouble):
+                self._trouble(result, page)
+                return
+            if page is not None and page is self.page:
+                page.accept()
+            then(result, name)
+
+        self._controller.do(_caught(work), f"Opening {Path(found.path).name}…", done)
+
+    def _load(self, page: ModelPage, into: str, partly: bool) -> None:
+        """Put weights into a model on the worker thread."""
+        path, state = page.found.path, self._controller.state
+        if Path(path).is_dir():
+            files = sorted(str(file) for file in Path(path).glob("*.safetensors"))
+            if len(files) != 1:
+                page.say(f"{Path(path).name} holds its weights in {len(files)} files: only one file can be loaded.")
+                return
+            path = files[0]
+
+        def work(engine: Any) -> object:
+            if CODE in into:
+                _allow(engine, Path(into.rpartition(":")[0]))
+            return engine.open(path, state, into, partly)
+
+        def done(result: Any) -> None:
+            if isinstance(result, Trouble):
+                self._trouble(result, page)
+                return
+            if page is self.page:
+                page.accept()
+            self._shown(result, path)
+
+        self._controller.do(_caught(work), f"Loading {Path(path).name}…", done)
+
+    def _trouble(self, trouble: Trouble, page: ModelPage | None) -> None:
+        self._controller.log.emit("error", trouble.sentence)
+        if page is not None and page is self.page:
+            page.say(trouble.sentence, trouble.misfit)
+        else:
+            self._shell.say("error", trouble.sentence)
+
+    def _shown(self, changes: Any, name: str) -> None:
+        self.keep(name)
+        self._controller.change(changes)
+
+    # sessions ---------------------------------------------------------------------------------------------
+    def session(self, session: Session, path: str) -> None:
+        """Open a session that shows models of files, once each of them may run."""
+        names = [name for name in (session.state.model, *session.state.compared) if CODE in name]
+        self._next(names, session, path)
+
+    def _next(self, names: list[str], session: Session, path: str) -> None:
+        if not names:
+            self._controller.take_session(session, path)
+            return
+        file, _, chosen = names[0].partition("@")[0].rpartition(":")
+        go_on = partial(self._next, names[1:], session, path)
+
+        def then(looked: Looked) -> None:
+            assert looked.found is not None
+            if looked.trusted:
+                self._run(looked.found, chosen, lambda changes, name: go_on(), None)
+            else:
+                why = f"The session {Path(path).name} shows {chosen} of this file, whose content you have not trusted."
+                self._ask(looked, chosen, why, go_on)
+
+        self._look(str(Path(file).expanduser()), then)
+
+    # what was opened --------------------------------------------------------------------------------------
+    def recent(self) -> list[str]:
+        """Return the names of models and paths of weights that were opened, the newest first."""
+        value: Any = self._shell.settings.value("recent_models", [])
+        found = [value] if isinstance(value, str) else list(value or [])
+        return [str(name) for name in found if name]
+
+    def keep(self, name: str) -> None:
+        names = [name, *(n for n in self.recent() if n != name)][:MOST_RECENT]
+        self._shell.settings.setValue("recent_models", names)
+
+    def reopen(self, name: str) -> None:
+        path, _, chosen = name.rpartition(":") if CODE in name else (name, "", "")
+        self.open(path, chosen)
+
+    def fill_recent(self, menu: QMenu) -> None:
+        menu.clear()
+        for name in self.recent():
+            action = menu.addAction(_short(name).replace("&", "&&"), partial(self.reopen, name))
+            action.setToolTip(name)
+            action.setEnabled(Path(name.rpartition(":")[0] if CODE in name else name).exists())
+        if menu.isEmpty():
+            menu.addAction("Nothing yet").setEnabled(False)
+        else:
+            menu.addSeparator()
+            menu.addAction("Clear this list", lambda: self._shell.settings.remove("recent_models"))
+
+
+def _short(name: str) -> str:
+    """Return the end of a model's name: "Net in net.py"."""
+    path, _, chosen = name.rpartition(":") if CODE in name else (name, "", "")
+    return f"{chosen} in {Path(path).name}" if chosen else Path(path).name
+
+
+def _allow(engine: Any, path: Path) -> None:
+    """Let a file run that was trusted before, with just the content that it had."""
+    from explorer.network.files.python_text import code_files
+
+    code, known = code_files(path), remembered()
+    if all(digest in known for _, digest in code):
+        engine.trust.contents.update(digest for _, digest in code)
+
+
+def _caught(work: Callable[[Any], object]) -> Callable[[Any], object]:
+    """Return work whose failure is an answer, to be said on the page."""
+
+    def caught(engine: Any) -> object:
+        try:
+            return work(engine)
+        except Cancelled:
+            raise
+        except (Exception, SystemExit) as error:  # a person's file may raise anything
+            from explorer.network.loading import Misfit
+
+            return Trouble(sentence(error), isinstance(error, Misfit))
+
+    return caught
