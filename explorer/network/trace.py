@@ -175,8 +175,11 @@ class _Recorder:
                 out_field = self._kept(module, args, kwargs, in_field, out_field)
             weighted = any(True for _ in module.parameters())
             rank = max([rank + int(weighted and not inner), *(layer.rank for layer in inner)])
-            radius = self.inference.receptive(module, in_field, shape_in, shape, radius)
-            radius = _widest([radius, *(layer.receptive for layer in inner)])
+            told = self.inference.receptive(module, in_field, shape_in, shape, radius)
+            if self.declared and math.isnan(told) and (inner or (not weighted and shape == shape_in)):
+                # the author of a card stands for code between its layers: it sees no farther than they do
+                told = _widest([radius, *(k[1] for k in known[1:] if k)])
+            radius = _widest([told, *(layer.receptive for layer in inner)])
         if out_field is not None and out_field.guessed and not self.declared and self._told(module, tensors):
             # a table that its caller gives it: the caller's law is a law, its own is not known
             out_field = None

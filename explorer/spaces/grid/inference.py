@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from explorer.declare.fields import INVARIANT, FieldType, Point, Regular, Scalar
 from explorer.declare.space import Inference, Known
 from explorer.network.inputs import Inputs
 from explorer.spaces.grid.fields import Grid, Tokens
+from explorer.spaces.grid.reach import reaches
 from explorer.spaces.grid.stimulus import another, noise
 
 _KEEPS_REP = (
@@ -22,11 +23,19 @@ _KEEPS_REP = (
     nn.AvgPool2d, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d, nn.Upsample, nn.ZeroPad2d, nn.CircularPad2d,
     nn.ReflectionPad2d, nn.ReplicationPad2d, nn.ConstantPad2d, nn.BatchNorm1d, nn.Softmax, nn.LogSoftmax, nn.LPPool2d,
 )  # fmt: skip
+# torch's own layers that see what their type says; a subclass may do otherwise
+_TOLD = (
+    nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Hardtanh,
+    nn.Dropout, nn.Dropout2d, nn.BatchNorm2d, nn.InstanceNorm2d, nn.GroupNorm, nn.LayerNorm, nn.MaxPool2d,
+    nn.AvgPool2d, nn.Conv2d, nn.ConvTranspose2d, nn.Flatten, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d,
+)  # fmt: skip
 _WHOLE_IMAGE = (nn.GroupNorm, nn.LayerNorm, nn.InstanceNorm2d)  # each value depends on all places, through the mean
 
 
 class GridInference(Inference):
     """Images (batch, channel, height, width) and what networks make of them."""
+
+    untold = math.nan
 
     def fits(self, field: FieldType, value: Tensor) -> bool:
         if not field.batched or len(field.axes) != value.ndim:
@@ -55,6 +64,11 @@ class GridInference(Inference):
         radius: float,
     ) -> float:  # fmt: skip
         return receptive(module, in_field, shape_in, shape, radius)
+
+    def reaches(
+        self, run: Callable[[Tensor], Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
+    ) -> dict[str, float]:
+        return reaches(run, inputs.x, fields)
 
     def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
         field, radius, rank = known
@@ -147,23 +161,28 @@ def receptive(
     shape: tuple[int, ...],
     radius: float,
 ) -> float:
-    """Return the radius in input pixels that one output value can depend on, given its input's radius."""
-    if in_field is None or len(shape) != 4 or len(shape_in) != 4:
-        pointwise = shape == shape_in and isinstance(module, _KEEPS_REP) and not isinstance(module, _WHOLE_IMAGE)
-        return radius if pointwise or isinstance(module, nn.Flatten) else math.inf
+    """Return the radius in input pixels that one output value can depend on, given its input's radius.
+
+    It is known of torch's own layers; NaN for all others, even for those that derive from them.
+    """
+    if in_field is None or type(module) not in _TOLD:
+        return math.nan
+    if len(shape) != 4 or len(shape_in) != 4:
+        return radius if isinstance(module, nn.Flatten) or shape == shape_in else math.inf
     if shape[-2:] == (1, 1) and shape_in[-2:] != (1, 1):
         return math.inf
     if isinstance(module, _WHOLE_IMAGE) and not getattr(module, "track_running_stats", False):
         return math.inf
     kernel = getattr(module, "kernel_size", None)
-    if kernel is not None:
-        dilation = max(_pair(getattr(module, "dilation", 1)))
-        reach = (max(_pair(kernel)) - 1) / 2 * dilation
-        return radius + (reach + _off_centre(module, shape_in, shape)) * in_field.spacing
-    if shape_in[-2:] == shape[-2:]:
+    if kernel is None and shape_in[-2:] == shape[-2:]:
         return radius
-    # a pool without a kernel size, or an interpolation: no further than a step of the coarser of the two grids
-    return radius + max(1.0, *(a / b for a, b in zip(shape_in[-2:], shape[-2:]))) * in_field.spacing
+    if kernel is None:  # no further than a step of the coarser of the two grids
+        return radius + max(1.0, *(a / b for a, b in zip(shape_in[-2:], shape[-2:]))) * in_field.spacing
+    dilation = max(_pair(getattr(module, "dilation", 1)))
+    reach = (max(_pair(kernel)) - 1) / 2 * dilation
+    if getattr(module, "padding", 0) == "same":
+        reach = math.ceil(reach)  # of an even number of places one more is added behind
+    return radius + (reach + _off_centre(module, shape_in, shape)) * in_field.spacing
 
 
 def _off_centre(module: nn.Module, shape_in: tuple[int, ...], shape: tuple[int, ...]) -> float:
