@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from explorer.declare.elements import Element
 from explorer.declare.space import inference_of
 from explorer.equivariance import measure, rounding
 from explorer.equivariance.attribution import attributed
+from explorer.equivariance.exchanges import exchanged
 from explorer.equivariance.guilt import guilty_layers, seen_in, unknown_before
 from explorer.equivariance.hints import hints
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
@@ -62,11 +64,13 @@ class _Case:
         The other inputs that chance is measured on may lie on the orbit of these: there nothing invariant changes.
         """
         x = self.inputs.x
-        if not x.is_floating_point():
-            return {}
-        dealt = torch.randperm(x.numel(), generator=torch.Generator().manual_seed(audit.seed)).to(x.device)
+        chance, n = torch.Generator().manual_seed(audit.seed), x.numel()
+        # some symbols are left out, or a mean of them would stay as it is
+        dealt = (
+            torch.randperm(n, generator=chance) if x.is_floating_point() else torch.randint(n, (n,), generator=chance)
+        )
         try:
-            values, _ = audit.run(self.inputs.with_x(x.flatten()[dealt].view_as(x)))
+            values, _ = audit.run(self.inputs.with_x(x.flatten()[dealt.to(x.device)].view_as(x)))
         except LayerError:
             return {}  # such inputs are none to this network
         found = {}
@@ -235,6 +239,21 @@ class Audit:
                 for key, figure in preset_figures(expected, answer).items():
                     keep = min if key.startswith("eq-") else max
                     self.presets[key] = keep(self.presets.get(key, figure), figure)
+
+    def doubtful(self, tol: float | None) -> bool:
+        """Return whether a layer does not follow the field that it was taken for."""
+        rows = [self._row(layer, tol, {}) for layer in self.trace.layers]
+        return any(row.guessed and seen_in(row) for row in rows)
+
+    def with_exchanges(self, elements: Sequence[tuple[str, Element]]) -> Trace:
+        """Return the trace with the representations that trials under these elements tell."""
+        case = self.cases[0]
+        own = [g.on(case.inputs) for _, g in elements]
+        exact = [g for g in own if case.inputs.exact(g) and g.known(case.inputs.x, case.inputs.field) is None]
+        if not exact or case.random:
+            return self.trace
+        run = partial(self.run, inputs=True)
+        return exchanged(self.model, self.trace, (case.inputs, case.other), exact, run)
 
     def attribute(self) -> None:
         """Push each layer's worst local error to the output; one batch of probes per element that was worst."""

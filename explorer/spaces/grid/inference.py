@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from explorer.declare.elements import Element
 from explorer.declare.fields import INVARIANT, FieldType, Point, Regular, Scalar
 from explorer.declare.space import Inference, Known
 from explorer.network.inputs import Inputs
-from explorer.spaces.grid.fields import Grid, Tokens
+from explorer.spaces.grid.fields import Grid, Pixels, Tokens
+from explorer.spaces.grid.orientations import orientations
 from explorer.spaces.grid.reach import reaches
 from explorer.spaces.grid.stimulus import another, noise
 
@@ -37,7 +39,12 @@ class GridInference(Inference):
 
     untold = math.nan
 
+    def __init__(self, inputs: Inputs) -> None:
+        self.sides = tuple(inputs.x.shape[-2:])
+
     def fits(self, field: FieldType, value: Tensor) -> bool:
+        if field.invariant and value.ndim == 1:
+            return True  # one number for each image
         if not field.batched or len(field.axes) != value.ndim:
             return False
         if field.invariant:
@@ -57,7 +64,14 @@ class GridInference(Inference):
     def infer(
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
     ) -> FieldType | None:
-        return infer(module, in_field, shape_in, shape)
+        found = infer(module, in_field, shape_in, shape)
+        if found is None or not found.guessed or len(shape) != 4 or found.rep != Scalar():
+            return found
+        if in_field is not None and isinstance(in_field.domain, Pixels) and shape[:3] == shape_in[:3]:
+            return FieldType(in_field.domain, guessed=True)
+        known = in_field is not None and isinstance(in_field.domain, Grid) and shape[-2:] == shape_in[-2:]
+        sized = None if known else self.wide(shape)
+        return sized if sized is not None and isinstance(sized.domain, Pixels) else found
 
     def receptive(
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
@@ -69,6 +83,25 @@ class GridInference(Inference):
         self, run: Callable[[Tensor], Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
     ) -> dict[str, float]:
         return reaches(run, inputs.x, fields)
+
+    def wide(self, shape: tuple[int, ...]) -> FieldType | None:
+        if len(shape) < 4 or 1 in shape[-2:]:
+            return None
+        if (spacing := self._spacing(shape[-2:])) is not None:
+            return FieldType(Grid(spacing), guessed=True)
+        last = self._spacing(shape[1:3]) if len(shape) == 4 else None
+        return None if last is None else FieldType(Pixels(last), guessed=True)
+
+    def _spacing(self, sides: Sequence[int]) -> float | None:
+        """Return how many pixels lie between two of so many places, where it is as many along both axes."""
+        rows, columns = (own / size for own, size in zip(self.sides, sides, strict=True))
+        whole = max(rows, 1 / rows)
+        return rows if rows == columns and whole == round(whole) else None
+
+    def exchanges(
+        self, channels: tuple[int, ...], elements: Sequence[Element]
+    ) -> Iterator[tuple[tuple[int, ...], ...]]:
+        return orientations(channels, elements)
 
     def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
         field, radius, rank = known
@@ -87,7 +120,7 @@ class GridInference(Inference):
         return None
 
     def functional(self, shape: tuple[int, ...]) -> FieldType | None:
-        return INVARIANT.guess() if len(shape) == 2 else None
+        return INVARIANT.guess() if 1 <= len(shape) <= 2 else None
 
     def others(self, inputs: Inputs, seed: int) -> Inputs:
         return inputs.with_x(another(inputs.x, seed))

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from explorer.declare.fields import FieldType
-from explorer.spaces.grid.fields import Grid, Tokens
+from explorer.spaces.grid.fields import Grid, Pixels, Tokens
 
 Run = Callable[[Tensor], Mapping[str, Tensor]]
 
@@ -71,7 +71,7 @@ def reaches(run: Run, x: Tensor, fields: Mapping[str, FieldType]) -> dict[str, f
 
 
 def _spread(field: FieldType) -> bool:
-    return isinstance(field.domain, Grid | Tokens)
+    return isinstance(field.domain, Grid | Pixels | Tokens)
 
 
 def _farthest(field: FieldType, changed: Tensor, axis: int, given: Tensor) -> float:
