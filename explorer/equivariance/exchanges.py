@@ -21,7 +21,7 @@ from explorer.declare.fields import Acting, FieldType, Representation, Scalar
 from explorer.declare.space import inference_of
 from explorer.network.capture import Fed, feed
 from explorer.network.inputs import Inputs
-from explorer.network.trace import Layer, LayerError, Trace
+from explorer.network.layers import Layer, LayerError, Trace
 
 _MOST = 512  # channels that are compared with each other
 _SAME = 1e6  # roundings by which a channel may differ from the one that it is
