@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from explorer.equivariance import check_equivariance
+from explorer.equivariance.check import check_equivariance
 from explorer.network.arguments import named
 from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.inputs import graph_inputs, named_graph, ordered_graph
