@@ -81,13 +81,7 @@ def window(start: Callable[[], LocalEngine], state: State, args: argparse.Namesp
         return 0
     from widgets.window.app import run_window
 
-    def start_beside_window() -> LocalEngine:
-        from explorer.work.threads import leave_a_core
-
-        leave_a_core()
-        return start()
-
-    return run_window(start_beside_window, state, argv=[sys.argv[0]], on_ready=opened)
+    return run_window(start, state, argv=[sys.argv[0]], on_ready=opened)
 
 
 def pictures(start: Callable[[], LocalEngine], state: State, folder: Path) -> list[Path]:

@@ -64,8 +64,8 @@ def _ours(network: Any, x: Any, edge_index: Any, epochs: int) -> dict[int, Any]:
     return {node: explain(network, (x, edge_index), node, epochs)[0] for node in NODES}
 
 
-def _torch_geometric(network: Any, x: Any, edge_index: Any, epochs: int) -> dict[int, Any]:
-    """Explain the same network, built of torch_geometric's layers with the same weights."""
+def twin_explainer(network: Any, epochs: int) -> Any:
+    """Return torch_geometric's explainer of the same network, built of its layers with the same weights."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch_geometric still asks for TorchScript when it is imported
         from torch import nn
@@ -85,7 +85,7 @@ def _torch_geometric(network: Any, x: Any, edge_index: Any, epochs: int) -> dict
 
     twin = Twin()
     twin.load_state_dict(network.state_dict())
-    explainer = Explainer(
+    return Explainer(
         twin.eval(),
         GNNExplainer(epochs=epochs),
         explanation_type="model",
@@ -93,6 +93,10 @@ def _torch_geometric(network: Any, x: Any, edge_index: Any, epochs: int) -> dict
         edge_mask_type="object",
         model_config={"mode": "multiclass_classification", "task_level": "node", "return_type": "raw"},
     )
+
+
+def _torch_geometric(network: Any, x: Any, edge_index: Any, epochs: int) -> dict[int, Any]:
+    explainer = twin_explainer(network, epochs)
     return {node: explainer(x, edge_index, index=node).edge_mask for node in NODES}
 
 

@@ -174,7 +174,9 @@ def _told(error: BaseException, model: str) -> str:
 def _engine(args: argparse.Namespace, doors: Doors) -> Callable[[], LocalEngine]:
     def start() -> LocalEngine:
         from explorer.app.engine import LocalEngine
+        from explorer.work.threads import leave_a_core
 
+        leave_a_core()
         return LocalEngine(doors.cards(), trust=getattr(args, "trust", False))
 
     return start

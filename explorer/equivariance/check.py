@@ -17,7 +17,7 @@ from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.equivariance import rounding
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.exchanges import Exchange
-from explorer.equivariance.given import Data, given_inputs
+from explorer.equivariance.given import Data, given_inputs, require_options
 from explorer.equivariance.hints import NORMS_AND_DROPOUT
 from explorer.equivariance.outcome import Report
 from explorer.network.arguments import require_call
@@ -66,11 +66,12 @@ def check_equivariance(
         progress: called with (done, total) elements.
 
     Raises:
-        TypeError: the model is no module.
-        ValueError: unknown group, near-constant or non-finite input, a form or shape that is not understood.
+        TypeError: the model is no module, or an option of another type.
+        ValueError: unknown group or option, near-constant or non-finite input, a form or shape that is not understood.
         KeyError: an override names no layer; LayerError: a layer raised, and `.where` names it.
     """
     _require_module(model)
+    require_options(group, x_field, overrides, boundary, dtype, tol, count)
     symmetry = find_symmetry(group)
     given = given_inputs(inputs, symmetry, group, x_field, seed, model)
     first = given[0]
@@ -99,7 +100,7 @@ def check_equivariance(
         elements = symmetry.elements(group, situation)
 
         def audited(traced: Trace) -> Audit:
-            audit = Audit(model, traced, given, seed, kind, rounding.of_filters(stored, traced))
+            audit = Audit(model, traced, given, seed, kind, stored)
             for done, (label, element) in enumerate(elements):
                 audit.add(label, element)
                 if progress:

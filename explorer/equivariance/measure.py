@@ -120,22 +120,32 @@ def compared(values: Tensor, where: Mask, field: FieldType) -> Tensor:
 
 def distance(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -> Distance:
     """Return how far `answer` is from `expected`, both (batch, channel, ...)."""
+    expected, error = _compared(expected, answer, where, field)
+    if not expected.shape[1]:  # a graph without edges
+        nothing = expected.new_zeros(len(expected))
+        return Distance(nothing, nothing, nothing, nothing + math.inf)
+    count = max(error.shape[1] * where.kept, 1.0)
+    span = expected.amax(dim=1) - expected.amin(dim=1)
+    wrong, size, amount = error.norm(dim=1), expected.norm(dim=1), error.abs()
+    mse = wrong.square() / count
+    decibel = torch.where(mse > 0, 10 * torch.log10(span.square() / mse), mse.new_tensor(math.inf))
+    return Distance(quotient(wrong, size), amount.amax(dim=1), amount.sum(dim=1) / count, decibel)
+
+
+def apart(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -> Tensor:
+    """Return the relative distance alone, (batch,), in a third of the time of all figures."""
+    return relative(*_compared(expected, answer, where, field))
+
+
+def _compared(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -> tuple[Tensor, Tensor]:
+    """Return what is expected where it is compared, and the error there, both (batch, everything else)."""
     if expected.shape != answer.shape:
         raise ValueError(
             f"the square compares {tuple(expected.shape)} with {tuple(answer.shape)}: the transformed input gives "
             "another output size"
         )
     expected = compared(expected, where, field)
-    answer = compared(answer, where, field)
-    if not expected.shape[1]:  # a graph without edges
-        nothing = expected.new_zeros(len(expected))
-        return Distance(nothing, nothing, nothing, nothing + math.inf)
-    error = expected - answer
-    count = max(error.shape[1] * where.kept, 1.0)
-    span = expected.amax(dim=1) - expected.amin(dim=1)
-    mse = error.square().sum(dim=1) / count
-    decibel = torch.where(mse > 0, 10 * torch.log10(span.square() / mse), mse.new_tensor(math.inf))
-    return Distance(relative(expected, error), error.abs().amax(dim=1), error.abs().sum(dim=1) / count, decibel)
+    return expected, expected - compared(answer, where, field)
 
 
 def relative(expected: Tensor, error: Tensor) -> Tensor:

@@ -40,14 +40,16 @@ def stored(model: nn.Module) -> dict[str, float]:
     }
 
 
-def of_filters(made: Mapping[str, float], trace: Trace) -> dict[str, float]:
+def of_filters(made: Mapping[str, float], trace: Trace, alone: bool = False) -> dict[str, float]:
     """Return per layer the relative error that stored filters excuse: its own, and those of layers before it.
 
     Args:
         made: what `stored` says of the network before any conversion.
+        alone: count its own filters only, as for a layer that is fed without the layers before it.
     """
     found, coarsest = {}, 0.0
     for layer in trace.layers:
+        coarsest = 0.0 if alone else coarsest
         for name, eps in made.items():
             owner = name.rpartition(".")[0]
             # a parameter that a container or the network itself holds acts somewhere among its layers
@@ -72,18 +74,20 @@ def limit(of_run: float, of_filters: float, variation: float | None) -> float:
     return min(max(of_run, of_filters), most)
 
 
-def dealt(inputs: Inputs, seed: int) -> Inputs | None:
-    """Return inputs whose numbers are dealt out anew, None where there are none.
+def drawn_anew(inputs: Inputs, seed: int) -> Inputs | None:
+    """Return inputs whose numbers are drawn anew from those that are there, None where there are none.
 
     Other samples may lie on the orbit of these: there nothing invariant changes.
     """
     x = inputs.x
     if not x.numel():
         return None
-    chance, n = torch.Generator().manual_seed(seed), x.numel()
-    # of symbols some are left out, or a mean of them would stay as it is
-    order = torch.randperm(n, generator=chance) if x.is_floating_point() else torch.randint(n, (n,), generator=chance)
-    return inputs.with_x(x.flatten()[order.to(x.device)].view_as(x))
+    generator = torch.Generator().manual_seed(seed)
+    # any of the numbers at any place, so that their sum changes, each changed, so that equal ones differ too
+    drawn = x.flatten()[torch.randint(x.numel(), (x.numel(),), generator=generator).to(x.device)]
+    if x.is_floating_point():  # numbers of symbols and of atoms stay what they are
+        drawn = drawn * (0.5 + torch.rand(x.numel(), generator=generator)).to(x)
+    return inputs.with_x(drawn.view_as(x))
 
 
 def variation(trace: Trace, values: Mapping[str, Tensor], others: Mapping[str, Tensor]) -> dict[str, float]:
@@ -92,7 +96,7 @@ def variation(trace: Trace, values: Mapping[str, Tensor], others: Mapping[str, T
     for layer in trace.layers:
         here, there = values[layer.name], others[layer.name]
         if layer.field is not None and here.shape == there.shape and there.isfinite().all():
-            found[layer.name] = float(measure.distance(here, there, measure.EVERYWHERE, layer.field).relative.median())
+            found[layer.name] = float(measure.apart(here, there, measure.EVERYWHERE, layer.field).median())
     return found
 
 

@@ -54,7 +54,7 @@ def one_by_one(
             expected = measure.expected_after(once, layer, p.values[name])
             if expected is None or expected.shape != answer.shape:
                 return answer.new_tensor(math.nan)
-            return measure.distance(expected, answer, measure.EVERYWHERE, layer.field).relative.max()
+            return measure.apart(expected, answer, measure.EVERYWHERE, layer.field).max()
 
         def both(name: str, answer: Tensor) -> Tensor:
             if name == p.trace.output:

@@ -6,10 +6,10 @@ import os
 
 
 def leave_a_core() -> None:
-    """Let torch compute on every core but one, which is the window's; call this on the thread that computes.
+    """Let torch compute on every core but one, for the window and other programs; call it on the thread that computes.
 
-    Torch's threads wait for each other after every layer. One that shares its core with the window holds up all the
-    others, and with them the frame: on two cores a small network is ten times slower on two threads than on one.
+    Torch's threads wait for each other after every layer. One that shares its core with anything else holds up all the
+    others: on two cores a small network is ten times slower on two threads than on one.
     Whoever has set OMP_NUM_THREADS is obeyed.
     """
     import torch

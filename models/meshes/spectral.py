@@ -64,10 +64,17 @@ class ChebyshevFilter(nn.Module):
         out = self.bias + x @ self.weight[0]
         before, now = x, x
         for k in range(1, len(self.weight)):
-            stepped = operator(now) * (2.0 / bound) - now
-            before, now = now, stepped if k == 1 else 2 * stepped - before
+            before, now = now, chebyshev_step(operator, bound, k, before, now)
             out = out + now @ self.weight[k]
         return out
+
+
+def chebyshev_step(operator: Operator, bound: float, k: int, before: Tensor, now: Tensor) -> Tensor:
+    """Return T_k(2 L / bound - 1) x of the two before it: T_1 = y T_0, then T_k = 2 y T_(k-1) - T_(k-2)."""
+    if k == 1:
+        return operator(now) * (2.0 / bound) - now
+    twice = torch.sub(operator(now) * (4.0 / bound), now, alpha=2)
+    return twice - before
 
 
 class HeatFilter(nn.Module):
@@ -90,11 +97,10 @@ class HeatFilter(nn.Module):
         found = [x * c[0] for c in coefficients]
         before, now = x, x
         for k in range(1, max(len(c) for c in coefficients)):
-            stepped = operator(now) * (2.0 / bound) - now
-            before, now = now, stepped if k == 1 else 2 * stepped - before
+            before, now = now, chebyshev_step(operator, bound, k, before, now)
             for place, c in enumerate(coefficients):
                 if k < len(c):
-                    found[place] = found[place] + now * c[k]
+                    found[place] = torch.add(found[place], now, alpha=c[k])
         return torch.cat(found, 1)
 
 

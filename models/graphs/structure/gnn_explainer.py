@@ -26,12 +26,17 @@ from explorer.declare.params import Param
 from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.form import GraphInput
 from explorer.spaces.graph.samples import ba_shapes
+from explorer.work.disk_cache import content_key
+from models.layers.graph.propagation import Pattern, pattern
 from models.layers.taps import Mark, Tap
 from models.training.digits import Progress, one_thread
 
 RATE = 0.01
-SMALL = 1e-15  # keeps logarithms finite, as in torch_geometric
+MOST_MADE = 64  # explanations that are kept: a measurement asks for most of its own more than once
 MESSAGES = ("messages", "attention")  # what a mask multiplies, the first that a layer has
+
+
+_made: dict[str, Tensor] = {}  # edge masks by what they were made of, the newest last
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +48,25 @@ class Weights:
     feature_size: float = 1.0
     feature_entropy: float = 0.1
 
+    def of(self, counted: Tensor, channels: int) -> tuple[Tensor, Tensor]:
+        """Return what size and entropy of every mask weigh, of edges and then of features, both (E + C,).
 
-def entropy(mask: Tensor) -> Tensor:
-    """Return the mean entropy of masks in [0, 1], in nats."""
-    return -(mask * (mask + SMALL).log() + (1 - mask) * (1 - mask + SMALL).log()).mean()
+        Args:
+            counted: (E,), 1 for edges that the prediction depends on, 0 for others; without any, nothing weighs.
+        """
+        count = counted.sum()
+        each = (count > 0).to(counted) * counted.new_ones(channels) / max(channels, 1)
+        share = counted / count.clamp_min(1)
+        size = torch.cat([self.edge_size * counted, self.feature_size * each])
+        return size, torch.cat([self.edge_entropy * share, self.feature_entropy * each])
 
 
-def regularisation(edges: Tensor, features: Tensor, weights: Weights) -> Tensor:
-    """Return size and entropy of an edge mask (n,) and a feature mask (C,), both in [0, 1]."""
-    size = weights.edge_size * edges.sum() + weights.feature_size * features.mean()
-    return size + weights.edge_entropy * entropy(edges) + weights.feature_entropy * entropy(features)
+def pull(logits: Tensor, size: Tensor, entropy: Tensor) -> Tensor:
+    """Return the gradient of the sum of size p + entropy H(p) by masks p = σ(logits); all (n,).
+
+    The entropy of a mask, H(p) = -p log p - (1 - p) log(1 - p), has the derivative log((1 - p) / p) = -logit.
+    """
+    return torch.addcmul(size, entropy, logits, value=-1)
 
 
 def masked_layers(model: nn.Module) -> list[nn.Module]:
@@ -95,9 +109,9 @@ class Adam:
         self.steps += 1
         for value, gradient, mean, square in zip(self.values, gradients, self.mean, self.square, strict=True):
             mean.lerp_(gradient, 0.1)
-            square.lerp_(gradient**2, 0.001)
-            unbiased = (square / (1 - 0.999**self.steps)).sqrt() + 1e-8
-            value.sub_(self.rate / (1 - 0.9**self.steps) * mean / unbiased)
+            square.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
+            unbiased = (square / (1 - 0.999**self.steps)).sqrt_().add_(1e-8)
+            value.addcdiv_(mean, unbiased, value=-self.rate / (1 - 0.9**self.steps))
 
 
 def explain(
@@ -131,41 +145,52 @@ def explain(
     weights = Weights() if weights is None else weights
     with torch.inference_mode(False), torch.enable_grad():
         x, *others = (value.detach().clone() for value in inputs)
-        edges = others[edge_index - 1].shape[1]
+        edges, channels = others[edge_index - 1].shape[1], x.shape[1]
         if edge_weight is None and not masked_layers(model):
             raise ValueError("no layer of this network shows its messages, so there is nothing to mask")
         rows = torch.as_tensor(node, device=x.device).reshape(-1)
         with torch.no_grad():
             wanted = model(x, *others)[rows]
-        edge, feature = (x.new_zeros(n) for n in (edges, x.shape[1]))
+        if classes := wanted.shape[1] > 1:
+            wanted = wanted.argmax(dim=1)
+        logits = x.new_zeros(edges + channels)  # both masks in one: a step is as many operations as for one of them
         if seed is not None:
             chance = torch.Generator().manual_seed(seed)
             spread = (2 / max(1, len(x))) ** 0.5  # torch_geometric's
-            edge = (spread * torch.randn(edges, generator=chance)).to(x)
-            feature = (0.1 * torch.randn(x.shape[1], generator=chance)).to(x)
-        edge.requires_grad_()
-        feature.requires_grad_()
-        adam = Adam((edge, feature))
-        matters: Tensor | None = None
+            drawn = torch.randn(edges, generator=chance), torch.randn(channels, generator=chance)
+            logits = torch.cat([spread * drawn[0], 0.1 * drawn[1]]).to(x)
+        adam = Adam([logits])
+        counted: Tensor | None = None
         for _ in range(max(1, epochs)):
-            mask = [edge.sigmoid()]
-            arguments = [x * feature.sigmoid(), *others]
+            masks = logits.sigmoid()
+            edge, feature = (part.requires_grad_() for part in masks.split([edges, channels]))
+            arguments = [x * feature, *others]
             if edge_weight is None:
-                with applied(model, mask):
-                    scores = model(*arguments)[rows]
+                with applied(model, [edge]):
+                    scores = model(*arguments)
             else:
                 weight = others[edge_weight - 1]
-                arguments[edge_weight] = weight * mask[0].reshape(weight.shape)
-                scores = model(*arguments)[rows]
-            loss = F.cross_entropy(scores, wanted.argmax(dim=1)) if scores.shape[1] > 1 else F.mse_loss(scores, wanted)
-            if matters is None:
-                (gradient,) = torch.autograd.grad(loss, edge, retain_graph=True, allow_unused=True)
-                matters = torch.zeros_like(edge, dtype=torch.bool) if gradient is None else gradient != 0
-            if matters.any():
-                loss = loss + regularisation(mask[0][matters], feature.sigmoid(), weights)
-            adam.step(torch.autograd.grad(loss, (edge, feature), materialize_grads=True))
-        assert matters is not None
-        return (edge.sigmoid() * matters).detach(), feature.sigmoid().detach()
+                arguments[edge_weight] = weight * edge.reshape(weight.shape)
+                scores = model(*arguments)
+            scores = scores.index_select(0, rows)
+            loss = F.cross_entropy(scores, wanted) if classes else F.mse_loss(scores, wanted)
+            of_loss = torch.cat(torch.autograd.grad(loss, (edge, feature), materialize_grads=True))
+            if counted is None:
+                counted = (of_loss[:edges] != 0).to(x)
+                size, entropy = weights.of(counted, channels)
+            by_masks = of_loss + pull(logits, size, entropy)
+            adam.step([by_masks * masks * (1 - masks)])
+        assert counted is not None
+        edge, feature = logits.sigmoid().split([edges, channels])
+        return edge * counted, feature.clone()
+
+
+def normalisation(edge_index: Tensor, nodes: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """Return 1 / sqrt(d_i) and the weight of i's message to itself, both (N,): 0 where such a loop is listed."""
+    sender, receiver = edge_index
+    ones = torch.ones(nodes, dtype=dtype, device=edge_index.device)
+    own = ones.index_fill(0, sender[sender == receiver], 0.0)
+    return own.index_add(0, receiver, ones.new_ones(len(receiver))).rsqrt(), own
 
 
 class MaskableGCN(nn.Module):
@@ -184,11 +209,10 @@ class MaskableGCN(nn.Module):
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         sender, receiver = edge_index
-        own = x.new_ones(len(x)).index_fill(0, sender[sender == receiver], 0.0)  # listed loops stand for themselves
-        scale = own.index_add(0, receiver, x.new_ones(len(receiver))).rsqrt()[:, None]
+        scale, own = (v[:, None] for v in normalisation(edge_index, len(x), x.dtype))
         h = scale * self.lin(x)
         messages = self.messages(scale[receiver] * h[sender])
-        return (scale * own[:, None] * h).index_add(0, receiver, messages) + self.bias
+        return (scale * own * h).index_add(0, receiver, messages) + self.bias
 
 
 class RoleGCN(nn.Module):
@@ -208,10 +232,72 @@ class RoleGCN(nn.Module):
         return self.conv3(x, edge_index)
 
 
+class WeighedGCN(nn.Module):
+    """A `RoleGCN` that weighs every message, without forming one: (N, 1), (2, E), (E,) -> (N, 4).
+
+    An explanation runs it hundreds of times, and needs no more of it than sums of messages, which are sparse products,
+    and the gradients of x and of the weights. These are written out, because in a network of this size most time is
+    spent between the operations.
+    """
+
+    def __init__(self, network: RoleGCN, edge_index: Tensor, nodes: int) -> None:
+        super().__init__()
+        self.places = pattern(edge_index, nodes)
+        layers = (network.conv1, network.conv2, network.conv3)
+        self.layers = [(conv.lin.weight.detach(), conv.bias.detach()) for conv in layers]
+        scale, own = normalisation(edge_index, nodes, network.conv1.bias.dtype)
+        self.own = (own * scale**2)[:, None]
+        self.messages = scale[edge_index[0]] * scale[edge_index[1]]
+
+    def forward(self, x: Tensor, edge_index: Tensor, weight: Tensor) -> Tensor:
+        scores: Tensor = _Weighed.apply(self, x, weight)  # type: ignore[no-untyped-call]
+        return scores
+
+
+class _Weighed(torch.autograd.Function):
+    """The scores of a `WeighedGCN`: in each layer S H W^T + b, with a ReLU after all but the last."""
+
+    @staticmethod
+    def forward(ctx: Any, net: WeighedGCN, x: Tensor, weight: Tensor) -> Tensor:
+        values = net.messages * weight
+        matrix = _matrix(net.places, values)
+        given = []
+        for k, (w, b) in enumerate(net.layers):
+            given.append(x.relu_() if k else x)
+            x = torch.addmm(b, torch.addmm(net.own * x, matrix, x), w.t())
+        ctx.net = net
+        ctx.save_for_backward(values, *given)
+        return x
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor, Tensor]:
+        net: WeighedGCN = ctx.net
+        values, *given = ctx.saved_tensors
+        matrix = _matrix(net.places.transposed, values)
+        sums = []
+        for k in reversed(range(len(given))):
+            if k < len(given) - 1:
+                grad = grad * (given[k + 1] > 0)
+            sums.append(grad @ net.layers[k][0])
+            grad = torch.addmm(net.own * sums[-1], matrix, sums[-1])
+        at_target, at_source = torch.cat(sums[::-1], 1), torch.cat(given, 1)
+        places = net.places
+        of_edges = at_target.index_select(0, places.target).mul_(at_source.index_select(0, places.source)).sum(1)
+        return None, grad, of_edges.mul_(net.messages)
+
+
+def _matrix(places: Pattern, values: Tensor) -> Tensor:
+    """Return the sparse matrix (N, N) of values (E,), as the edges are listed."""
+    size = places.nodes, places.nodes
+    entries = values.index_select(0, places.order)
+    return torch.sparse_csr_tensor(*places.compressed, entries, size, check_invariants=False)
+
+
 class EdgeMask(nn.Module):
     """The explanation of a network's classes at the nodes marked in x: (N, 1), (2, E), (N, 1) -> (E, 1).
 
-    Computed in float64, so that the rounding of another order of the nodes cannot grow over the steps.
+    Computed in float64, so that the rounding of another order of the nodes cannot grow over the steps, and kept by
+    what it was made of.
     """
 
     def __init__(self, network: RoleGCN, epochs: int) -> None:
@@ -224,13 +310,22 @@ class EdgeMask(nn.Module):
         rows = explained[:, 0].nonzero()[:, 0]
         if not len(rows) or not edge_index.shape[1]:
             return x.new_zeros(edge_index.shape[1], 1)
-        with torch.inference_mode(False):
-            # a network of its own: the hooks of whoever watches the other one must not see hundreds of passes
-            twin = RoleGCN().double().requires_grad_(False)
-            twin.load_state_dict({k: v.detach().cpu().clone() for k, v in self.network[0].state_dict().items()})
-            given = (x.detach().double().clone(), edge_index.clone())
-            mask, _ = explain(twin.to(x.device), given, rows.clone(), self.epochs)
-        return mask[:, None].to(x.dtype)
+        state = {name: value.detach().cpu().clone() for name, value in self.network[0].state_dict().items()}
+        arrays = (v.detach().cpu().numpy() for v in (*state.values(), x, edge_index, rows))
+        key = content_key(self.epochs, x.device, *arrays)
+        if (mask := _made.get(key)) is None:
+            with torch.inference_mode(False), one_thread():
+                # a network of its own: the hooks of whoever watches the other one must not see hundreds of passes
+                twin = RoleGCN().double().requires_grad_(False)
+                twin.load_state_dict(state)
+                edge_index = edge_index.clone()
+                weighed = WeighedGCN(twin.to(x.device), edge_index, len(x))
+                given = x.detach().double().clone(), edge_index, x.new_ones(edge_index.shape[1], dtype=torch.float64)
+                mask, _ = explain(weighed, given, rows.clone(), self.epochs, edge_weight=2)
+            _made[key] = mask
+            for old in list(_made)[:-MOST_MADE]:
+                _made.pop(old, None)
+        return mask[:, None].to(x.dtype, copy=True)
 
 
 class Explained(nn.Module):
@@ -327,7 +422,7 @@ CARD = Card(
         Param("epochs", "Steps", 100, 1, 500, 10, whole=True),
     ),
     train=train,
-    source=(explain, regularisation, entropy, MaskableGCN, EdgeMask),
+    source=(explain, Weights, pull, MaskableGCN, EdgeMask),
     notes=(
         "masks start at one half and not at random, so that nothing depends on an order",
         "a node chosen by its number is another node after a shuffle: only the marked one moves along",

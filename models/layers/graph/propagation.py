@@ -27,6 +27,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from models.layers.derivatives import differentiated
+
 KINDS = ("adjacency", "mean", "gcn", "laplacian", "normalised laplacian")
 CACHE_LINE = 64  # bytes: as many columns at a time are gathered at once, and their table stays in the cache
 T = TypeVar("T")
@@ -209,6 +211,9 @@ def product(places: Pattern, values: Tensor, own: Tensor | None, x: Tensor, list
         x: (N, H * C); head h takes the columns h C .. (h + 1) C - 1.
     Shapes: -> (N, H * C). Differentiable any number of times, forwards too, with respect to values, own and x.
     """
+    given = (values, x) if own is None else (values, own, x)
+    if not torch._C._are_functorch_transforms_active() and not differentiated(*given):
+        return _Product.forward(places, values, own, x, listed)  # the way through autograd takes as long as a small one
     result: Tensor = _Product.apply(places, values, own, x, listed)  # type: ignore[no-untyped-call]
     return result
 
@@ -332,7 +337,7 @@ class _Product(torch.autograd.Function):
         as_listed = values if ctx.listed else values[:, places.inverse]
         return (
             None,
-            (g[target] * split[source]).sum(-1).t() if to_values else None,
+            g.index_select(0, target).mul(split.index_select(0, source)).sum(-1).t() if to_values else None,
             (g * split).sum(-1).t() if to_own else None,
             product(places.transposed, as_listed, own, grad) if to_x else None,
             None,

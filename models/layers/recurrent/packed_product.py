@@ -11,19 +11,14 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
-from torch.autograd import forward_ad
 from torch.nn import functional as F
+
+from models.layers.derivatives import differentiated
 
 Product = Callable[[Tensor, Tensor], Tensor]
 
 LEAST_WORK = 2**21  # multiplications of one product; smaller ones cost less than the call
 LEAST_ROWS = 512  # of all products together, which pay for putting the matrix into blocks
-
-
-def differentiated(*tensors: Tensor) -> bool:
-    """Return whether somebody asks for derivatives, backwards or forwards, of what is made of some tensors."""
-    learning = torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
-    return learning or any(forward_ad.unpack_dual(t).tangent is not None for t in tensors)
 
 
 def packed(weight: Tensor, rows: int, times: int = 1) -> Product | None:

@@ -22,8 +22,9 @@ from torch import Tensor, nn
 
 from explorer.declare.equations import Equation, Number, Term, Value, at_step, beside, fixed, given
 from explorer.spaces.sequence.fields import STEP
+from models.layers.derivatives import differentiated
 from models.layers.recurrent.fixed_point import FixedPoint, States, fixed_point
-from models.layers.recurrent.packed_product import Product, differentiated, linear, packed
+from models.layers.recurrent.packed_product import Product, linear, packed
 from models.layers.taps import Tap
 
 ZERO, FIXED = STARTS = ("zero", "fixed point")

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import torch
 from torch import nn
 
 from explorer.equivariance import rounding
 from explorer.network.precision import converted, copied
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_what_is_turned_into_a_lower_precision_is_seen() -> None:
@@ -17,6 +23,15 @@ def test_what_is_turned_into_a_lower_precision_is_seen() -> None:
     with casts:
         torch.ones(3, dtype=torch.float64).float()
     assert casts.lowest == torch.float32
+
+
+def test_a_run_is_watched_without_torchs_compiler() -> None:
+    """Its import takes longer than the check of a small network."""
+    watched = "with Casts(torch.float64): torch.ones(2).half()"
+    code = f"import sys, torch; from explorer.equivariance.rounding import Casts\n{watched}\n"
+    code += "print('torch._dynamo' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.split() == ["False"]
 
 
 def test_complex_weights_stay_complex() -> None:

@@ -1,12 +1,14 @@
-"""The window keeps a core for itself."""
+"""The window, and whatever else runs, keeps a core."""
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 import pytest
 import torch
 
+from explorer.app import cli
 from explorer.work.threads import leave_a_core
 
 
@@ -19,3 +21,13 @@ def test_the_window_keeps_a_core(monkeypatch: Any, given: str, cores: int, threa
     monkeypatch.setattr(torch, "set_num_threads", asked.append)
     leave_a_core()
     assert asked[-1] == threads
+
+
+def test_every_command_leaves_a_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[bool] = []
+    monkeypatch.setattr("explorer.work.threads.leave_a_core", lambda: left.append(True))
+    doors = types.SimpleNamespace(cards=dict)
+    start = cli._engine(cli.parser().parse_args(["check", "plain-cnn"]), doors)  # type: ignore[arg-type]
+    assert not left  # torch is not imported before the engine is needed
+    start().close()
+    assert left == [True]

@@ -16,16 +16,18 @@ from torch_geometric.nn import GCNConv
 
 from explorer.spaces.graph.fields import EDGE
 from explorer.spaces.graph.samples import ba_shapes
+from models.graphs.structure import gnn_explainer
 from models.graphs.structure.gnn_explainer import (
     Adam,
     Explained,
     MaskableGCN,
     RoleGCN,
+    WeighedGCN,
     Weights,
     applied,
     build,
     explain,
-    regularisation,
+    pull,
     train,
 )
 from models.layers.graph.pooling import GraphConv
@@ -80,10 +82,50 @@ def test_the_loss_is_torch_geometrics() -> None:
     theirs.hard_edge_mask = torch.rand(30) < 0.6
     theirs.hard_node_mask = torch.ones_like(feature, dtype=torch.bool)
     logits, wanted = torch.randn(1, 4, dtype=torch.float64), torch.tensor([2])
-    ours = nn.functional.cross_entropy(logits, wanted) + regularisation(
-        edge.sigmoid()[theirs.hard_edge_mask], feature[0].sigmoid(), Weights()
-    )
-    torch.testing.assert_close(ours, theirs._loss(logits, wanted).detach(), rtol=0, atol=1e-12)
+    theirs._loss(logits, wanted).backward()
+    assert theirs.edge_mask.grad is not None and theirs.node_mask.grad is not None
+    both = torch.cat([edge, feature[0]])
+    ours = pull(both, *Weights().of(theirs.hard_edge_mask.double(), 6)) * both.sigmoid() * (1 - both.sigmoid())
+    torch.testing.assert_close(ours[:30], theirs.edge_mask.grad, rtol=0, atol=1e-12)
+    torch.testing.assert_close(ours[30:], theirs.node_mask.grad[0], rtol=0, atol=1e-12)
+
+
+def test_what_the_prediction_does_not_depend_on_weighs_nothing() -> None:
+    size, entropy = Weights().of(torch.zeros(5), 2)
+    assert not size.any() and not entropy.any()
+
+
+def test_weighed_without_messages_is_the_network_with_masked_messages() -> None:
+    x, edge_index = simple_graph(9, 14, 1)
+    edge_index = torch.cat([edge_index, edge_index[:, :2], torch.tensor([[3], [3]])], dim=1)
+    mask = torch.rand(edge_index.shape[1], dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    network = shipped().gcn.double().requires_grad_(False)
+    weighed = WeighedGCN(network, edge_index, len(x))
+    with applied(network, [mask]):
+        torch.testing.assert_close(weighed(x, edge_index, mask), network(x, edge_index), rtol=0, atol=1e-12)
+    inputs = x.clone().requires_grad_(), mask.clone().requires_grad_()
+    assert torch.autograd.gradcheck(lambda v, w: weighed(v, edge_index, w), inputs)
+
+
+def test_an_explanation_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    net, (x, edge_index) = shipped(5), sample()
+    nodes: list[int] = []
+    made = gnn_explainer.explain
+    monkeypatch.setattr(gnn_explainer, "explain", lambda *a, **k: nodes.append(int(a[2])) or made(*a, **k))
+    monkeypatch.setattr(gnn_explainer, "_made", {})
+
+    def masked(x: Tensor) -> Tensor:
+        return declared(net, (x.clone(), edge_index.clone()))["edge_mask"][1]
+
+    first = masked(x)
+    kept = first.clone()
+    first.zero_()  # whoever gets a mask may write into it
+    assert torch.equal(masked(x), kept) and nodes == [300]
+    other = x.clone()
+    other[[300, 305], 1] = torch.tensor([0.0, 1.0])
+    assert not torch.equal(masked(other), kept) and nodes == [300, 305]
+    net.gcn.conv1.bias.data += 0.5
+    assert not torch.equal(masked(x), kept) and nodes == [300, 305, 300]
 
 
 def test_adam_is_torchs() -> None:
