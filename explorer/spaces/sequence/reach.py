@@ -99,6 +99,7 @@ def _farthest(field: FieldType, changed: Tensor, at: int, steps: int) -> float:
         return 0.0
     # a pair of steps is left out with either of them
     pairs = field.domain.by_place(changed).shape[0] == steps * steps and steps > 1
-    apart = torch.minimum((places // steps - at).abs(), (places % steps - at).abs()) if pairs else (places - at).abs()
+    at_steps = places * field.spacing + (field.spacing - 1) / 2
+    apart = torch.minimum((places // steps - at).abs(), (places % steps - at).abs()) if pairs else (at_steps - at).abs()
     radius = float(apart.max())
-    return radius if radius < steps - 1 else math.inf
+    return radius if radius < steps - field.spacing else math.inf
