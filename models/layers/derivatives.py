@@ -1,4 +1,4 @@
-"""Whether anybody asks for derivatives: where nobody does, a quicker way may be taken."""
+"""Ask whether derivatives are wanted: where they are not, a quicker way may be taken."""
 
 from __future__ import annotations
 
