@@ -16,9 +16,17 @@ from explorer.app.report import capture_report
 from explorer.app.writing import save_tensors
 from explorer.data.finding import find_sample, fitted, samples, split_part
 from explorer.data.samples import Sample
-from explorer.declare.card import Card
+from explorer.declare.card import Card, ModelInfo
 from explorer.declare.space import kinds, space_of, space_of_kind, spaces
-from explorer.network.loading import WEIGHTS_MARK, ModelError, find_card, load_model, model_info, split_name
+from explorer.network.loading import (
+    WEIGHTS_MARK,
+    ModelError,
+    card_source,
+    find_card,
+    load_model,
+    model_info,
+    split_name,
+)
 from explorer.network.precision import copied
 from explorer.square.evaluate import refine, square
 from explorer.square.frame import Frame, OrbitCurve, Square
@@ -61,10 +69,7 @@ class LocalEngine:
         if torch.backends.mps.is_available():
             devices.append("mps")
         extensions = sorted({e for reader in readers().values() for e in reader.extensions})
-        infos = tuple(
-            SampleInfo(s.name, s.title, s.domain, s.summary, space_of_kind(s.domain).thumbnail(s.make(), THUMBNAIL))
-            for s in samples().values()
-        )
+        infos = tuple(SampleInfo(s.name, s.title, s.domain, s.summary) for s in samples().values())
         models = sorted((model_info(c) for c in self.cards.values()), key=lambda m: (m.domain, m.rows, m.name))
         held = {e: {r.domain for r in readers().values() if e in r.extensions} for e in extensions}
         endings = tuple((e, d) for d in kinds() for e in writable(d))
@@ -72,6 +77,20 @@ class LocalEngine:
         return Catalogue(
             tuple(models), infos, tuple(devices), tuple(versions().items()), tuple(extensions), domains, endings
         )
+
+    def illustrate(self, catalogue: Catalogue) -> Iterator[Catalogue | None]:
+        """Yield the catalogue again with thumbnails and sources, which take seconds; None between two of them."""
+        made: list[SampleInfo] = []
+        for info in catalogue.samples:
+            picture = space_of_kind(info.domain).thumbnail(samples()[info.name].make(), THUMBNAIL)
+            made.append(replace(info, thumbnail=picture))
+            yield None
+        yield replace(catalogue, samples=tuple(made))
+        models: list[ModelInfo] = []
+        for model in catalogue.models:
+            models.append(replace(model, source=card_source(self.cards[model.name])))
+            yield None
+        yield replace(catalogue, samples=tuple(made), models=tuple(models))
 
     # one state ------------------------------------------------------------------------------------------------
     def card(self, name: str) -> Card:

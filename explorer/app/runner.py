@@ -36,7 +36,10 @@ class Engine(Protocol):
     """The half of the program that the worker thread runs. Every method is called on that thread only."""
 
     def catalogue(self) -> Catalogue:
-        """Return what there is to choose from."""
+        """Return what there is to choose from, without what takes long."""
+
+    def illustrate(self, catalogue: Catalogue) -> Iterator[Catalogue | None]:
+        """Yield fuller catalogues, and None in between: a request may be answered there."""
 
     def answer(self, state: State, cancelled: Callable[[], bool]) -> Frame:
         """Return the frame of `state`; ask `cancelled` between layers and raise `Cancelled` if it is so."""
@@ -124,6 +127,7 @@ class Runner:
         # This belongs to the worker alone: what is still missing of the frame shown, the generator of the orbit
         # and the round it was made for.
         self._rest: Iterator[Frame] | None = None
+        self._catalogues: Iterator[Catalogue | None] | None = None
         self._curves: tuple[int, Iterator[OrbitCurve]] | None = None
 
     # called by the window ---------------------------------------------------------------------------------
@@ -202,7 +206,9 @@ class Runner:
         try:
             engine = self._start()
             try:
-                self._say(engine.catalogue())
+                catalogue = engine.catalogue()
+                self._say(catalogue)
+                self._catalogues = engine.illustrate(catalogue)
             except BaseException:
                 engine.close()
                 raise
@@ -218,7 +224,7 @@ class Runner:
             self._say(NoEngine(failure_of(error, self._latest or State())))
         finally:
             self._drop_curves()
-            self._rest = None
+            self._rest = self._catalogues = None
             for job in self._jobs:
                 if job.steps is not None:
                     job.steps.close()
@@ -248,6 +254,8 @@ class Runner:
             self._step(engine, job)
         elif self._rest is not None:
             self._refine()
+        elif self._catalogues is not None:
+            self._illustrate(self._catalogues)
         elif wanted is not None:
             self._advance(engine, wanted, turn)
         return True
@@ -256,9 +264,10 @@ class Runner:
         """Wait until there is something to do; the lock is held."""
         while not (self._closing or self._pending is not None or self._jobs or self._rest is not None):
             left = self._asked + self._quiet - self._clock()
-            if not self._orbit_over and left <= 0:
+            more = not self._orbit_over or (self._catalogues is not None and self._latest is not None)
+            if more and left <= 0:
                 return
-            self._change.wait(None if self._orbit_over else left)
+            self._change.wait(left if more else None)
 
     def _answer(self, engine: Engine, state: State) -> None:
         self._enter(COMPUTING)
@@ -304,6 +313,19 @@ class Runner:
         with self._change:
             if self._latest == frame.state:
                 self._say(frame)
+
+    def _illustrate(self, catalogues: Iterator[Catalogue | None]) -> None:
+        """Make a little more of the catalogue."""
+        try:
+            catalogue = next(catalogues)
+        except StopIteration:
+            self._catalogues = None
+        except (Exception, SystemExit) as error:  # of a sample or a card: the others can still be chosen
+            self._catalogues = None
+            self._say(failure_of(error, self._latest or State()))
+        else:
+            if catalogue is not None:
+                self._say(catalogue)
 
     def _step(self, engine: Engine, job: _Job) -> None:
         """Do a task, or the next part of one that is a generator."""

@@ -52,8 +52,7 @@ def scan(package: ModuleType, constant: str, room: str = "") -> dict[str, Any]:
     room = room or package.__name__.rpartition(".")[2]
     found: dict[str, Any] = {}
     origin: dict[str, str] = {}
-    names = (n for n in _modules(list(package.__path__), package.__name__) if room in n.split("."))
-    for name in (*names, *(n for n in _plugins() if room in n.split(".")[1:])):
+    for name in modules_of(package, room):
         module = importlib.import_module(name)
         exported = getattr(module, constant, ())
         for value in exported if isinstance(exported, tuple) else (exported,):
@@ -61,6 +60,12 @@ def scan(package: ModuleType, constant: str, room: str = "") -> dict[str, Any]:
                 raise ValueError(f"{value.name!r} is exported by both {origin[value.name]} and {name}")
             found[value.name], origin[value.name] = value, name
     return found
+
+
+def modules_of(package: ModuleType, room: str) -> Iterator[str]:
+    """Yield the names of the modules in a room, those of plug-ins last, without importing any."""
+    yield from (n for n in _modules(list(package.__path__), package.__name__) if room in n.split("."))
+    yield from (n for n in _plugins() if room in n.split(".")[1:])
 
 
 def _plugins() -> Iterator[str]:

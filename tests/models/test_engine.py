@@ -287,7 +287,10 @@ def test_the_catalogue_is_plain_values(engine: LocalEngine) -> None:
     catalogue = engine.catalogue()
     assert {m.name for m in catalogue.models} == set(CARDS) and "cpu" in catalogue.devices
     assert dict(catalogue.versions)["torch"] == torch.__version__ and ".png" in catalogue.extensions
-    for sample in catalogue.samples:
+    assert all(s.thumbnail is None for s in catalogue.samples) and not any(m.source for m in catalogue.models)
+    full = [c for c in engine.illustrate(catalogue) if c is not None][-1]
+    assert all(m.source for m in full.models) and len(full.samples) == len(catalogue.samples)
+    for sample in full.samples:
         assert sample.thumbnail is not None and sample.thumbnail.shape == (48, 48, 3), sample.name
     two = image_sample(np.random.default_rng(0).normal(size=(2, 10, 14)).astype(np.float32), "two channels")
     assert image_thumbnail(two).dtype == np.uint8

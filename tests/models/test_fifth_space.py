@@ -52,7 +52,8 @@ def test_it_is_found_with_all_that_belongs_to_it(engine: LocalEngine) -> None:
     assert kinds()["ring"].title == "Rings" and find_sample("ring-wave").domain == "ring"
     assert str(parse_field("site scalar")) == "site scalar"
     catalogue = engine.catalogue()
-    wave = next(s for s in catalogue.samples if s.name == "ring-wave")
+    full = [c for c in engine.illustrate(catalogue) if c is not None][-1]
+    wave = next(s for s in full.samples if s.name == "ring-wave")
     assert wave.thumbnail is not None and len(np.unique(wave.thumbnail)) > 3
     assert {"ring-net", "ring-numbered"} <= {m.name for m in catalogue.models}
 

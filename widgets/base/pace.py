@@ -11,7 +11,7 @@ from widgets.base.view import View
 
 
 class Pace(QObject):
-    """The view that the hand is in shows a frame at once; the others follow, each in a turn of its own.
+    """The view that the hand is in shows a frame at once and is painted; the others follow, each in a turn of its own.
 
     What waits is the view, not the frame: by its turn it shows the newest, and frames between are left out there.
     A click is answered between two turns.
@@ -21,6 +21,7 @@ class Pace(QObject):
         super().__init__(parent)
         self._show = show
         self._queue: list[View] = []
+        self._fresh = False  # whether a view has just been drawn at once, which is yet to be painted
         self._timer = QTimer(self, singleShot=True, interval=0)
         self._timer.timeout.connect(self._turn)
 
@@ -28,6 +29,7 @@ class Pace(QObject):
         """Let a view show a frame, `at_once` or soon; one that is hidden waits until it is seen."""
         if at_once or not view.isVisible():
             view.set_frame(frame)
+            self._fresh = self._fresh or view.isVisible()
             return
         view.keep_frame(frame)
         if view not in self._queue:  # one that waits already keeps its place
@@ -35,7 +37,11 @@ class Pace(QObject):
         self._timer.start()
 
     def _turn(self) -> None:
-        if self._queue:
+        if self._fresh:  # this turn belongs to the view in use: the others begin with the next
+            self._fresh = False
+            if self._queue:
+                self._timer.start()
+        elif self._queue:
             view = self._queue.pop(0)
             if self._queue:
                 self._timer.start()

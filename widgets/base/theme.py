@@ -125,6 +125,13 @@ def grey_map() -> NDArray[np.uint8]:
     return _ramp([(0, "#000000"), (1, "#ffffff")])
 
 
+def gate_map() -> NDArray[np.uint8]:
+    """Return the table (512, 4) for what lies between 0 and a limit, as gates do: ground colour at zero."""
+    if current() is DARK:
+        return _ramp([(0, "#16191d"), (0.35, "#155a4c"), (0.7, "#2cb58b"), (1, "#d6fff0")])
+    return _ramp([(0, "#f7f8f8"), (0.35, "#a5d5c4"), (0.7, "#2f8f76"), (1, "#06382d")])
+
+
 def error_map() -> NDArray[np.uint8]:
     """Return the table (512, 4) for magnitudes of error: perceptually even, ground colour at zero."""
     if current() is DARK:

@@ -118,8 +118,8 @@ class ViewSpec:
     """The description by which the window finds and places a view.
 
     `area` is "center", "left", "right" or "bottom"; views of one area are tabbed in the order of `order`. A view
-    that can show some `domains` only has no tab while another is looked at. `prepare` is called once, when the window
-    is idle: it starts, in a thread of its own, what the first picture would wait for.
+    that can show some `domains` only has no tab while another is looked at. `prepare` is called once, when data
+    of its `domains` are chosen: it starts, in a thread of its own, what the first picture would wait for.
     """
 
     name: str

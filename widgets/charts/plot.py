@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QPainter, QPen
-from PySide6.QtWidgets import QGraphicsView, QSizePolicy, QToolTip, QWidget
+from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from widgets.base import theme
 from widgets.charts.axes import Axis, LogAxis, NameAxis, ValueAxis
 from widgets.charts.box import Box
 from widgets.charts.header import Header
 from widgets.charts.library import pg
+from widgets.charts.sheet import Sheet
 
 
-class Plot(pg.GraphicsView):
+class Plot(Sheet):
     """A header over a plot with an axis on its left and one below.
 
     Subclasses add items once (`add`), update them by setData, take colours in `dress`, and answer the mouse in data
@@ -25,13 +26,10 @@ class Plot(pg.GraphicsView):
     hovered = Signal(str)
 
     def __init__(self, parent: QWidget | None = None, *, left: Axis | None = None, bottom: Axis | None = None) -> None:
-        super().__init__(parent, background=None)
-        self.setCacheMode(QGraphicsView.CacheModeFlag(0))
+        super().__init__(parent)
         self.viewport().setAutoFillBackground(False)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setMinimumSize(0, 0)
-        self.scene().contextMenu = []  # a figure is exported with its whole view
         self.left, self.bottom = left or LogAxis("left"), bottom or ValueAxis("bottom")
         self.box = Box(self._grabbed, self._dragged)
         self.item = pg.PlotItem(
@@ -49,7 +47,6 @@ class Plot(pg.GraphicsView):
         for axis in (self.left, self.bottom):
             axis.setZValue(-200)  # grid lines lie under what is drawn
         self.item.layout.setContentsMargins(0, 0, 0, 0)
-        self._message = ""
         self._holding = False
         self.set_fonts()
         self.dress()
@@ -70,18 +67,9 @@ class Plot(pg.GraphicsView):
         """Set what "View All" shows; a zoom is kept unless its range is another one."""
         self.box.set_whole(x, y)
 
-    @property
-    def message(self) -> str:
-        """Return what is shown instead of a plot: the designed empty state."""
-        return self._message
-
-    @message.setter
-    def message(self, text: str) -> None:
-        if text != self._message:
-            self._message = text
-            self.frame.setVisible(not text)
-            self.arrange()  # an axis that cannot be seen takes no room
-            self.viewport().update()
+    def message_changed(self) -> None:
+        self.frame.setVisible(not self._message)
+        self.arrange()  # an axis that cannot be seen takes no room
 
     @property
     def plotted(self) -> QRectF:
@@ -136,13 +124,6 @@ class Plot(pg.GraphicsView):
     def sizeHint(self) -> QSize:
         return QSize(420, 160)
 
-    def small(self) -> QFont:
-        """Return the font of labels."""
-        font = QFont(self.font())
-        if font.pointSizeF() > 0:
-            font.setPointSizeF(max(6.5, font.pointSizeF() * 0.88))
-        return font
-
     def set_fonts(self) -> None:
         font = self.small()
         self.header.set_font(font)
@@ -159,10 +140,6 @@ class Plot(pg.GraphicsView):
         if hasattr(self, "frame"):
             self.arrange()
 
-    def close(self) -> bool:
-        # pyqtgraph's own takes the scene apart, which crashes while somebody holds one of its items
-        return QGraphicsView.close(self)
-
     def arrange(self) -> None:
         """Lay out at once what else would wait for the event loop: a picture may be taken before."""
         for axis in (self.left, self.bottom):
@@ -173,13 +150,6 @@ class Plot(pg.GraphicsView):
     def drawBackground(self, p: QPainter, rect: QRectF) -> None:
         if not self._message:
             p.fillRect(self.plotted, QColor(theme.current().plot))
-
-    def drawForeground(self, p: QPainter, rect: QRectF) -> None:
-        if self._message:
-            p.setPen(QColor(theme.current().muted))
-            p.setFont(self.small())
-            room = QRectF(self.rect()).adjusted(12, 4, -12, -4)
-            p.drawText(room, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), self._message)
 
     def _reshape(self, *changed: Any) -> None:
         if not self._message:

@@ -8,18 +8,17 @@ from typing import Any
 
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QGraphicsScene, QGraphicsView, QWidget
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QGraphicsScene, QWidget
 
 from widgets.base.camera import Camera
-from widgets.base.theme import current
-from widgets.charts.library import pg
+from widgets.charts.sheet import Sheet
 from widgets.maps.colour_bar import ColourBar
 from widgets.maps.diagram import Label
 from widgets.maps.map_item import MapItem, Place
 
 
-class Canvas(pg.GraphicsView):
+class Canvas(Sheet):
     """A scene in screen pixels, one to one; it keeps neither keys nor dropped files to itself."""
 
     turned = Signal(float)  # notches of the wheel with Ctrl
@@ -27,19 +26,13 @@ class Canvas(pg.GraphicsView):
     moved = Signal()  # the mouse, over the scene
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, background=None)
+        super().__init__(parent)
         self.setCentralItem(None)
-        self.setCacheMode(QGraphicsView.CacheModeFlag(0))
         self.scene().setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
-        self.scene().contextMenu = []  # a figure is exported with its whole view
         self.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.TextAntialiasing)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAcceptDrops(False)
         self.viewport().setAcceptDrops(False)
-
-    def close(self) -> bool:
-        # pyqtgraph's own takes the scene apart, which crashes while somebody holds one of its items
-        return QGraphicsView.close(self)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
@@ -134,7 +127,6 @@ class MapGrid(Canvas):
             self.bar.place(QRectF(frame.right() + 10, frame.top(), ColourBar.WIDTH, min(frame.height(), 320.0)))
 
     def apply_theme(self) -> None:
-        self.scene().setBackgroundBrush(QColor(current().panel))
         self.item.refresh_colours()
         if "bar" in self.__dict__:
             self.bar.dress()

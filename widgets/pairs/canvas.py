@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QFontMetricsF
-from PySide6.QtWidgets import QGraphicsView, QSizePolicy, QWidget
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QWidget
 
 from widgets.base.camera import Camera
 from widgets.base.theme import current
 from widgets.charts.library import pg
 from widgets.charts.marks import fill, ink
+from widgets.charts.sheet import Sheet
 from widgets.maps.diagram import DOT, Label, font
 from widgets.pairs.panel import BAR, NEAREST, SMALL_TITLE, TITLE, Panel
 from widgets.pairs.picture import Picture
@@ -26,7 +27,7 @@ IDLE = 0.2  # seconds without a gesture
 GAP, HEAD_GAP = 14.0, 8.0
 
 
-class PairCanvas(pg.GraphicsView):
+class PairCanvas(Sheet):
     """Draws groups of panels; the panels of one group (heads) share a field of the row.
 
     Wheel: zoom about the cursor; with Shift: scroll. Drag: pan. Double-click: all of it again. A drag of a row's label
@@ -39,12 +40,9 @@ class PairCanvas(pg.GraphicsView):
     left = Signal()  # Esc, with nothing to zoom out of
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, background=None)
-        self.setCacheMode(QGraphicsView.CacheModeFlag(0))
+        super().__init__(parent)
         self.setAntialiasing(False)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.scene().contextMenu = []  # a figure is exported with its whole view
         self.groups: tuple[tuple[Panel, ...], ...] = ()
         self.pictures: list[Picture] = []  # of the panels, then spare ones
         self.headings: list[tuple[Panel, QRectF]] = []  # what stands above several heads, and where
@@ -150,18 +148,11 @@ class PairCanvas(pg.GraphicsView):
         if hasattr(self, "_goal"):
             self.arrange()
 
-    def drawBackground(self, p: Any, rect: QRectF) -> None:
-        p.fillRect(rect, QColor(current().panel))
-
     def apply_theme(self) -> None:
         """Take the colours of the theme."""
         for picture in self.shown:
             picture.dress()
         self.viewport().update()
-
-    def close(self) -> bool:
-        # pyqtgraph's own takes the scene apart, which crashes while somebody holds one of its items
-        return QGraphicsView.close(self)
 
     # what is seen -----------------------------------------------------------------------------------------------
     def _fill(self) -> None:

@@ -17,7 +17,7 @@ from widgets.charts.inks import faded
 from widgets.charts.library import pg
 from widgets.charts.marks import Columns, ink
 from widgets.sequence.step_cells import Cell, Place, in_words, place_name, runs, shown
-from widgets.sequence.timeline.tiles import indices, table
+from widgets.sequence.timeline.tiles import colours
 
 WIDE, MARGIN, GAP = 560.0, 10.0, 8.0  # of an equation in which both sides stand beside each other; round it
 HEADS, UNIT = 4, 22.0  # heads that are drawn, the widest cell of a strip
@@ -50,8 +50,7 @@ class Strip(pg.ItemGroup):
         t, values = theme.current(), np.atleast_2d(dict(cell.lines)[side].shown)[:HEADS]
         heads, count = values.shape
         box = self.box = QRectF(room.left(), room.top(), min(room.width(), UNIT * count), room.height())
-        colours = np.ascontiguousarray(table(cell.scale)[indices(shown(values), cell.scale, cell.limit)])
-        self.image.setImage(colours.view(np.uint8).reshape(heads, count, 4)[..., [2, 1, 0, 3]], levels=None, rect=box)
+        self.image.setImage(colours(shown(values), cell.scale, cell.limit), levels=None, rect=box)
         self.frame.setRect(box)
         self.frame.setPen(ink(t.line))
         found = cell.apart if side == "after" else None

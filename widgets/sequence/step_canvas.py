@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
-from PySide6.QtWidgets import QGraphicsView, QSizePolicy, QToolTip, QWidget
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from widgets.base import theme
-from widgets.charts.library import pg
+from widgets.charts.sheet import Sheet
 from widgets.sequence.equation_item import HEADS, MARGIN, WIDE, EquationItem, Spot
 from widgets.sequence.step_cells import Cell, Place, in_words, place_name
 
@@ -17,7 +16,7 @@ NARROW = 380.0  # of a column of equations
 SIZES = {"plain": 1.0, "heavy": 1.0, "index": 0.74, "small": 0.88, "bold": 0.88}  # of the window's font
 
 
-class StepCanvas(pg.GraphicsView):
+class StepCanvas(Sheet):
     """Shows cells as items of a scene; as high as they need, so that it lives in a scroll area."""
 
     named = Signal(str)  # a layer's name was clicked
@@ -25,15 +24,13 @@ class StepCanvas(pg.GraphicsView):
     hovered = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, background=None)
-        self.setCacheMode(QGraphicsView.CacheModeFlag(0))
+        super().__init__(parent)
         self.setRenderHint(QPainter.RenderHint.Antialiasing)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.scene().contextMenu = []
         self.cells: list[Cell] = []
         self.names: tuple[str, ...] = ()
-        self.message, self.selected, self.hot = "", "", ""  # hot: the layer whose name is under the mouse
+        self.selected, self.hot = "", ""  # hot: the layer whose name is under the mouse
         self.channel: int | None = None
         self._made: list[EquationItem] = []
         self._fonts: dict[str, tuple[QFont, QFontMetricsF]] = {}
@@ -47,9 +44,6 @@ class StepCanvas(pg.GraphicsView):
 
     def sizeHint(self) -> QSize:
         return QSize(420, self.full_height(float(max(240, self.width()))))
-
-    def close(self) -> bool:
-        return QGraphicsView.close(self)  # pyqtgraph's own takes the scene apart
 
     @property
     def equations(self) -> list[EquationItem]:
@@ -160,17 +154,6 @@ class StepCanvas(pg.GraphicsView):
     def full_height(self, width: float) -> int:
         """Return the height at which no equation is out of sight."""
         return int(self.layout_(width)[1]) + 4 if self.cells else 60
-
-    # painting -------------------------------------------------------------------------------------------------
-    def drawBackground(self, p: QPainter, rect: QRectF) -> None:
-        p.fillRect(rect, QColor(theme.current().panel))
-
-    def drawForeground(self, p: QPainter, rect: QRectF) -> None:
-        if self.message:
-            p.setPen(QColor(theme.current().muted))
-            p.setFont(self.font_of("small")[0])
-            room = QRectF(self.rect()).adjusted(12, 4, -12, -4)
-            p.drawText(room, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), self.message)
 
     # the mouse ------------------------------------------------------------------------------------------------
     def _unit(self, spot: Spot, x: float, y: float) -> Place:

@@ -103,7 +103,7 @@ class TokenText(QWidget):
             colours = cell_colours(self.scene, self._row, first, last)
             p.setRenderHint(QPainter.RenderHint.Antialiasing, True)
             for box, step in self.cells:
-                ground = QColor(t.panel) if colours is None else QColor.fromRgb(int(colours[step - first]))
+                ground = QColor(t.panel) if colours is None else QColor(*colours[step - first].tolist())
                 p.setPen(Qt.PenStyle.NoPen)
                 p.setBrush(ground)
                 p.drawRoundedRect(box, 2, 2)

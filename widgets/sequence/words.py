@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer.square.frame import Frame
 from widgets.base.words import figure, subject
-from widgets.sequence.timeline.painting import decay
+from widgets.sequence.charts.gradient_chart import rate_of
 from widgets.sequence.timeline.rows import Row, Scene
 
 FEW = 4  # values that are all written out
@@ -46,9 +46,9 @@ def step_text(scene: Scene, side: str, step: int, under: Row | None = None, unit
     if scene.known is not None and side == "after" and step < len(scene.known) and not scene.known[step]:
         words.append("not compared")
     if scene.gradient is not None and scene.selected is not None and own is not None:
-        rate = decay(np.asarray(scene.gradient), scene.selected)
-        if rate is not None:
-            words.append(f"the gradient of step {scene.selected} changes by ×{rate:.3g} a step back")
+        fit = rate_of(np.asarray(scene.gradient), scene.selected)
+        if fit is not None:
+            words.append(f"the gradient of step {scene.selected} changes by ×{fit.rate:.3g} a step back")
     return " · ".join(words)
 
 
@@ -86,7 +86,7 @@ def caption_of(frame: Frame, scene: Scene, low: float, high: float, sides: Seque
         words.append("below: the same of ρ(g)x, hatched where it is not compared")
     if scene.selected is not None:
         words.append(f"step {scene.selected} selected")
-        if scene.gradient is not None and (rate := decay(np.asarray(scene.gradient), scene.selected)) is not None:
-            words.append(f"gradient ×{rate:.3g} a step back")
+        if scene.gradient is not None and (fit := rate_of(np.asarray(scene.gradient), scene.selected)) is not None:
+            words.append(f"gradient ×{fit.rate:.3g} a step back")
     words.append("each column the extreme of its steps" if peak else "each column the mean of its steps")
     return "; ".join(words) + "."

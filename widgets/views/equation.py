@@ -103,7 +103,7 @@ class EquationView(StateView):
         shown = (self.name, self.info, theme.current().name, loaded)
         if shown == self._shown:
             return  # a frame changes nothing here: the place read to stays
-        same = isinstance(self._shown, tuple) and self._shown[:2] == shown[:2]
+        same = isinstance(self._shown, tuple) and self._shown[:1] == shown[:1]
         place = self.page.verticalScrollBar().value() if same else 0
         self._shown = shown
         self.page.setHtml(self.html())

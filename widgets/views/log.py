@@ -20,6 +20,11 @@ from widgets.base.view import View, ViewSpec
 MOST = 2000  # entries kept
 
 
+def now() -> str:
+    """Return the time of day, as it stands before a line."""
+    return time.strftime("%H:%M:%S")
+
+
 class LogView(View):
     """Lines with their time; details (tracebacks) are set back and muted."""
 
@@ -52,9 +57,9 @@ class LogView(View):
         row.addLayout(tools)
         self.apply_theme()
 
-    def add(self, level: str, text: str) -> None:
-        """Add a line of level "info", "warning", "error" or "detail"."""
-        entry = (level, time.strftime("%H:%M:%S"), text)
+    def add(self, level: str, text: str, at: str = "") -> None:
+        """Add a line of level "info", "warning", "error" or "detail", said `at` a time of day or just now."""
+        entry = (level, at or now(), text)
         self._entries.append(entry)
         self._write(entry)
 

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QKeyEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from explorer.declare.space import kinds
 from explorer.square.frame import Frame, Square
 from explorer.state.state import State
 from widgets.base.camera import Camera
-from widgets.base.theme import current
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.base.words import figure
 from widgets.maps.diagram import Arrow, Label
@@ -207,7 +206,6 @@ class Stage(View):
             row.place(boxes.rows[i], boxes, i, models)
 
     def apply_theme(self) -> None:
-        self._scene.setBackgroundBrush(QColor(current().panel))
         for panel in (self.before, self.after, *(p for row in self.rows for p in row.panels.values())):
             panel.refresh_colours()
         for row in self.rows:

@@ -18,7 +18,6 @@ from widgets.base.icons import app_icon
 from widgets.window.main_window import MainWindow
 
 YOUNG_MS = 1000
-IDLE_MS = 2000  # after the first frame
 OLD_EVERY = 20  # young collections to one of everything
 HANDOVER = 0.001  # seconds until the worker hands the interpreter over: Python's own 5 ms are felt in a drag
 
@@ -91,18 +90,10 @@ def run_window(
             on_ready(window)
         window.controller.begin()
 
-    def prepare() -> None:
-        for spec, _ in window.panes.views:
-            if spec.prepare is not None:
-                spec.prepare()
-
     def settled(_: object) -> None:
         window.controller.frame_ready.disconnect(settled)
         collector.settle()
-        idle.start()
 
-    idle = QTimer(window, singleShot=True, interval=IDLE_MS)
-    idle.timeout.connect(prepare)
     window.on_screen.connect(begin)
     window.controller.frame_ready.connect(settled)
     window.show()

@@ -358,6 +358,9 @@ class Controller(QObject):
                 self._fail(message)
             case TaskDone():
                 self._finish(message)
+            case Catalogue() if self.catalogue is not None:  # the same with pictures
+                self.catalogue = message
+                self.catalogue_ready.emit(message)
             case Catalogue():
                 self.begin_with(message)
             case NoEngine():

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from widgets.base import theme
 from widgets.base.icons import icon
-from widgets.base.view import View, ViewSpec
+from widgets.window.panes import Seat
 
 AREAS = {
     "left": Qt.DockWidgetArea.LeftDockWidgetArea,
@@ -35,10 +35,10 @@ ROOMY = 1700  # pixels of width from which the bottom panels stand in two groups
 class Docks(QObject):
     """Makes a dock of every view that is not in the centre, and lays them out."""
 
-    def __init__(self, window: QMainWindow, views: Sequence[tuple[ViewSpec, View]]) -> None:
+    def __init__(self, window: QMainWindow, seats: Sequence[Seat]) -> None:
         super().__init__(window)
         self._window = window
-        self._specs = sorted((spec for spec, _ in views), key=lambda s: (s.order, s.name))
+        self._specs = sorted((seat.spec for seat in seats), key=lambda s: (s.order, s.name))
         self.docks: dict[str, QDockWidget] = {}
         self._domain = ""
         self._guests: list[QDockWidget] = []
@@ -52,14 +52,15 @@ class Docks(QObject):
         window.setDocumentMode(True)
         self._mend = QTimer(self, singleShot=True, interval=0)
         self._mend.timeout.connect(self.mend_titles)
-        for spec, view in views:
+        for seat in seats:
+            spec = seat.spec
             dock = QDockWidget(spec.title, window)
             dock.setObjectName(spec.name)
-            dock.setWidget(_Place(view))
+            dock.setWidget(_Place(seat))
             dock.setWhatsThis(spec.summary)
             dock.setTitleBarWidget(_TitleBar(dock))
             # A panel behind another tab is moved out of sight but stays "visible": hidden, it waits with drawing.
-            dock.visibilityChanged.connect(view.setVisible)
+            dock.visibilityChanged.connect(seat.setVisible)
             for signal in (dock.visibilityChanged, dock.topLevelChanged, dock.dockLocationChanged):
                 signal.connect(self._mend.start)
             self.docks[spec.name] = dock
@@ -214,16 +215,16 @@ class Docks(QObject):
 
 
 class _Place(QWidget):
-    """Holds a view and its room, so that the view can be hidden without the panels being laid out anew."""
+    """Holds a seat and its room, so that the seat can be hidden without the panels being laid out anew."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, seat: Seat) -> None:
         super().__init__()
-        policy = view.sizePolicy()
+        policy = seat.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
-        view.setSizePolicy(policy)
+        seat.setSizePolicy(policy)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(view)
+        column.addWidget(seat)
 
     def minimumSizeHint(self) -> QSize:
         """The same whatever the view shows: a longer number must not push the stage aside in a drag."""

@@ -117,7 +117,8 @@ class MainWindow(Shell):
             self.status.read("")  # what lay under the cursor is gone
         self.menus.show_state(new)
         self.quick.show_state(new)
-        self.panes.each(lambda view: view.set_state(new))
+        self.panes.prepare(self.controller.domain)
+        self.panes.tell("state", lambda view: view.set_state(new))
         self.setWindowTitle(self._title(new))
 
     def _title(self, state: State) -> str:

@@ -1,4 +1,8 @@
-"""The views of a window: those of the centre as tabs, the others for the docks; each told in its turn."""
+"""The views of a window: those of the centre as tabs, the others for the docks; each told in its turn.
+
+A view is made when it is first seen. Until then a seat keeps its place, and what all views were told is told to it
+when it is made.
+"""
 
 from __future__ import annotations
 
@@ -6,45 +10,92 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QApplication, QTabWidget, QWidget
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QApplication, QTabWidget, QVBoxLayout, QWidget
 
 from explorer.square.frame import Frame
 from widgets.base.pace import Pace
 from widgets.base.view import View, ViewSpec
 
 
+class Seat(QWidget):
+    """The place of a view, which takes it once it has been made."""
+
+    seen = Signal()
+
+    def __init__(self, spec: ViewSpec) -> None:
+        super().__init__()
+        self.spec = spec
+        self.view: View | None = None
+        self.broken = False  # whether it could not be made
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+
+    def take(self, view: View) -> None:
+        """Hold the view from here on."""
+        self.view = view
+        self._column.addWidget(view)
+        view.show()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self.view is None and not self.broken:
+            self.seen.emit()
+
+
 class Panes(QTabWidget):
-    """Makes every view, shows those of the centre as tabs, and hands frames to all. It knows no view by its class."""
+    """Makes the views that are seen, shows those of the centre as tabs, and hands frames to all.
+
+    It knows no view by its class.
+    """
 
     failed = Signal(str)  # a view broke, and how
+    made = Signal(object)  # View, before it is told anything
 
     def __init__(self, specs: Sequence[ViewSpec], parent: QWidget | None = None) -> None:
         super().__init__(parent, documentMode=True)
         self.setTabBarAutoHide(True)
-        self.views = [(spec, _made(spec)) for spec in sorted(specs, key=lambda s: (s.order, s.name))]
-        for spec, view in self.centred:
-            self.addTab(view, spec.title)
+        self.seats = [Seat(spec) for spec in sorted(specs, key=lambda s: (s.order, s.name))]
+        self._told: dict[str, Callable[[View], None]] = {}  # the last of each kind, in the order of the first ones
+        self._frame: Frame | None = None
+        self._prepared: set[str] = set()
+        self._open = False
+        self._waiting: list[Seat] = []
+        # one in each turn of the event loop: a click is answered between two
+        self._making = QTimer(self, singleShot=True, interval=0)
+        self._making.timeout.connect(self._make_next)
+        self._opening = QTimer(self, singleShot=True)
+        self._opening.timeout.connect(self.open)
+        for seat in self.seats:
+            seat.seen.connect(lambda seat=seat: self._wait_for(seat))
+            if seat.spec.area == "center":
+                self.addTab(seat, seat.spec.title)
         self._pace = Pace(lambda ready: self.each(View.catch_up, [ready]), self)
 
     @property
-    def centred(self) -> list[tuple[ViewSpec, View]]:
-        """The views of the centre."""
-        return [(spec, view) for spec, view in self.views if spec.area == "center"]
+    def specs(self) -> list[ViewSpec]:
+        """What all views say of themselves."""
+        return [seat.spec for seat in self.seats]
 
     @property
-    def docked(self) -> list[tuple[ViewSpec, View]]:
-        """The views for the docks."""
-        return [(spec, view) for spec, view in self.views if spec.area != "center"]
+    def views(self) -> list[tuple[ViewSpec, View]]:
+        """All views, made if they were not yet."""
+        return [(seat.spec, view) for seat in self.seats if (view := self._made(seat)) is not None]
+
+    @property
+    def docked(self) -> list[Seat]:
+        """The places of the views for the docks."""
+        return [seat for seat in self.seats if seat.spec.area != "center"]
 
     def named(self, name: str) -> View | None:
-        """Return the view of that name."""
-        return next((view for spec, view in self.views if spec.name == name), None)
+        """Return the view of that name, made if it was not yet."""
+        return next((self._made(seat) for seat in self.seats if seat.spec.name == name), None)
 
     def front(self) -> View | None:
-        """Return the view of the centre that can be seen."""
+        """Return the view of the centre that can be seen, made if it was not yet."""
         current = self.currentWidget()
-        return current if isinstance(current, View) else None
+        return self._made(current) if isinstance(current, Seat) else None
 
     def active(self) -> View | None:
         """Return the view that has the focus, else the one in front."""
@@ -53,53 +104,135 @@ class Panes(QTabWidget):
             widget = widget.parentWidget()
         return widget if isinstance(widget, View) and widget.window() is self.window() else self.front()
 
+    def prepare(self, domain: str) -> None:
+        """Start what the views of a kind of data wait for: such data were chosen, and a frame of them is computed."""
+        for spec in self.specs:
+            if spec.prepare is not None and domain in spec.domains and spec.name not in self._prepared:
+                self._prepared.add(spec.name)
+                spec.prepare()
+
+    # making -----------------------------------------------------------------------------------------------
+    def open(self) -> None:
+        """Make what is seen from here on: nothing but the view in front is made before there is something to show."""
+        self._open = True
+        self._making.start()
+
+    def open_soon(self, milliseconds: int = 0) -> None:
+        """Open after what is to be painted now has been painted, or after some time."""
+        if not self._open and not 0 <= self._opening.remainingTime() <= milliseconds:
+            self._opening.start(milliseconds)
+
+    def complete(self) -> None:
+        """Make everything that is seen at once: a picture is about to be taken."""
+        self._open = True
+        while self._waiting:
+            self._make_next()
+
+    def _wait_for(self, seat: Seat) -> None:
+        if seat not in self._waiting:
+            self._waiting.append(seat)
+        if self._open:
+            self._making.start()
+
+    def _make_next(self) -> None:
+        # a panel that went behind another one meanwhile waits until it is seen again
+        self._waiting = [seat for seat in self._waiting if seat.view is None and seat.isVisible()]
+        if self._waiting:
+            self._made(self._waiting.pop(0))
+            self._making.start()
+
+    def _made(self, seat: Seat) -> View | None:
+        """Return the view of a seat; one that cannot be made is said to have broken, and its place stays empty."""
+        if seat.view is None and not seat.broken:
+            try:
+                view = _make(seat.spec)
+            except Exception as error:
+                seat.broken = True
+                self._broke(seat.spec, error)
+                return None
+            seat.take(view)
+            self.made.emit(view)
+            for show in self._told.values():
+                self.each(show, [view])
+            if (frame := self._frame) is not None:
+                self.each(lambda view: self._hand(view, frame, at_once=True), [view])
+        return seat.view
+
     # telling ----------------------------------------------------------------------------------------------
+    def tell(self, what: str, show: Callable[[View], None]) -> None:
+        """Tell every view something, in place of what was told under that name before; those that come later too."""
+        self._told[what] = show
+        self.each(show)
+
     def each(self, show: Callable[[View], None], some: Sequence[View] | None = None) -> None:
-        """Do something with every view, or `some`; one that breaks must not take the others with it."""
-        for spec, view in self.views:
-            if some is not None and view not in some:
+        """Do something with every view there is, or `some`; one that breaks must not take the others with it."""
+        for seat in self.seats:
+            if seat.view is None or (some is not None and seat.view not in some):
                 continue
             try:
-                show(view)
+                show(seat.view)
             except Exception as error:
-                self.failed.emit(f"{spec.title}: {type(error).__name__}: {error}")
-                sys.excepthook(type(error), error, error.__traceback__)
+                self._broke(seat.spec, error)
+
+    def _broke(self, spec: ViewSpec, error: Exception) -> None:
+        self.failed.emit(f"{spec.title}: {type(error).__name__}: {error}")
+        sys.excepthook(type(error), error, error.__traceback__)
 
     def show_frame(self, frame: Frame) -> None:
         """Let the view in front show a frame at once and the others soon."""
         front = self.front()
-        two = frame if len(frame.squares) <= View.MOST else replace(frame, squares=frame.squares[: View.MOST])
-        self.each(lambda view: self._pace.give(view, frame if view.MOST > View.MOST else two, view is front))
+        self._frame = frame
+        self.each(lambda view: self._hand(view, frame, view is front))
+
+    def _hand(self, view: View, frame: Frame, at_once: bool) -> None:
+        if view.MOST <= View.MOST < len(frame.squares):
+            frame = replace(frame, squares=frame.squares[: View.MOST])
+        self._pace.give(view, frame, at_once)
 
     # tabs -------------------------------------------------------------------------------------------------
-    def raise_tab(self, view: View) -> None:
+    def raise_tab(self, name: str) -> None:
         """Bring a view of the centre to the front, also one that is not offered for this kind of data."""
-        self.setTabVisible(self.indexOf(view), True)
-        self.setCurrentWidget(view)
+        seat = next(seat for seat in self.seats if seat.spec.name == name)
+        self.setTabVisible(self.indexOf(seat), True)
+        self.setCurrentWidget(seat)
+
+    def offered(self, name: str) -> bool:
+        """Say whether a view of the centre has a tab for the data at hand."""
+        return any(seat.spec.name == name and self.isTabVisible(self.indexOf(seat)) for seat in self.seats)
 
     def offer(self, domain: str) -> None:
         """Offer the tabs that have something to say of a kind of data."""
-        for spec, view in self.centred:
-            self.setTabVisible(self.indexOf(view), not spec.domains or domain in spec.domains)
+        for k in range(self.count()):
+            self.setTabVisible(k, not (domains := self._spec(k).domains) or domain in domains)
 
     def at_home(self, domain: str) -> bool:
         """Say whether the view in front was made for a kind of data, or for all of them."""
-        spec = next((spec for spec, view in self.centred if view is self.currentWidget()), None)
-        return spec is not None and (not spec.domains or domain in spec.domains[:1])
+        if self.currentIndex() < 0:
+            return False
+        spec = self._spec(self.currentIndex())
+        return not spec.domains or domain in spec.domains[:1]
 
     def show_home(self, domain: str) -> None:
         """Bring the view of the centre to the front that was made for a kind of data."""
-        first = next((view for spec, view in self.centred if domain in spec.domains[:1]), None)
+        first = next((k for k in range(self.count()) if domain in self._spec(k).domains[:1]), None)
         if first is not None:
-            self.setCurrentWidget(first)
+            self.setCurrentIndex(first)
+
+    def _spec(self, index: int) -> ViewSpec:
+        seat = self.widget(index)
+        assert isinstance(seat, Seat)
+        return seat.spec
 
     def close_all(self) -> None:
         """Close every view, wherever it is."""
-        for _, view in self.views:
-            view.close()
+        self._making.stop()
+        self._opening.stop()
+        for seat in self.seats:
+            if seat.view is not None:
+                seat.view.close()
 
 
-def _made(spec: ViewSpec) -> View:
+def _make(spec: ViewSpec) -> View:
     view = spec.make()
     view.setObjectName(spec.name)
     view.setWhatsThis(spec.summary)

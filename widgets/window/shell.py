@@ -9,9 +9,7 @@ from functools import partial
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-import widgets
 from explorer.app.runner import Engine
-from explorer.declare.registry import scan
 from explorer.square.frame import Failure, Frame
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.session import Session
@@ -19,16 +17,18 @@ from explorer.state.state import State
 from widgets.base import theme
 from widgets.base.icons import app_icon
 from widgets.base.pointer import Pointers
-from widgets.base.view import ViewSpec
-from widgets.views.log import LogView
+from widgets.base.view import View, ViewSpec
+from widgets.views.log import LogView, now
 from widgets.window.bars.buttons import StatusBar
 from widgets.window.bars.help import LessonPanel
 from widgets.window.bars.infobar import InfoBar
 from widgets.window.controller import Controller
 from widgets.window.docks import Docks
+from widgets.window.finding import view_specs
 from widgets.window.panes import Panes
 from widgets.window.waiting import LoadingPage
 
+PATIENCE_MS = 500  # between the catalogue and the first frame
 SETTINGS = "EQUISCOPE_SETTINGS"  # environment: the path of an INI file in place of the person's own settings
 
 
@@ -54,17 +54,20 @@ class Shell(QMainWindow):
         self.setWindowIcon(app_icon())
         self.controller = Controller(start_engine, state, self)
         self.pointers = Pointers(self)
-        self.panes = Panes(specs if specs is not None else list(scan(widgets, "VIEW", "views").values()))
+        self.panes = Panes(specs if specs is not None else view_specs())
         self.status = StatusBar()
         self.setStatusBar(self.status)
         self._build_center()
         self.docks = Docks(self, self.panes.docked)
         self.lesson: LessonPanel | None = None  # made when the first lesson is opened
         self._domain = ""  # of what is shown
-        self._connect_views()
+        self._logged: list[tuple[str, str, str]] = []  # until there is a view for it
         c = self.controller
+        c.log.connect(self._log)
+        self.panes.failed.connect(partial(c.log.emit, "error"))
+        self.panes.made.connect(self._connect_view)
         c.frame_ready.connect(self.show_frame)
-        c.orbit_ready.connect(lambda curves: self.panes.each(lambda view: view.set_orbit(curves)))
+        c.orbit_ready.connect(lambda curves: self.panes.tell("orbit", lambda view: view.set_orbit(curves)))
         c.catalogue_ready.connect(self.show_catalogue)
         c.busy.connect(self.show_busy)
         c.failed.connect(self.say_failure)
@@ -91,23 +94,29 @@ class Shell(QMainWindow):
         self.drop_hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.drop_hint.hide()
 
-    def _connect_views(self) -> None:
+    def _connect_view(self, view: View) -> None:
         c = self.controller
-        self.panes.failed.connect(partial(c.log.emit, "error"))
-        for _, view in self.panes.views:
-            if view.POINTS_AT:
-                self.pointers.link(view.POINTS_AT, view.pointer)
-            view.wished.connect(c.grant)
-            view.hovered.connect(self.status.read)
-            # a view that plays the orbit has a button for it
-            if hasattr(view, "play_toggled"):
-                view.play_toggled.connect(self._play)
-            if hasattr(view, "set_playing"):
-                c.played.connect(view.set_playing)
-            if hasattr(view, "requested"):
-                view.requested.connect(self._requested)
-            if isinstance(view, LogView):
-                c.log.connect(view.add)
+        if view.POINTS_AT:
+            self.pointers.link(view.POINTS_AT, view.pointer)
+        view.wished.connect(c.grant)
+        view.hovered.connect(self.status.read)
+        # a view that plays the orbit has a button for it
+        if hasattr(view, "play_toggled"):
+            view.play_toggled.connect(self._play)
+        if hasattr(view, "set_playing"):
+            c.played.connect(view.set_playing)
+            view.set_playing(c.player.playing)
+        if hasattr(view, "requested"):
+            view.requested.connect(self._requested)
+        if isinstance(view, LogView):
+            c.log.disconnect(self._log)
+            for entry in self._logged:
+                view.add(*entry)
+            c.log.connect(view.add)
+
+    def _log(self, level: str, text: str) -> None:
+        """Keep what is said for the log while there is no view for it."""
+        self._logged.append((level, text, now()))
 
     def _requested(self, what: str) -> None:
         """Do what a view's button asks of the element: "identity", "inverse" or "random"."""
@@ -121,12 +130,14 @@ class Shell(QMainWindow):
     # what the controller says -----------------------------------------------------------------------------
     def show_frame(self, frame: Frame) -> None:
         """Show a frame in every view, and its kind of data in the view that was made for it."""
-        if self.stack.currentWidget() is self.loading and (front := self.panes.front()) is not None:
-            front.setFocus()  # Space, F and the arrows are for the picture, not for the first field that takes text
+        first = self.stack.currentWidget() is self.loading
         self.stack.setCurrentWidget(self.panes)
         self._follow_domain(frame)
+        if first and (front := self.panes.front()) is not None:
+            front.setFocus()  # Space, F and the arrows are for the picture, not for the first field that takes text
         self.infobar.frame_came()
         self.panes.show_frame(frame)
+        self.panes.open_soon()
 
     def _follow_domain(self, frame: Frame) -> None:
         """Offer the views of this kind of data, and begin with the one that was made for it."""
@@ -135,6 +146,7 @@ class Shell(QMainWindow):
         if domain == self._domain:
             return
         fresh, self._domain = self._domain != "", domain
+        self.panes.prepare(domain)
         self.panes.offer(domain)
         self.docks.follow(domain)
         if fresh or not self.panes.at_home(domain):
@@ -143,7 +155,8 @@ class Shell(QMainWindow):
     def show_catalogue(self, catalogue: Catalogue) -> None:
         """Tell every view what there is to choose from."""
         self.loading.say("Computing the first frame…")
-        self.panes.each(lambda view: view.show_catalogue(catalogue))
+        self.panes.tell("catalogue", lambda view: view.show_catalogue(catalogue))
+        self.panes.open_soon(PATIENCE_MS)  # a long first frame must not withhold the lists
 
     def show_busy(self, busy: Busy) -> None:
         """Say what is being done: in the middle of the window until the first frame, then in the status bar."""
@@ -157,6 +170,7 @@ class Shell(QMainWindow):
         self.status.show_busy(Busy(""))
         self.loading.fail(failure)
         self.stack.setCurrentWidget(self.loading)
+        self.panes.open()
         self.show_view("log")
 
     # what is said and shown -------------------------------------------------------------------------------
@@ -168,6 +182,7 @@ class Shell(QMainWindow):
     def say_failure(self, failure: Failure) -> None:
         """Say what failed; the last good frame stays."""
         self.stack.setCurrentWidget(self.panes)
+        self.panes.open()
         self.infobar.show_failure(failure)
 
     def show_view(self, name: str) -> None:
@@ -178,7 +193,7 @@ class Shell(QMainWindow):
         if name in self.docks.docks:
             self.docks.bring(name)
         else:
-            self.panes.raise_tab(view)
+            self.panes.raise_tab(name)
         view.setFocus()
 
     def show_lesson(self, session: Session) -> None:
@@ -199,4 +214,4 @@ class Shell(QMainWindow):
             f"background: {t.panel}; color: {t.accent}; border: 2px dashed {t.accent}; border-radius: 8px;"
             "font-size: 14pt;"
         )
-        self.panes.each(lambda view: view.apply_theme())
+        self.panes.tell("theme", lambda view: view.apply_theme())

@@ -55,6 +55,9 @@ class FakeEngine:
         self.threads.add(threading.get_ident())
         return CATALOGUE
 
+    def illustrate(self, catalogue: Catalogue) -> Iterator[Catalogue | None]:
+        return iter(())
+
     def answer(self, state: State, cancelled: Callable[[], bool]) -> Frame:
         self.threads.add(threading.get_ident())
         self.entered.put(state)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QPainter
 
 from explorer.square.frame import Frame
@@ -50,6 +51,30 @@ def test_views_take_turns_and_skip_what_is_outdated(qtbot: Any) -> None:
     assert turns == [second, third] and second.seen == third.seen == frames[1:]
     hidden.show()
     assert hidden.seen == frames[1:]
+
+
+def test_the_view_in_use_is_painted_before_the_others_begin(qtbot: Any) -> None:
+    order: list[str] = []
+
+    class Painted(Recorder):
+        def paintEvent(self, event: Any) -> None:
+            order.append("painted")
+
+    first, second = Painted(), Recorder()
+    for view in (first, second):
+        qtbot.addWidget(view)
+        with qtbot.waitExposed(view):
+            view.show()
+    order.clear()
+    pace = Pace(lambda view: order.append("turn"))
+    for view in (first, second):
+        pace.give(view, make_frame(), view is first)
+    first.update()
+    later = QTimer(first, singleShot=True, interval=0)
+    later.timeout.connect(lambda: order.append("between"))
+    later.start()
+    qtbot.waitUntil(lambda: "turn" in order)
+    assert order.index("between") < order.index("turn") and order.index("painted") < order.index("turn")
 
 
 class Counting(ValueAxis):

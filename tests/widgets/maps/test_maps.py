@@ -245,17 +245,19 @@ def test_values_without_places_are_bars_when_there_is_room(qtbot: QtBot) -> None
     positive, negative = int(values[:, 0, 0].argmax()), int(values[:, 0, 0].argmin())
     picture = grid.viewport().grab().toImage()
 
-    def ink(channel: int, step: float) -> QColor:
-        bars = grid.item._bars
-        assert bars is not None
-        row = grid.item.mapRectToScene(bars.row(channel))
-        middle = row.left() + bars.label + (row.width() - bars.label - bars.number) / 2
-        return picture.pixelColor(round(middle + step), round(row.center().y()))
+    def coloured(channel: int) -> tuple[list[int], list[int]]:
+        """Return where the row of a channel is red, and where it is blue."""
+        row = grid.item.mapRectToScene(grid.item.rect_of((channel, 0, 0)))
+        across = range(round(row.left()), round(row.right()))
+        inks = [picture.pixelColor(x, round(row.center().y())) for x in across]
+        return tuple([x for x, c in zip(across, inks) if sign * (c.red() - c.blue()) > 60] for sign in (1, -1))  # type: ignore[return-value]
 
-    assert ink(positive, 8).red() > ink(positive, 8).blue()
-    assert ink(negative, -8).blue() > ink(negative, -8).red()
+    (right, none), (nothing, left) = coloured(positive), coloured(negative)
+    assert len(right) > 20 and len(left) > 20 and not none and not nothing
+    assert max(left) < min(right) <= max(left) + 3, "both begin at the common zero"
     many = grid_of(qtbot, maps(512, 1, 1))
-    assert many.item._bars is None  # half a pixel each: cells instead
+    width = many.item.rect_of((300, 0, 0)).width()
+    assert width < many.item.frame().width() / 8, "half a pixel each: cells instead"
     point = many.item.rect_of((300, 0, 0)).center()
     assert many.item.place_at(point) == (300, 0, 0)
 
@@ -275,11 +277,11 @@ def test_colours_of_a_picture_are_its_own(qtbot: QtBot) -> None:
 def test_nothing_is_made_anew_on_an_update(qtbot: QtBot) -> None:
     grid = grid_of(qtbot, maps(64, 15, 15), order=8)
     items = [id(item) for item in grid.scene().items()]
-    layout, cells = grid.item.tiling, grid.item._cells
+    layout, cells = grid.item.tiling, grid.item.image.image
     for _ in range(50):
         grid.set_values(maps(64, 15, 15), -3.0, 3.0, order=8)
     assert [id(item) for item in grid.scene().items()] == items
-    assert grid.item.tiling is layout and grid.item._cells is cells
+    assert grid.item.tiling is layout and np.shares_memory(grid.item.image.image, cells)
 
 
 def test_labels_of_orientations_appear_where_they_can_be_read(qtbot: QtBot) -> None:

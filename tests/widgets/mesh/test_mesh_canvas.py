@@ -526,14 +526,14 @@ def test_a_slow_mesh_is_drawn_less_sharply_while_it_moves(qtbot: Any, monkeypatc
     real = scene.image
     monkeypatch.setattr(scene, "image", lambda *given: made.append(given[3:5]) or real(*given))
     canvas.pictures.times = {FIRST: 200.0, FULL: 300.0}
-    canvas._rest.setInterval(30)
+    canvas.rest_ms = 30
     at = canvas.cells()[0].center().toPoint()
     drag(canvas, at, at + QPoint(20, 0))
     canvas.repaint()
     qtbot.waitUntil(lambda: made[-1:] == [FULL])
     assert made[0] == (0.5, True)
     made.clear()
-    canvas._rest.setInterval(60_000)
+    canvas.rest_ms = 60_000
     canvas.pictures.times = {FIRST: 70.0, FULL: 1e9}  # slow for once
     for k in range(12):
         drag(canvas, at, at + QPoint(20, k))
@@ -629,7 +629,7 @@ def test_without_opengl_the_panel_says_what_to_install(qtbot: Any, monkeypatch: 
     def fail() -> Any:
         raise mesh_scene.CannotDraw("Meshes need OpenGL, and none was found here.")
 
-    monkeypatch.setattr(mesh_scene, "_plotter", fail)
+    monkeypatch.setattr(mesh_scene, "make_plotter", fail)
     canvas = shown(qtbot, ball())
     assert "OpenGL" in canvas.pictures.trouble
     assert len(np.unique(painted(canvas).reshape(-1, 3), axis=0)) > 3, "nothing is written"

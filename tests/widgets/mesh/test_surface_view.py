@@ -439,8 +439,10 @@ def test_all_of_the_mesh_is_seen_in_panels_of_any_shape_and_words_do_not_widen_t
         share = np.ptp(spots, axis=0) / (box.width(), box.height())
         assert share.max() > 0.75, "and it is not far away"
     assert len(view.words.text()) > 300 and view.minimumSizeHint().width() < 800
-    hand = view.canvas.eye.zoomed(3.0, at[0])
-    view.canvas._look(hand)
+    whole = view.canvas.eye
+    wheel(view, view.canvas.cells()[0].center(), 6)
+    hand = view.canvas.eye
+    assert hand is not whole
     view.resize(900, 500)
     view.grab()
     assert view.canvas.eye is hand, "where a hand has put the eye it stays"

@@ -63,6 +63,9 @@ class FakeEngine:
     def catalogue(self) -> Catalogue:
         return make_catalogue()
 
+    def illustrate(self, catalogue: Catalogue) -> Iterator[Catalogue | None]:
+        return iter(())
+
     def answer(self, state: State, cancelled: Callable[[], bool]) -> Frame:
         self.asked.append(state)
         while not self.gate.wait(0.002):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PySide6.QtGui import QColor
 
 from explorer.declare.elements import Step
 from explorer.declare.equations import (
@@ -30,6 +31,7 @@ from widgets.base import theme
 from widgets.base.pointer import Pointers
 from widgets.base.words import figure
 from widgets.figures.export import export_numbers, export_view
+from widgets.sequence.timeline.tiles import table
 from widgets.sequence.views.steps import NO_EQUATIONS, StepsView
 from widgets.sequence.views.timeline import TimelineView
 
@@ -285,6 +287,17 @@ def test_one_step_alone_and_values_that_are_no_numbers(steps):
     nan = {k: np.full_like(v, np.nan) for k, v in part.gates.items()}
     give(steps, with_equations(replace(part, gates=nan)))
     steps.grab()
+
+
+def test_a_single_unit_has_the_colour_of_its_value(steps):
+    part = shift_part(6, 1)
+    cell = np.array([[0.9], [-0.9]] * 3, np.float32)
+    gates, one = {**part.gates, "lstm.cell": cell}, {"zero": np.zeros(1)}
+    given = with_equations(replace(part, gates=gates, moved_gates=gates), constants=one, moved_constants=one)
+    give(steps, given, node=2)
+    spot = next(s for s in steps.canvas.spots if s.side == "before" and s.cell.key == "lstm.cell")
+    ink = steps.canvas.grab().toImage().pixelColor(spot.rect.center().toPoint())
+    assert ink.name() == QColor(*table("signed")[252].tolist()).name()
 
 
 def test_the_hand_made_lstm_is_one():

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from PySide6.QtGui import QColor
 
+from widgets.base import theme
 from widgets.sequence.timeline.pyramid import AT_ONCE, BASE, Pyramid, bucket_for, fold
-from widgets.sequence.timeline.tiles import fitted, indices
+from widgets.sequence.timeline.tiles import colours, fitted, table
 
 
 def plain(values: np.ndarray, first: int, bucket: int, count: int) -> tuple[np.ndarray, ...]:
@@ -91,9 +93,10 @@ def test_a_bucket_is_never_wider_than_a_pixel(per_pixel, bucket):
 
 
 def test_colours_put_zero_in_the_middle_and_gaps_apart():
-    found = indices(np.array([[-2.0, 0.0, 2.0, 5.0, np.nan]], np.float32), "signed", 2.0)
-    assert found.tolist() == [[0, 126, 252, 252, 253]]
-    assert indices(np.array([[0.0, 1.0]], np.float32), "gate", 1.0).tolist() == [[0, 252]]
+    found = colours(np.array([[-2.0, 0.0, 2.0, 5.0, np.nan]], np.float32), "signed", 2.0)[0]
+    np.testing.assert_array_equal(found[:4], table("signed")[[0, 126, 252, 252]])
+    assert QColor(*found[4].tolist()) == QColor(theme.current().raised)
+    np.testing.assert_array_equal(colours(np.array([[0.0, 1.0]]), "gate", 1.0)[0], table("gate")[[0, 252]])
 
 
 def test_more_units_than_pixels_are_averaged_or_the_largest_stands_for_them():

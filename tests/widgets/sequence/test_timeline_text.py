@@ -51,7 +51,7 @@ def test_steps_lie_at_their_true_times_in_lines_and_cells(view):
         inner = [canvas.axis.x_of(step + share) for share in (0.15, 0.5, 0.85)]
         level = table("gate")[252 if step % 2 else 0]
         for place in inner:
-            assert picture.pixelColor(int(place), int(box.center().y())) == QColor.fromRgb(int(level)), (step, place)
+            assert picture.pixelColor(int(place), int(box.center().y())) == QColor(*level.tolist()), (step, place)
 
 
 def test_ticks_are_round_times_and_a_click_finds_the_step(view):
@@ -94,10 +94,10 @@ def test_words_have_the_colour_of_the_chosen_gate_or_of_what_the_step_attends_to
     colour_by(view, "gate:lstm.input_gate")
     gate = part.gates["lstm.input_gate"].mean(1)
     for step in (0, 5, 14):
-        assert ground(view, step) == QColor.fromRgb(int(table("gate")[int(gate[step] * 252 + 0.5)])), step
+        assert ground(view, step) == QColor(*table("gate")[int(gate[step] * 252 + 0.5)].tolist()), step
     give(view, part, layer="lstm.forget_gate", channel=3)
     unit = part.gates["lstm.input_gate"][:, 3]
-    assert ground(view, 5) == QColor.fromRgb(int(table("gate")[int(unit[5] * 252 + 0.5)]))
+    assert ground(view, 5) == QColor(*table("gate")[int(unit[5] * 252 + 0.5)].tolist())
     assert view.canvas.shown.tint_name == "input gate, unit 3"
 
     pairs = token_part("pair")
@@ -107,7 +107,7 @@ def test_words_have_the_colour_of_the_chosen_gate_or_of_what_the_step_attends_to
     row = pairs.values.mean(0)[9]
     wanted = table("positive")[(row / row.max() * 252 + 0.5).astype(int)]
     for step in (0, 4, 8):
-        found, expected = ground(view, step), QColor.fromRgb(int(wanted[step]))
+        found, expected = ground(view, step), QColor(*wanted[step].tolist())
         assert abs(found.green() - expected.green()) <= 3 and abs(found.red() - expected.red()) <= 3, step
     assert view.canvas.shown.tint_name == "attention of step 9, mean of 2 heads"
 
@@ -122,7 +122,7 @@ def test_the_text_has_a_legend_with_the_values_at_both_ends_and_the_read_out_say
     y = round(view.text.height() - 2 - 10)
     inks = [picture.pixelColor(x, y) for x in range(12, 160)]
     for level in (6, 246):  # both ends of the colours from 0 to 1
-        end = QColor.fromRgb(int(table("gate")[level]))
+        end = QColor(*table("gate")[level].tolist())
         assert any(abs(c.red() - end.red()) + abs(c.green() - end.green()) < 16 for c in inks), level
     said = step_text(view.canvas.shown, "before", 4)
     assert f"forget gate, mean of 16 units {gate.mean(1)[4]:.3g}" in said

@@ -95,7 +95,7 @@ def test_a_pixel_has_the_colour_of_its_value(view):
     for step, unit in ((0, 0), (7, 2), (19, 3)):
         x, y = canvas.axis.x_of(step + 0.5), box.top() + (unit + 0.5) / 4 * box.height()
         level = int(gates["lstm.forget_gate"][step, unit] * 252 + 0.5)
-        assert picture.pixelColor(int(x), int(y)) == QColor.fromRgb(int(table("gate")[level])), (step, unit)
+        assert picture.pixelColor(int(x), int(y)) == QColor(*table("gate")[level].tolist()), (step, unit)
 
 
 def test_scales_gates_from_zero_to_one_and_states_symmetric(view):

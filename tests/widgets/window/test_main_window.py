@@ -176,7 +176,7 @@ def test_the_window_opens_with_the_views_that_there_are(bench: Bench, size: QSiz
     bench.until(lambda: window.controller.curves and window.controller.curves[0].done == 72)
     window.controller.grant(Wish(changes={"compare": "c4-cnn", "layer": "relu1"}, step=("rotate", (30.0,))))
     bench.settle(window)
-    for spec, _ in window.panes.views:
+    for spec in window.panes.specs:
         window.show_view(spec.name)
     trigger(window, "untransform")
     window.set_theme("dark")
@@ -804,7 +804,7 @@ def test_panels_are_closed_restored_and_brought_to_the_front(bench: Bench) -> No
     trigger(window, "show_errors")
     assert dock.isVisible()
     trigger(window, "show_filters")
-    assert window.panes.currentWidget() is view(window, "filters")
+    assert window.panes.front() is view(window, "filters")
     dock.toggleViewAction().trigger()
     assert dock.isHidden()
     window.docks.docks["gallery"].setFloating(True)
@@ -950,14 +950,14 @@ def test_a_mesh_is_met_on_its_surface_and_the_stage_is_there_when_asked_for(benc
     stage, mesh = view(window, "stage"), view(window, "surface")
 
     def offered() -> list[bool]:
-        return [window.panes.isTabVisible(window.panes.indexOf(one)) for one in (stage, mesh)]
+        return [window.panes.offered(name) for name in ("stage", "surface")]
 
     assert offered() == [True, False]
     frame = window.controller.frame
     assert frame is not None
     window.show_frame(mesh_frame())
-    assert offered() == [False, True] and window.panes.currentWidget() is mesh
+    assert offered() == [False, True] and window.panes.front() is mesh
     window.show_view("stage")
-    assert offered() == [True, True] and window.panes.currentWidget() is stage
+    assert offered() == [True, True] and window.panes.front() is stage
     window.show_frame(frame)
-    assert offered() == [True, False] and window.panes.currentWidget() is stage
+    assert offered() == [True, False] and window.panes.front() is stage

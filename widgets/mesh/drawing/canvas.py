@@ -77,6 +77,15 @@ class MeshCanvas(QWidget):
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._rest.timeout.connect(self.update)
 
+    @property
+    def rest_ms(self) -> int:
+        """Return how long after the last movement a picture is drawn sharply again."""
+        return self._rest.interval()
+
+    @rest_ms.setter
+    def rest_ms(self, milliseconds: int) -> None:
+        self._rest.setInterval(milliseconds)
+
     def sizeHint(self) -> QSize:
         return QSize(720, 420)
 

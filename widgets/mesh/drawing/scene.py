@@ -28,7 +28,7 @@ class CannotDraw(Exception):
     """Raised where no mesh can be drawn; says in one sentence what is missing."""
 
 
-def _plotter() -> pv.Plotter:
+def make_plotter() -> pv.Plotter:
     # VTK tells of each way to draw that it tries in vain
     with pv.vtk_verbosity("off"):
         plotter = pv.Plotter(off_screen=True, notebook=False, shape=(1, MOST), border=False, lighting="none")
@@ -46,7 +46,7 @@ class MeshScene:
     """One off-screen plotter with a subplot for each panel, side by side, of equal size."""
 
     def __init__(self) -> None:
-        self.plotter = _plotter()
+        self.plotter = make_plotter()
         self.camera = pv.Camera()
         self.camera.view_angle = ANGLE
         self.panels: list[PanelActors] = []

@@ -97,7 +97,7 @@ class TokenRow(PixelRow):
         p.setFont(self.font)
         p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         for step in range(first, last, every):
-            ground = QColor.fromRgb(int(colours[step - first])) if colours is not None else plain
+            ground = QColor(*colours[step - first].tolist()) if colours is not None else plain
             left, width = edges[step - first], edges[step - first + every] - edges[step - first]
             cell = QRectF(left, box.top() + 2, max(1.0, width - (1.0 if width > 5 else 0.0)), box.height() - 4)
             p.fillRect(cell, ground)

@@ -17,7 +17,7 @@ from widgets.sequence.timeline.pyramid import AT_ONCE, Pyramid
 from widgets.sequence.timeline.rows import Row, Scene
 from widgets.sequence.timeline.scale import TimeScale
 from widgets.sequence.timeline.sight import Sight
-from widgets.sequence.timeline.tiles import COLOURS, fitted, ramp, reduced
+from widgets.sequence.timeline.tiles import fitted, levels, reduced, table
 
 BEYOND, LEFT = 0.5, 0.2  # of the columns in sight: kept on either side, and left there when a picture is made anew
 
@@ -53,7 +53,7 @@ class HeatRow(pg.ImageItem):
 
     def dress(self) -> None:
         """Take the colours of the theme."""
-        self.setLookupTable(ramp(self._row.scale)[np.linspace(0, 511, COLOURS).round().astype(int)])
+        self.setLookupTable(table(self._row.scale))
 
     def _wanted(self, sight: Sight, beyond: float) -> tuple[int, int]:
         """Return the columns in sight and a share of them on either side."""
@@ -103,15 +103,13 @@ class HeatRow(pg.ImageItem):
         return np.concatenate([read(first, start), kept, read(end, last)])
 
     def _show(self, rows: int, dense: bool) -> None:
-        low, high = (-1.0, 1.0) if self._row.scale == "signed" else (0.0, 1.0)
-        limit, half = self._row.limit or 1.0, 0.5 * (high - low) / (COLOURS - 1)  # a colour is centred on its value
-        values = np.clip(self._columns, low * limit, high * limit).T
+        ends = levels(self._row.scale, self._row.limit)
+        values = np.clip(self._columns, *ends).T
         if dense:  # smooth across columns, not across units
             values = values[(np.arange(rows) * len(values)) // rows]
         self._smooth = dense
         if values.size:
-            levels = ((low - half) * limit, (high + half) * limit)
-            self.setImage(np.ascontiguousarray(values, np.float32), autoLevels=False, levels=levels)
+            self.setImage(np.ascontiguousarray(values, np.float32), autoLevels=False, levels=ends)
         else:
             self.clear()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +14,19 @@ from widgets.base.words import figure
 from widgets.charts.inks import mixed
 from widgets.graph.drawing.look import CLASSES
 from widgets.sequence.timeline.rows import Row, Scene
-from widgets.sequence.timeline.tiles import indices, ramp, table
+from widgets.sequence.timeline.tiles import colours, ramp
 
 
-def cell_colours(scene: Scene, row: Row, first: int, last: int) -> NDArray[np.uint32] | None:
-    """Return the colour of each token of [first, last); None where there is nothing to tell them apart by."""
+def cell_colours(scene: Scene, row: Row, first: int, last: int) -> NDArray[np.uint8] | None:
+    """Return the colour (4,) of each token of [first, last); None where there is nothing to tell them apart by."""
     tint = None if row.written else scene.tint.get(row.side)
     if tint is not None:
         scale, limit = scene.tint_scale
-        return np.asarray(table(scale)[indices(np.asarray(tint[first:last], np.float32), scale, limit)])
+        return colours(np.asarray(tint[first:last])[None], scale, limit)[0]
     if row.pyramid is None or not 1 < row.pyramid.channels <= len(CLASSES):
         return None
     t, part = theme.current(), row.pyramid.values[first:last]
-    inks = np.array([mixed(c, t.panel, 0.38).rgb() for c in CLASSES] + [QColor(t.raised).rgb()], np.uint32)
+    inks = np.array([c.getRgb() for c in (*(mixed(c, t.panel, 0.38) for c in CLASSES), QColor(t.raised))], np.uint8)
     best = np.where(np.nan_to_num(part).max(axis=1) > 0.5, np.nan_to_num(part).argmax(axis=1), len(CLASSES))
     return np.asarray(inks[best])
 
@@ -36,15 +35,6 @@ def on(ground: QColor) -> QColor:
     """Return the colour of text that is read best on a ground."""
     light = 0.299 * ground.red() + 0.587 * ground.green() + 0.114 * ground.blue()
     return QColor("#14171b" if light > 140 else "#f4f6f8")
-
-
-def decay(gradient: NDArray[Any], step: int) -> float | None:
-    """Return the factor by which the gradient changes with each step back from `step`, by least squares of its log."""
-    back = np.asarray(gradient[max(0, step - 200) : step + 1], np.float64)[::-1]
-    k = np.flatnonzero(np.isfinite(back) & (back > 0))
-    if len(k) < 3:
-        return None
-    return float(np.exp(np.polyfit(k, np.log(back[k]), 1)[0]))
 
 
 def limits(scale: str, limit: float) -> tuple[str, str]:

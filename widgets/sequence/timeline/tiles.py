@@ -1,49 +1,49 @@
-"""The colours of values over time, and many of them on few pixels. Numpy only."""
+"""The colours of values over time, and many of them on few pixels."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtGui import QColor
 
 from widgets.base import theme
+from widgets.charts.library import pg
 
-COLOURS = 253  # one more stands for what is not known
-_STOPS = {
-    "light": [(0, "#f7f8f8"), (0.35, "#a5d5c4"), (0.7, "#2f8f76"), (1, "#06382d")],
-    "dark": [(0, "#16191d"), (0.35, "#155a4c"), (0.7, "#2cb58b"), (1, "#d6fff0")],
-}
-_tables: dict[tuple[str, str], NDArray[np.uint32]] = {}
+COLOURS = 253  # an odd number: zero of a signed scale has one of its own
 
 
 def ramp(scale: str) -> NDArray[np.uint8]:
     """Return the colours (512, 4) of a scale: "signed", or the sequential one of gates and of what is not negative."""
-    if scale == "signed":
-        return theme.signed_map()
-    return theme._ramp(_STOPS[theme.current().name])
+    return theme.signed_map() if scale == "signed" else theme.gate_map()
 
 
-def table(scale: str) -> NDArray[np.uint32]:
-    """Return 254 colours as 0xffRRGGBB; index 253 is what is not known."""
-    key = (theme.current().name, scale)
-    if key not in _tables:
-        rows = ramp(scale)[np.linspace(0, 511, COLOURS).round().astype(int)].astype(np.uint32)
-        colours = 0xFF000000 | rows[:, 0] << 16 | rows[:, 1] << 8 | rows[:, 2]
-        gap = np.uint32(0xFF000000 | int(theme.current().raised[1:], 16))
-        _tables[key] = np.append(colours, gap).astype(np.uint32)
-    return _tables[key]
+def table(scale: str) -> NDArray[np.uint8]:
+    """Return the colours (COLOURS, 4) that values are drawn in."""
+    return _table(theme.current().name, scale)
 
 
-def indices(values: NDArray[Any], scale: str, limit: float) -> NDArray[np.uint8]:
-    """Return colour indices of values; those that are no number have an index of their own."""
-    factor = (126.0 if scale == "signed" else 252.0) / (limit or 1.0)
-    with np.errstate(invalid="ignore", over="ignore"):
-        level = values * np.float32(factor) + np.float32(126.5 if scale == "signed" else 0.5)
-        missing = np.isnan(level)
-        level = np.clip(level, 0, 252.5)
-    level[missing] = 253
-    return level.astype(np.uint8)
+@lru_cache(maxsize=8)
+def _table(theme_name: str, scale: str) -> NDArray[np.uint8]:
+    return ramp(scale)[np.linspace(0, 511, COLOURS).round().astype(int)]
+
+
+def levels(scale: str, limit: float) -> tuple[float, float]:
+    """Return the ends of the table as pyqtgraph counts them: each colour is centred on its value."""
+    low, high = (-1.0, 1.0) if scale == "signed" else (0.0, 1.0)
+    half = 0.5 * (high - low) / (COLOURS - 1)
+    return (low - half) * (limit or 1.0), (high + half) * (limit or 1.0)
+
+
+def colours(values: NDArray[Any], scale: str, limit: float) -> NDArray[np.uint8]:
+    """Return (rows, columns) as red, green, blue and opaqueness; what is no number has the colour of a gap."""
+    low, high = levels(scale, limit)
+    given = np.clip(np.asarray(values, np.float64), low, high)
+    found, _ = pg.makeRGBA(given, lut=table(scale), levels=(low, high))
+    found[np.isnan(given)] = QColor(theme.current().raised).getRgb()
+    return np.asarray(found)
 
 
 def fitted(values: NDArray[Any], height: int, peak: bool) -> NDArray[Any]:

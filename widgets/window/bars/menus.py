@@ -199,7 +199,7 @@ class Menus(QObject):
         shell = self._shell
         show, panels = menu.addMenu("&Show"), QMenu("&Panels", menu)
         panels.setProperty("twice", True)  # no part of the palette, which has "Show"
-        for spec, _ in shell.panes.views:
+        for spec in shell.panes.specs:
             action = self.add(
                 show,
                 f"show_{spec.name}",

@@ -14,6 +14,7 @@ from explorer.square.frame import Failure, Frame, OrbitCurve
 from explorer.state.session import write_beside
 from explorer.state.state import State
 from widgets.base import theme
+from widgets.base.view import View
 from widgets.window.app import Collector, application
 from widgets.window.main_window import MainWindow
 
@@ -161,10 +162,14 @@ def _wait(window: MainWindow, state: State | None, orbit: bool, timeout: float) 
         signal.disconnect(slot)
     if trouble:
         raise NoPicture(trouble[0])
-    for _, view in window.panes.views:
+    window.panes.complete()
+
+    def settle(view: View) -> None:
         view.catch_up()
         if view.isVisible():
             view.settle()
+
+    window.panes.each(settle)
     QTimer.singleShot(0, loop.quit)  # one more round, in which the views lay themselves out
     loop.exec()
 

@@ -1,0 +1,51 @@
+"""How far layers see along a long sequence, found on short ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from explorer.declare.fields import FieldType
+from explorer.spaces.sequence.fields import STEP
+from explorer.spaces.sequence.reach import SHORT, reaches
+
+STEPS = 8192
+FIELDS: dict[str, FieldType] = dict.fromkeys(("near", "all", "share"), STEP)
+
+
+def tried(length: int, *, only: int = 0) -> tuple[dict[str, float], list[int]]:
+    """Return the reaches, and how long the sequences were on which layers were tried."""
+    lengths: list[int] = []
+
+    def run(x: Tensor) -> Mapping[str, Tensor]:
+        line = x.reshape(1, 1, -1)
+        lengths.append(line.shape[-1])
+        if only and line.shape[-1] != only:
+            raise ValueError("another number of steps")
+        window = line.shape[-1] // 8
+        near, share = (F.avg_pool1d(line, 2 * r + 1, 1, r, count_include_pad=False) for r in (3, window))
+        return {
+            "near": near.reshape(x.shape),
+            "share": share.reshape(x.shape),
+            "all": (line + line.mean()).reshape(x.shape),
+        }
+
+    x = torch.randn(length, 1, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    return reaches(run, STEP.domain.as_given(x), STEP, FIELDS), lengths
+
+
+def test_what_is_the_same_on_short_sequences_is_not_tried_on_a_long_one() -> None:
+    found, lengths = tried(STEPS)
+    assert found["near"] == 3.0 and math.isinf(found["all"])
+    # a window that grows with the sequence is tried as long as it is
+    assert found["share"] == STEPS // 8
+    assert set(lengths) == {*SHORT, STEPS} and lengths.count(STEPS) <= 7
+
+
+def test_a_network_of_one_length_is_tried_at_that_length() -> None:
+    found, lengths = tried(STEPS, only=STEPS)
+    assert found == tried(STEPS)[0] and lengths.count(STEPS) >= 5
