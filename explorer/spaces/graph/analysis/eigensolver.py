@@ -114,10 +114,10 @@ def _polynomial(h: Sparse, k: int, start: Array) -> _Operator:
     top = _bound(h, k, start)
     centre, half = (top - 1) / 2, (top + 1) / 2  # H's eigenvalues in [-1, top] are damped, those above grow
     twice = ((h - centre * sp.identity(n)) * (2 / half)).tocsr()
-    parts = (torch.from_numpy(part) for part in (twice.indptr, twice.indices, twice.data))
+    starts, columns, entries = map(torch.from_numpy, (twice.indptr, twice.indices, twice.data))
     with warnings.catch_warnings():  # torch says once that this layout may still change
         warnings.simplefilter("ignore")
-        matrix = torch.sparse_csr_tensor(*parts, (n, n), check_invariants=False)
+        matrix = torch.sparse_csr_tensor(starts, columns, entries, (n, n), check_invariants=False)
 
     def polynomial(x: Array) -> Array:
         """Apply the Chebyshev polynomial of H mapped from [-1, top] to [-1, 1], by its recurrence."""
