@@ -74,7 +74,7 @@ check-types: setup
 
 # These conftests make Qt impossible to import, hence the process of their own.
 test-core: setup
-	$(BIN)/python -m pytest -n $(JOBS) tests/test_architecture.py tests/equiscope tests/explorer tests/models tests/foreign $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) tests/test_*.py tests/equiscope tests/explorer tests/models tests/foreign $(PYTEST_ARGS)
 
 # A timeout by signal waits for Python code to run, which a modal dialog or a hang in C++ never lets happen.
 test-gui: setup

@@ -1,4 +1,4 @@
-"""Ask whether derivatives are wanted: where they are not, a quicker way may be taken."""
+"""Tell whether anybody asks for derivatives: where nobody does, a quicker way may be taken."""
 
 from __future__ import annotations
 

@@ -75,12 +75,12 @@ class Panes(QTabWidget):
 
     @property
     def specs(self) -> list[ViewSpec]:
-        """What all views say of themselves."""
+        """Return what all views say of themselves."""
         return [seat.spec for seat in self.seats]
 
     @property
     def views(self) -> list[tuple[ViewSpec, View]]:
-        """All views, made if they were not yet."""
+        """Return all views, made if they were not yet."""
         return [(seat.spec, view) for seat in self.seats if (view := self._made(seat)) is not None]
 
     @property
