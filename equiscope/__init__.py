@@ -21,14 +21,9 @@ if TYPE_CHECKING:
     from equiscope.inputs import graph, image, mesh, sequence
     from explorer.declare.fields import INVARIANT, PAIR, FieldType, Regular, Scalar
     from explorer.declare.groups import group
-    from explorer.equivariance import (
-        LayerReport,
-        LearnedAction,
-        Report,
-        assert_equivariant,
-        check_equivariance,
-        learn_action,
-    )
+    from explorer.equivariance.check import assert_equivariant, check_equivariance
+    from explorer.equivariance.learned import LearnedAction, learn_action
+    from explorer.equivariance.outcome import LayerReport, Report
     from explorer.network.inputs import Inputs
     from explorer.spaces.graph.fields import EDGE, GRAPH, NODE
     from explorer.spaces.grid.lie import lie_derivative
@@ -48,10 +43,9 @@ _NAMES = {
     f"{PREFIX}explorer.spaces.mesh.fields": ("VERTEX", "Tangent"),
     f"{PREFIX}explorer.spaces.sequence.fields": ("STEP", "Strands"),
     f"{PREFIX}explorer.declare.groups": ("group",),
-    f"{PREFIX}explorer.equivariance": (
-        *("LayerReport", "LearnedAction", "Report", "assert_equivariant", "check_equivariance"),
-        "learn_action",
-    ),
+    f"{PREFIX}explorer.equivariance.check": ("assert_equivariant", "check_equivariance"),
+    f"{PREFIX}explorer.equivariance.learned": ("LearnedAction", "learn_action"),
+    f"{PREFIX}explorer.equivariance.outcome": ("LayerReport", "Report"),
     f"{PREFIX}explorer.network.inputs": ("Inputs",),
     f"{PREFIX}models.layers.taps": ("Mark", "Tap"),
 }

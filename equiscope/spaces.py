@@ -1,12 +1,14 @@
 """Spaces: what a package of one's own must say of a new kind of data."""
 
 from explorer.declare.card import Form
-from explorer.declare.space import Domains, Inference, Kind, Known, Representations, Space, space_of
+from explorer.declare.space import Domains, Inference, Kind, Known, Representations, Scene, Space, space_of
 from explorer.declare.written import Written, bare
 from explorer.network.inputs import Inputs, from_signals
 from explorer.network.recognise import Recognised
+from explorer.square.answer import Answer
 
 __all__ = [
+    "Answer",
     "Domains",
     "Form",
     "Inference",
@@ -15,6 +17,7 @@ __all__ = [
     "Known",
     "Recognised",
     "Representations",
+    "Scene",
     "Space",
     "Written",
     "bare",

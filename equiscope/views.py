@@ -5,13 +5,19 @@ from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.base.words import figure, subject
+from widgets.maps.linking import Link, Place, Places
+from widgets.stage.hands import Hands
 
 __all__ = [
     "Catalogue",
     "Frame",
+    "Hands",
     "LayerInfo",
+    "Link",
     "Measure",
     "OrbitCurve",
+    "Place",
+    "Places",
     "Square",
     "State",
     "View",

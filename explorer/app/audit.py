@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,9 +14,10 @@ from explorer.data.finding import find_sample
 from explorer.declare.card import Card
 from explorer.declare.space import kinds, space_of_kind
 from explorer.declare.symmetries import find_symmetry
-from explorer.equivariance.check import Report, check_equivariance
+from explorer.equivariance.check import check_equivariance
+from explorer.equivariance.outcome import Report
 from explorer.network.inputs import inputs_from
-from explorer.network.trace import LayerError
+from explorer.network.layers import LayerError
 from explorer.square.prepare import DTYPES
 from explorer.state.state import State
 
@@ -39,7 +39,14 @@ def audit(
     texts = _parts(state, card, count) if state.sample else several(card, count)
     # says what is wrong with the network, the data or the overrides, before anything is measured
     first = replace(state, sample=texts[0], dtype=dtype, overrides=tuple(overrides.items()))
-    p = engine.prepared(first, state.model)
+    model = engine.network(first, state.model)
+    try:
+        p = engine.prepared(first, state.model)
+    except LayerError:
+        own = next((str(q.dtype).removeprefix("torch.") for q in model.parameters() if q.is_floating_point()), dtype)
+        if own not in DTYPES or own == dtype:
+            raise
+        p = engine.prepared(replace(first, dtype=own), state.model)  # it may run in its own precision only
     given = [p.inputs]
     for text in texts[1:]:
         more = inputs_from(engine.sample(replace(state, sample=text), card), card.input, p.x.device, p.x.dtype)
@@ -47,7 +54,6 @@ def audit(
             given.append(more)
     if p.inputs.batched:
         given = [p.inputs.with_x(torch.cat([g.x for g in given]))]
-    model = copy.deepcopy(p.model).to(p.weights_dtype)  # as stored: it says what precision a law can be held to
     reports = [
         check_equivariance(
             model, given, g, overrides=overrides, declared=".py:" not in card.name,

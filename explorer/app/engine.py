@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
@@ -28,8 +27,10 @@ from explorer.network.loading import (
     model_info,
     split_name,
 )
+from explorer.network.precision import copied
 from explorer.square.evaluate import refine, square
 from explorer.square.frame import Frame, OrbitCurve, Square
+from explorer.square.judging import judged
 from explorer.square.orbits import orbit
 from explorer.square.prepare import DTYPES, Prepared, prepare
 from explorer.state.catalogue import Catalogue, SampleInfo
@@ -62,7 +63,7 @@ class LocalEngine:
     def catalogue(self) -> Catalogue:
         from explorer.data.opening import readers
         from explorer.data.writers import writable
-        from explorer.equivariance.check import versions
+        from explorer.equivariance.outcome import versions
 
         devices = ["cpu", *(f"cuda:{k}" for k in range(torch.cuda.device_count()))]
         if torch.backends.mps.is_available():
@@ -126,16 +127,10 @@ class LocalEngine:
         if key in self._prepared:
             self._prepared.move_to_end(key)
             return self._prepared[key]
-        model_key = (name, params)
-        if model_key not in self._models:
-            notes: list[str] = []
-            self._models[model_key] = load_model(card, dict(params), tell=notes.append), tuple(notes)
-            while len(self._models) > _KEEP:
-                self._models.popitem(last=False)
-        model, told = self._models[model_key]
+        model, told = self._network(name, params)
         # a prepared epoch owns its copy: the same network may be wanted in two precisions at once
         made = prepare(
-            card, copy.deepcopy(model), self.sample(state, card), device=device_of(state.device),
+            card, copied(model), self.sample(state, card), device=device_of(state.device),
             dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=name not in self._foreign(),
             seed=state.seed, cancelled=cancelled,
         )  # fmt: skip
@@ -147,6 +142,21 @@ class LocalEngine:
         ):
             self._prepared.popitem(last=False)
         return made
+
+    def network(self, state: State, name: str) -> nn.Module:
+        """Return a network of `state` as it was made, in its own precision; it is not to be changed."""
+        self.card(name)
+        return self._network(name, state.params if name == state.model else ())[0]
+
+    def _network(self, name: str, params: tuple[tuple[str, float], ...]) -> tuple[nn.Module, tuple[str, ...]]:
+        """Return a network and the notes of its making."""
+        key = (name, params)
+        if key not in self._models:
+            notes: list[str] = []
+            self._models[key] = load_model(self.cards[name], dict(params), tell=notes.append), tuple(notes)
+            while len(self._models) > _KEEP:
+                self._models.popitem(last=False)
+        return self._models[key]
 
     def _foreign(self) -> set[str]:
         return {name for name in self.cards if ".py:" in name}
@@ -185,7 +195,7 @@ class LocalEngine:
         for k, (p, values) in enumerate(self._answers[1]):
             here = squares[k]
             for measures in refine(p, frame.state, values, here.measures):
-                squares[k] = replace(here, measures=measures)
+                squares[k] = judged(p, here, measures)
                 yield replace(frame, squares=tuple(squares))
             for more in space_of(p.inputs).refine(p, frame.state, squares[k]):
                 squares[k] = more

@@ -13,11 +13,12 @@ from torch import Tensor
 from explorer.data.samples import Sample
 from explorer.declare.elements import chain_element, chain_text, transforms
 from explorer.declare.space import domain_word
-from explorer.equivariance.check import model_hash, versions
+from explorer.equivariance.outcome import model_hash, versions
 from explorer.network.capture import capture, state_values
+from explorer.network.layers import LayerError
 from explorer.network.loading import ModelError
 from explorer.network.moved_network import following
-from explorer.network.trace import LayerError, evaluating
+from explorer.network.running import evaluating
 from explorer.square.drawing import scores_of
 from explorer.square.evaluate import measured
 from explorer.square.frame import Measure

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.equivariance.check import Report
+from explorer.equivariance.outcome import Report
 from explorer.state.session import write_beside
 
 

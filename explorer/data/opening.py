@@ -15,9 +15,9 @@ from explorer.declare.space import space_of_kind
 _SNIFFED = 64  # bytes, as `Reader.sniff` is declared
 
 
-def _fits(fits: Callable[[Path], bool], path: Path) -> bool:
+def _says(look: Callable[[Path], bool], path: Path) -> bool:
     try:
-        return fits(path)
+        return look(path)
     except Exception:  # a damaged file is nobody's: the reader that its name calls for says what is wrong
         return False
 
@@ -62,14 +62,15 @@ def reader_of(path: Path) -> Reader:
     except OSError as error:
         raise refusal(path, reason(error), "check the disk and try again") from None
     known = readers().values()
-    by_inside = (reader for reader in known if reader.fits is not None and _fits(reader.fits, path))
+    by_inside = (reader for reader in known if reader.fits is not None and _says(reader.fits, path))
     by_content = (reader for reader in known if reader.sniff(head))
-    looked = next(by_inside, None) or next(by_content, None)
+    named = [reader for reader in known if path.suffix.lower() in reader.extensions]
+    claimed = (reader for reader in named if reader.claims is not None and _says(reader.claims, path))
+    looked = next(by_inside, None) or next(by_content, None) or next(claimed, None)
     if looked is None and (kind := wide_text(head)):
         raise refusal(path, f"it is text in {kind}", "save it as text in UTF-8")
     # a name without the content still gets its reader, which knows best what is missing
-    by_name = (reader for reader in known if path.suffix.lower() in reader.extensions)
-    reader = looked or next(by_name, None)
+    reader = looked or next(iter(named), None)
     if reader is None:
         raise refusal(path, "neither its content nor its name is of a known type", f"open one of {readable()}")
     return reader

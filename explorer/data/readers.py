@@ -18,9 +18,11 @@ class Reader:
     """A way to read one family of file formats into a Sample.
 
     `sniff` looks at the first 64 bytes so that a lying extension is caught; `read` raises ReadError and nothing else
-    for a bad file. `fits` looks into the file itself, for formats that
-    share a container (an image or a graph in an NPZ): it is asked before all others, and says False when in doubt.
-    `part` reads one of the several things in a file, "12" of "file.txt#12"; None where a file is one thing.
+    for a bad file. `fits` looks into the file itself, whatever it is called: for formats that share a container (an
+    image or a graph in an NPZ) and for those that no first bytes tell. It is asked before all others, and says False
+    when in doubt. `claims` looks into a file with one of the `extensions`, where several readers share them (.txt) and
+    any text could be theirs: it is asked of files that no content tells. `part` reads one of the several things in a
+    file, "12" of "file.txt#12"; None where a file is one thing.
     """
 
     name: str
@@ -31,3 +33,4 @@ class Reader:
     read: Callable[[Path], Sample]
     fits: Callable[[Path], bool] | None = None
     part: Callable[[Path, str], Sample] | None = None
+    claims: Callable[[Path], bool] | None = None

@@ -102,6 +102,13 @@ class Domain:
         v = self.places_first(values)
         return v.flatten(1) if v.ndim > 1 else v[:, None]
 
+    def table(self, values: Tensor, rep: Representation) -> Tensor:
+        """Return the values of one sample as (places, channels); those of pairs as (channels, places, places)."""
+        v = self.places_first(values)
+        if not v.ndim:
+            return v.reshape(1, 1)
+        return v.reshape(len(v), -1) if len(v) else v.new_zeros((0, 1))
+
     def picture(self, values: Tensor, rep: Representation, most: int) -> tuple[Tensor, int]:
         """Return the values of one sample as images, (channels, height, width), and how many channels there are.
 
@@ -156,6 +163,10 @@ class Point(Domain):
     def text(self, rep: Representation) -> str:
         return "invariant" if rep == Scalar() else f"point {rep}"
 
+    def table(self, values: Tensor, rep: Representation) -> Tensor:
+        # a vector holds the channels of the one place
+        return Domain.table(self, values[None] if values.ndim == 1 else values, rep)
+
     def shrunk(self, places: Tensor, receptive: float) -> Tensor:
         return places.new_zeros(places.shape)
 
@@ -181,8 +192,11 @@ class Pairs(Domain):
     def by_place(self, values: Tensor) -> Tensor:
         return values.reshape(-1, values.shape[-2] * values.shape[-1]).t()
 
+    def table(self, values: Tensor, rep: Representation) -> Tensor:
+        return values.reshape(-1, *values.shape[-2:])
+
     def picture(self, values: Tensor, rep: Representation, most: int) -> tuple[Tensor, int]:
-        v = values.reshape(-1, *values.shape[-2:])
+        v = self.table(values, rep)
         return v, len(v)
 
     def ones(self, values: Tensor) -> Tensor:

@@ -27,16 +27,31 @@ if TYPE_CHECKING:
     from explorer.declare.card import Card, Form
     from explorer.declare.elements import Step
     from explorer.network.inputs import Inputs
+    from explorer.network.layers import Layer, Trace
     from explorer.network.recognise import Recognised
-    from explorer.network.trace import Layer, Trace
+    from explorer.square.answer import Answer
+    from explorer.square.both_ways import BothWays
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared
-    from explorer.square.remembered import Remembered
     from explorer.state.state import State
 
 Domains = Mapping[str, Callable[[str], Domain]]  # {first word of a field's text: the rest of it -> the domain}
 Representations = Mapping[str, Written]  # {word: how a representation is written}
 Known = tuple[FieldType, float, int]  # field, receptive radius, weighted layers so far
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A window that shows what there is to see of a space, for a gallery of pictures; `chain` is the element."""
+
+    name: str
+    model: str
+    chain: str
+    sample: str = ""
+    compare: str = ""
+    layer: str = ""
+    node: int | None = None
+    large: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +182,7 @@ class Space(ABC):
         orbits: names of transforms along which an error curve is drawn first.
         capture_endings: {title of a format: ending} that a layer's values are written to, beside captures of tensors.
         parted: whether a sample may hold several things, of which "name#k" is one.
+        scenes: windows that show what there is to see.
     """
 
     name: ClassVar[str]
@@ -178,6 +194,7 @@ class Space(ABC):
     orbits: ClassVar[tuple[str, ...]] = ()
     capture_endings: ClassVar[Mapping[str, str]] = {}
     parted: ClassVar[bool] = False
+    scenes: ClassVar[tuple[Scene, ...]] = ()
 
     # samples --------------------------------------------------------------------------------------------------
     def sample_of(self, text: str, seed: int) -> Sample | None:
@@ -304,15 +321,12 @@ class Space(ABC):
         """Keep what must be read off the network before it is changed along with the signal."""
         return
 
-    def part(
-        self, p: Prepared, state: State, element: Remembered, layer: Layer, gx: Inputs, answers: Mapping[str, Tensor],
-        rho: Tensor | None,
-    ) -> object | None:  # fmt: skip
-        """Return what views of this space draw beside the images of the square, as frozen values and arrays.
+    def part(self, one: BothWays) -> object | None:
+        """Return what views of this space draw beside the images of the square, as frozen values and arrays."""
+        return None
 
-        Args:
-            gx: the moved inputs; answers: {layer: F(rho(g) x)}; rho: rho'(g) F(x) at the layer, or None.
-        """
+    def answer(self, square: Square, place: int | None) -> Answer | None:
+        """Return whose the numbers at the network's end are when `place` is selected; None where labels say enough."""
         return None
 
     def refine(self, p: Prepared, state: State, square: Square) -> Iterator[Square]:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from explorer.network.capture import capture, differentiable, gradients_to_inputs
 from explorer.network.inputs import Given, Inputs
-from explorer.network.trace import Trace
+from explorer.network.layers import Trace
 
 
 def attributed(

@@ -15,14 +15,14 @@ from explorer.declare.elements import Element
 from explorer.declare.space import inference_of
 from explorer.equivariance import measure, rounding
 from explorer.equivariance.attribution import attributed
-from explorer.equivariance.guilt import guilty_layers, seen_in, unknown_before
+from explorer.equivariance.guilt import guilty_layers, unknown_before
 from explorer.equivariance.hints import hints
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
 from explorer.equivariance.presets import preset_figures
 from explorer.network.capture import capture
 from explorer.network.inputs import Inputs
+from explorer.network.layers import Layer, LayerError, Trace
 from explorer.network.precision import converted, copied
-from explorer.network.trace import Layer, LayerError, Trace
 
 MOST_ROUNDING = 1e-12  # relative, in float64; float32 differs by half a per mille there
 TIED = 1e-6  # share by which an error must be worse than another to be the worst one
@@ -57,25 +57,14 @@ class _Case:
         self.states = self._states(audit) if self.random else {}
 
     def _variation(self, audit: Audit) -> dict[str, float]:
-        """Return per layer how far it is on unrelated inputs, of numbers that are dealt out anew, from what it is here.
-
-        The other inputs that chance is measured on may lie on the orbit of these: there nothing invariant changes.
-        """
-        x = self.inputs.x
-        if not x.is_floating_point():
+        """Return per layer how far its values are from those on numbers that are dealt out anew."""
+        if (dealt := rounding.dealt(self.inputs, audit.seed)) is None:
             return {}
-        dealt = torch.randperm(x.numel(), generator=torch.Generator().manual_seed(audit.seed)).to(x.device)
         try:
-            values, _ = audit.run(self.inputs.with_x(x.flatten()[dealt].view_as(x)))
+            others, _ = audit.run(dealt)
         except LayerError:
             return {}  # such inputs are none to this network
-        found = {}
-        for layer in audit.trace.layers:
-            here, there = self.values[layer.name], values[layer.name]
-            if layer.field is not None and here.shape == there.shape and there.isfinite().all():
-                apart = measure.distance(here, there, measure.EVERYWHERE, layer.field).relative
-                found[layer.name] = float(apart.median())
-        return found
+        return rounding.variation(audit.trace, self.values, others)
 
     def _states(self, audit: Audit) -> dict[str, Tensor]:
         """Return the random state that each layer met, so that alone it draws the same numbers."""
@@ -281,7 +270,7 @@ class Audit:
         by_name = {row.name: row for row in rows}
         law = {name for name, figures in self.figures.items() if figures.cumulative}
         ends = [by_name[name] for name in self.trace.outputs]
-        seen = any(seen_in(end) for end in ends)
+        seen = any(end.seen for end in ends)
         judged = [end for end in ends if end.cumulative is not None and not self.figures[end.name].idle]
         # what is said of one that stays without a verdict is said of the first
         last = (judged or ends)[0]
@@ -305,7 +294,7 @@ class Audit:
         guesses = [name for name in guilty if name not in declared]
         if verdict == "broken" and not guilty:
             # every layer obeys its law alone: code of a forward, between the layers, does not
-            guilty = [next(row.name for row in rows if seen_in(row))]
+            guilty = [next(row.name for row in rows if row.seen)]
             if not unknown_before(self.trace, law, guilty[0]):
                 obeys = "alone it obeys its law" if by_name[guilty[0]].local is not None else "it is no layer"
                 notes.append(
@@ -367,9 +356,8 @@ class Audit:
         local, cumulative, chance = _summary(f.local), _summary(f.cumulative), _summary(f.chance)
         judged = local or cumulative
         variation = self._variation(layer.name)
-        # no tolerance excuses a sizeable share of all that the values do: a large constant would hide everything
-        most = math.inf if variation is None else max(self.rounding[layer.name], measure.SIZEABLE * variation)
-        limit = min(max(self.rounding[layer.name], self.of_filters[layer.name]), most) if tol is None else tol
+        by_rule = rounding.limit(self.rounding[layer.name], self.of_filters[layer.name], variation)
+        limit = by_rule if tol is None else tol
         floors = torch.cat(f.floor) if f.floor else torch.zeros(1)
         lossy = floors[floors > 0]
         return LayerReport(

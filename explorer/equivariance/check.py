@@ -18,12 +18,12 @@ from explorer.equivariance import rounding
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.given import Data, given_inputs
 from explorer.equivariance.hints import NORMS_AND_DROPOUT
-from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
+from explorer.equivariance.outcome import Report
 from explorer.network.inputs import Inputs
+from explorer.network.layers import LayerError
 from explorer.network.precision import converted, copied
-from explorer.network.trace import LayerError, evaluating, trace
-
-__all__ = ["LayerReport", "Report", "assert_equivariant", "check_equivariance", "model_hash", "versions"]
+from explorer.network.running import evaluating
+from explorer.network.trace import trace
 
 
 def check_equivariance(

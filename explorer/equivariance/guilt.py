@@ -3,15 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Protocol
 
-from explorer.equivariance.outcome import LayerReport
-from explorer.network.trace import Layer, Trace
+from explorer.network.layers import Layer, Trace
 
 
-def guilty_layers(trace: Trace, rows: Sequence[LayerReport]) -> list[str]:
+class Finding(Protocol):
+    """The measurement of one layer, in an audit or in a frame.
+
+    Attributes:
+        verdict: "holds", "broken", anything else for none.
+        local: the error of the layer alone, None where it cannot be fed alone.
+        guessed: whether its field is.
+        seen: whether a fault shows in what it gives.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def local(self) -> float | None: ...
+    @property
+    def guessed(self) -> bool: ...
+    @property
+    def seen(self) -> bool: ...
+
+
+def guilty_layers(trace: Trace, rows: Sequence[Finding]) -> list[str]:
     """Return the names of the tensors that a fault is made in, one layer's each."""
     pairs = list(zip(trace.layers, rows, strict=True))
-    alone: dict[str, list[LayerReport]] = {}
+    alone: dict[str, list[Finding]] = {}
     for layer, row in pairs:
         alone.setdefault(layer.module, []).append(row)
     # a container that obeys its law acquits all that it is made of; one that does not answers for what cannot be
@@ -29,11 +51,11 @@ def guilty_layers(trace: Trace, rows: Sequence[LayerReport]) -> list[str]:
             # what cannot be fed alone inherits a fault that was seen before it
             if row.local is not None or (not seen and not any(m in fails for m in around)):
                 guilty.append(row.name)
-        seen = seen or seen_in(row)
+        seen = seen or row.seen
     return guilty
 
 
-def _by_guess(layer: Layer, row: LayerReport) -> bool:
+def _by_guess(layer: Layer, row: Finding) -> bool:
     """Return whether a layer that declares what it gives was fed what its input was only taken for."""
     return row.local is not None and not row.guessed and any(f is not None and f.guessed for f in layer.inputs)
 
@@ -54,8 +76,3 @@ def unknown_before(trace: Trace, judged: Collection[str], name: str) -> list[str
         elif not module or not layer.module.startswith(module + "."):
             found.append(layer.name)
     return found
-
-
-def seen_in(row: LayerReport) -> bool:
-    """Return whether a fault shows in what a layer gives."""
-    return row.cumulative_max is not None and row.cumulative_max > row.tolerance

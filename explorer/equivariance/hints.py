@@ -9,7 +9,7 @@ from torch import nn
 
 from explorer.declare.fields import Scalar
 from explorer.declare.space import spaces
-from explorer.network.trace import Layer, Trace
+from explorer.network.layers import Layer, Trace
 
 NORMS_AND_DROPOUT = (nn.modules.batchnorm._BatchNorm, nn.modules.dropout._DropoutNd)
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from explorer.declare.elements import Element
 from explorer.declare.fields import FieldType
 from explorer.equivariance import measure
-from explorer.network.trace import Layer
+from explorer.network.layers import Layer
 
 
 @dataclass(frozen=True, slots=True)

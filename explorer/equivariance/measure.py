@@ -18,7 +18,7 @@ from explorer.declare.elements import SMEARED, Element, NoAction
 from explorer.declare.fields import FieldType
 from explorer.network.capture import feed
 from explorer.network.inputs import Inputs
-from explorer.network.trace import Layer, Trace
+from explorer.network.layers import Layer, Trace
 
 K = 64.0  # tolerance = K eps sqrt(weighted layers): rounding of well-conditioned layers stays a factor 10 below
 SIZEABLE = 0.05  # share of what unrelated inputs differ by: an error as large as this is no rounding of filters
@@ -54,19 +54,6 @@ EVERYWHERE = Mask(None, 1.0)
 def tolerance(dtype: torch.dtype, rank: int, k: float = K) -> float:
     """Return the relative error that rounding may cause after `rank` weighted layers: k eps sqrt(rank)."""
     return k * torch.finfo(dtype).eps * math.sqrt(max(rank, 1))
-
-
-def stored_precision(model: nn.Module) -> torch.dtype:
-    """Return the precision that the weights were made in, float64 if there are none.
-
-    A network of float32 weights obeys a law to float32 rounding, in whatever precision it is measured, and also
-    after `.double()`: double weights that all fit into float32 were made there.
-    """
-    weights = [p.detach() for p in model.parameters() if p.is_floating_point()]
-    coarsest = max((p.dtype for p in weights), key=lambda d: torch.finfo(d).eps, default=torch.float64)
-    if coarsest == torch.float64 and weights and all(torch.equal(p, p.float().double()) for p in weights):
-        return torch.float32
-    return coarsest
 
 
 def mask(element: Element, values: Tensor, field: FieldType, receptive: float = 0.0) -> Mask:
@@ -126,14 +113,9 @@ def masked(values: Tensor, where: Mask, field: FieldType) -> Tensor:
     return values if where.places is None else field.domain.masked(values, where.places)
 
 
-def rows(values: Tensor, field: FieldType) -> Tensor:
-    """Return (batch, everything else): what has no batch is one row."""
-    return field.domain.rows(values)
-
-
-def by_channel(values: Tensor, field: FieldType) -> Tensor:
-    """Return (batch, channels, places): (nodes, channels) and (edges, channels) are turned round."""
-    return field.domain.by_channel(values)
+def compared(values: Tensor, where: Mask, field: FieldType) -> Tensor:
+    """Return what is compared of `values`, (batch, everything else): what has no batch is one row."""
+    return field.domain.rows(masked(values, where, field))
 
 
 def distance(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -> Distance:
@@ -143,8 +125,8 @@ def distance(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) ->
             f"the square compares {tuple(expected.shape)} with {tuple(answer.shape)}: the transformed input gives "
             "another output size"
         )
-    expected = rows(masked(expected, where, field), field)
-    answer = rows(masked(answer, where, field), field)
+    expected = compared(expected, where, field)
+    answer = compared(answer, where, field)
     if not expected.shape[1]:  # a graph without edges
         nothing = expected.new_zeros(len(expected))
         return Distance(nothing, nothing, nothing, nothing + math.inf)
@@ -152,7 +134,7 @@ def distance(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) ->
     count = max(error.shape[1] * where.kept, 1.0)
     span = expected.amax(dim=1) - expected.amin(dim=1)
     mse = error.square().sum(dim=1) / count
-    decibel = 10 * torch.log10(span.square() / mse.clamp_min(torch.finfo(mse.dtype).tiny))
+    decibel = torch.where(mse > 0, 10 * torch.log10(span.square() / mse), mse.new_tensor(math.inf))
     return Distance(relative(expected, error), error.abs().amax(dim=1), error.abs().sum(dim=1) / count, decibel)
 
 
@@ -169,8 +151,8 @@ def quotient(wrong: Tensor, size: Tensor) -> Tensor:
 
 def channel_errors(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -> Tensor:
     """Return the relative error per channel over the batch, (channels,), against the mean channel norm."""
-    e = by_channel(masked(expected - answer, where, field), field)
-    size = by_channel(masked(expected, where, field), field)
+    e = field.domain.by_channel(masked(expected - answer, where, field))
+    size = field.domain.by_channel(masked(expected, where, field))
     norm = size.square().sum(dim=(0, 2)).mean().sqrt().clamp_min(torch.finfo(e.dtype).tiny)
     return e.square().sum(dim=(0, 2)).sqrt() / norm
 
@@ -192,7 +174,7 @@ def there_and_back(element: Element, values: Tensor, field: FieldType, receptive
         # of a few coarse places the twice-known ones shrink to the centre, which no rotation moves: it tells nothing
         kept = both if float(both.mean()) >= _MIN_KEPT else forth
         where = Mask(kept, float(kept.mean())) if kept.sum() > 0 else EVERYWHERE
-    return relative(rows(masked(values, where, field), field), rows(masked(returned - values, where, field), field))
+    return relative(compared(values, where, field), compared(returned - values, where, field))
 
 
 def expected_after(element: Element, layer: Layer, values: Tensor) -> Tensor | None:

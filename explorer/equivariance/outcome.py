@@ -51,6 +51,11 @@ class LayerReport:
     lie: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
     @property
+    def seen(self) -> bool:
+        """Return whether a fault shows in what the layer gives."""
+        return self.cumulative_max is not None and self.cumulative_max > self.tolerance
+
+    @property
     def share(self) -> float | None:
         """Return the cumulative error as a share of the variation."""
         error = self.resampled_cumulative if self.cumulative is None else self.cumulative

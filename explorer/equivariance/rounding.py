@@ -12,10 +12,11 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.overrides import TorchFunctionMode
 
 from explorer.equivariance import measure
-from explorer.network.trace import Trace
+from explorer.network.inputs import Inputs
+from explorer.network.layers import Trace
 
 _HALF_K = 4.0  # in place of measure.K: a filter that is symmetric up to half precision differs by a few roundings
 
@@ -58,24 +59,63 @@ def of_filters(made: Mapping[str, float], trace: Trace) -> dict[str, float]:
     return found
 
 
-class Casts(TorchDispatchMode):
+def limit(of_run: float, of_filters: float, variation: float | None) -> float:
+    """Return the relative error up to which a law holds at a layer.
+
+    No tolerance for filters excuses a sizeable share of all that the values do: a large constant would hide everything.
+
+    Args:
+        of_run, of_filters: what the two kinds of rounding excuse.
+        variation: the relative distance of the values on unrelated inputs, None where it is not known.
+    """
+    most = math.inf if variation is None else max(of_run, measure.SIZEABLE * variation)
+    return min(max(of_run, of_filters), most)
+
+
+def dealt(inputs: Inputs, seed: int) -> Inputs | None:
+    """Return inputs whose numbers are dealt out anew, None where they are no numbers.
+
+    Other samples may lie on the orbit of these: there nothing invariant changes.
+    """
+    x = inputs.x
+    if not x.is_floating_point():
+        return None
+    order = torch.randperm(x.numel(), generator=torch.Generator().manual_seed(seed)).to(x.device)
+    return inputs.with_x(x.flatten()[order].view_as(x))
+
+
+def variation(trace: Trace, values: Mapping[str, Tensor], others: Mapping[str, Tensor]) -> dict[str, float]:
+    """Return per layer the relative distance of its values on an input from those on another, where both are finite."""
+    found = {}
+    for layer in trace.layers:
+        here, there = values[layer.name], others[layer.name]
+        if layer.field is not None and here.shape == there.shape and there.isfinite().all():
+            found[layer.name] = float(measure.distance(here, there, measure.EVERYWHERE, layer.field).relative.median())
+    return found
+
+
+class Casts(TorchFunctionMode):
     """Watch for numbers of a precision that are turned into a lower one, as `h.float()` in a forward does.
 
     Attributes:
         lowest: the lowest precision that was seen, or None.
     """
 
+    # a TorchDispatchMode would see as much, but importing what it needs of torch takes seconds
+
     def __init__(self, dtype: torch.dtype) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.dtype = dtype
         self.lowest: torch.dtype | None = None
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        if isinstance(result, Tensor) and result.is_floating_point() and self._lower(result.dtype):
-            given = [a for a in args if isinstance(a, Tensor)]
-            if any(a.dtype == self.dtype for a in given):
-                self.lowest = result.dtype
+        made = result if isinstance(result, tuple | list) else (result,)
+        for value in made:
+            if isinstance(value, Tensor) and value.is_floating_point() and self._lower(value.dtype):
+                given = [*args, *(kwargs or {}).values()]
+                if any(isinstance(a, Tensor) and a.dtype == self.dtype for a in given):
+                    self.lowest = value.dtype
         return result
 
     def _lower(self, dtype: torch.dtype) -> bool:

@@ -20,16 +20,8 @@ from explorer.declare.field_text import parse_field
 from explorer.declare.fields import FieldType, Scalar
 from explorer.declare.space import Inference, Known, inference_of
 from explorer.network.inputs import Given, Inputs, inputs_of
-from explorer.network.layers import FORWARD as FORWARD
-from explorer.network.layers import OUTPUT as OUTPUT
-from explorer.network.layers import Layer as Layer
-from explorer.network.layers import LayerError as LayerError
-from explorer.network.layers import Trace as Trace
-from explorer.network.layers import layer_error as layer_error
-from explorer.network.running import evaluating as evaluating
-from explorer.network.running import first_tensor as first_tensor
-from explorer.network.running import tensors_in as tensors_in
-from explorer.network.running import tensors_of
+from explorer.network.layers import FORWARD, OUTPUT, Layer, LayerError, Trace, layer_error
+from explorer.network.running import evaluating, first_tensor, tensors_in, tensors_of
 from explorer.network.trials import Sizes, channelwise, pointwise, sizes
 
 

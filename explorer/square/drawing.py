@@ -9,7 +9,8 @@ from torch import Tensor
 from explorer.declare.elements import Element
 from explorer.declare.fields import FieldType, Point, Regular
 from explorer.network.capture import capture, differentiable, gradients_to_inputs
-from explorer.network.trace import Layer, evaluating
+from explorer.network.layers import Layer
+from explorer.network.running import evaluating
 from explorer.square.frame import Array
 from explorer.square.prepare import Prepared
 

@@ -19,10 +19,13 @@ from explorer.equivariance import measure
 from explorer.equivariance.attribution import attributed
 from explorer.equivariance.hints import hints
 from explorer.network.inputs import Inputs
+from explorer.network.layers import Layer, LayerError
 from explorer.network.moved_network import following
-from explorer.network.trace import Layer, LayerError, evaluating
+from explorer.network.running import evaluating
+from explorer.square.both_ways import BothWays
 from explorer.square.drawing import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
 from explorer.square.frame import Array, LayerInfo, Measure, Square
+from explorer.square.judging import judged, limits
 from explorer.square.kept import Kept, kept
 from explorer.square.prepare import Prepared, reseed
 from explorer.square.remembered import Remembered
@@ -63,11 +66,11 @@ def measured(
     fed = p.fed.get(layer.name, ())
     alone = measure.local_answer(p.model, p.trace, layer, element, fed, value) if local else None
     other = p.chance.get(layer.name)
-    size = measure.rows(measure.masked(expected, where, f), f)
+    size = measure.compared(expected, where, f)
     found = {"relative": d.relative, "max_abs": d.max_abs, "mean_abs": d.mean_abs, "decibel": d.decibel}
     for name, instead in (("alone", alone), ("other", other)):
         if instead is not None and instead.shape == expected.shape:
-            found[name] = measure.relative(size, measure.rows(measure.masked(expected - instead, where, f), f))
+            found[name] = measure.relative(size, measure.compared(expected - instead, where, f))
     if not exact:
         found["floor"] = measure.there_and_back(element, value, f, layer.receptive)
     # one transfer from the device for all of them
@@ -75,19 +78,14 @@ def measured(
     relative, here, chance = figures["relative"], figures.get("alone"), figures.get("other", math.nan)
     if not math.isfinite(relative):
         raise LayerError(layer.name, f"layer {layer.name} of {p.card.name} gave NaN or infinity on the moved data")
-    tolerance = max(measure.tolerance(max_eps(value.dtype, p.weights_dtype), layer.rank), 8 * floor)
     judged = here if here is not None else relative
-    verdict = "no law" if not exact else "broken" if judged > tolerance else "holds"
+    tolerance = limits(p, layer, element.group, max(judged, relative)) if exact else 0.0
+    verdict = "no law" if not exact else "unmoved" if element.identity else "broken" if judged > tolerance else "holds"
     return Measure(
         relative, here, max(floor, figures.get("floor", 0.0)), chance if math.isfinite(chance) else None, exact,
         verdict, where.kept, figures["max_abs"], figures["mean_abs"], figures["decibel"],
-        frozen(measure.channel_errors(expected, answer, where, f)) if channels else None,
+        frozen(measure.channel_errors(expected, answer, where, f)) if channels else None, tolerance=tolerance,
     )  # fmt: skip
-
-
-def max_eps(*dtypes: torch.dtype) -> torch.dtype:
-    """Return the coarsest of some precisions."""
-    return max(dtypes, key=lambda d: torch.finfo(d).eps)
 
 
 def square(
@@ -120,10 +118,10 @@ def square(
                 break
             if w.leaf and w.name not in measures:
                 measures[w.name] = measured(p, element, w, answers[w.name], local=True)
-        result = _picture(p, state, element, selected, gx, answers, measures)
+        result = _picture(_answered(p, state, element, selected, gx, answers), measures)
     if state.pixel is not None and p.inputs.batched:
         result = replace(result, field_of_view=receptive_field(p, selected, state.pixel, state.channel))
-    return result, answers
+    return judged(p, result, measures), answers
 
 
 def refine(
@@ -184,56 +182,54 @@ def _hints(p: Prepared, name: str, group: str) -> tuple[str, ...]:
     return hints(p.model, p.trace, name, group=group)
 
 
-def _picture(
-    p: Prepared,
-    state: State,
-    element: Remembered,
-    layer: Layer,
-    gx: Inputs,
-    answers: Mapping[str, Tensor],
-    measures: Mapping[str, Measure],
-) -> Square:
-    value, answer, f = p.values[layer.name], answers[layer.name], layer.field
+def _answered(
+    p: Prepared, state: State, element: Remembered, layer: Layer, gx: Inputs, answers: Mapping[str, Tensor]
+) -> BothWays:
+    """Return the answer with what the field of the layer expects in its place, or why it expects nothing."""
+    one = BothWays(p, state, element.element, layer, gx, answers)
+    if layer.field is None:
+        return replace(one, no_action="the field type of this layer is unknown; set it in the Layers panel")
+    try:
+        expected = element.act(one.value, layer.field)
+    except NoAction as error:
+        return replace(one, no_action=str(error))
+    if expected.shape != one.answer.shape:
+        return replace(one, no_action="the transformed input gives another output size")
+    return replace(one, expected=expected, difference=expected - one.answer)
+
+
+def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
+    p, state, element, layer, f = one.p, one.state, one.element, one.layer, one.layer.field
     fixed = _fixed(p, layer)
-    f_gx, _ = drawn(answer, f)
+    f_gx, _ = drawn(one.answer, f)
     rho_fx = difference_a = map_a = back_a = known_a = None
-    rho = None
-    reason = "the field type of this layer is unknown; set it in the Layers panel" if f is None else ""
-    if f is not None:
-        try:
-            rho = element.act(value, f)
-        except NoAction as error:
-            reason = str(error)
-        if rho is not None and rho.shape != answer.shape:
-            reason, rho = "the transformed input gives another output size", None
-    if rho is not None and f is not None:
-        rho_fx, _ = drawn(rho, f)
-        difference = rho - answer
-        difference_a, _ = drawn(difference, f)
-        grid = f.domain.spread(difference)
+    if one.expected is not None and one.difference is not None and f is not None:
+        rho_fx, _ = drawn(one.expected, f)
+        difference_a, _ = drawn(one.difference, f)
+        grid = f.domain.spread(one.difference)
         if grid.ndim == 4:
             map_a = frozen(grid[0].square().mean(0).sqrt())
-            known = measure.mask(element.element, value, f, layer.receptive).places
+            known = measure.mask(element, one.value, f, layer.receptive).places
             known_a = None if known is None else frozen(known)
         if state.untransform:
             with suppress(NoAction):  # what was left out does not come back
-                back_a, _ = drawn(element.inverse().act(answer, f), f)
+                back_a, _ = drawn(element.inverse().act(one.answer, f), f)
     shown = [a for a in (fixed.fx, f_gx, rho_fx) if a is not None and a.size]
     scale = max((max(float(a.max()), -float(a.min())) for a in shown), default=0.0)
     last = (bool(p.labels), p.trace[p.trace.output].field, state.node)
-    scores = scores_of(answers[p.trace.output], *last, element.element)
+    scores = scores_of(one.answers[p.trace.output], *last, element)
     if not np.isfinite(scores).all():
         raise LayerError(p.trace.output, f"the output of {p.card.name} is NaN or infinite on the moved data")
     infos, space = layer_infos(p), space_of(p.inputs)
     return Square(
         model=p.card.name, title=p.card.title, layer=next(i for i in infos if i.name == layer.name),
-        layers=infos, measures=measures, x=fixed.x, gx=drawn(gx.x, _shown_as(p))[0], fx=fixed.fx, f_gx=f_gx,
-        rho_fx=rho_fx, difference=difference_a, error_map=map_a, no_action=reason, scale=scale,
+        layers=infos, measures=measures, x=fixed.x, gx=drawn(one.gx.x, _shown_as(p))[0], fx=fixed.fx, f_gx=f_gx,
+        rho_fx=rho_fx, difference=difference_a, error_map=map_a, no_action=one.no_action, scale=scale,
         group=f.rep.group.name if f and isinstance(f.rep, Regular) else "",
         output=scores_of(p.output, *last), output_g=scores, labels=p.labels, probabilities=bool(p.labels),
         back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
-        matrices=fixed.matrices, shown=fixed.total, hints=causes(p, element.element, measures),
-        part=space.part(p, state, element, layer, gx, answers, rho), kind=space.kinds[0].name,
+        matrices=fixed.matrices, shown=fixed.total, hints=causes(p, element, measures),
+        part=space.part(one), kind=space.kinds[0].name,
     )  # fmt: skip
 
 

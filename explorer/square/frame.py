@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -37,7 +38,7 @@ class Measure:
         floor: what resampling (there and back) and rounding alone would give, on this layer's own values.
         chance: the cumulative distance with another sample in place of rho(g) x.
         exact: whether the element permutes places here, so that a verdict may be given.
-        verdict: "holds", "broken", or "no law" (not exact, or no action).
+        verdict: "holds", "broken", "no law" (not exact, or no action), or "unmoved" (the identity proves nothing).
         kept: fraction of the places compared after masking.
         channels: relative error per channel (fields x orientations flattened), float32.
     """
@@ -54,6 +55,13 @@ class Measure:
     decibel: float | None = None
     channels: Array | None = None
     attributed: float | None = None  # relative change of the output that this layer's own error makes
+    tolerance: float = 0.0  # up to which an exact law holds
+
+    @property
+    def seen(self) -> bool:
+        """Return whether a fault shows in what the layer gives, be it its own or inherited."""
+        error = self.cumulative
+        return self.exact and error is not None and (math.isnan(error) or error > self.tolerance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +139,8 @@ class Square:
     field_of_view: Array | None = None
     shown: int = 0
     hints: tuple[str, ...] = ()
+    verdict: str = ""  # on the network: that of its outputs, "" before they are measured
+    guilty: tuple[str, ...] = ()  # the layers that make the fault, in execution order
     message: str = ""
     part: object | None = None  # what views of its space draw beside these images
     kind: str = ""  # of the data it lives on; that of its part if empty
@@ -139,6 +149,11 @@ class Square:
     def domain(self) -> str:
         """Return the kind of data that it lives on; of a graph and a set the first."""
         return getattr(self.part, "data", "") or self.kind
+
+    @property
+    def places(self) -> int:
+        """Return how many places of the input a person can name by their number; 0 where they have none."""
+        return getattr(self.part, "places", 0)
 
     def of(self, kind: type[Part]) -> Part | None:
         """Return its part if it is one of that kind, else None."""

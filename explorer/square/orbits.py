@@ -14,7 +14,7 @@ from explorer.declare.elements import Element, NoAction, Transform, chain_elemen
 from explorer.declare.space import space_of
 from explorer.equivariance import measure
 from explorer.network.moved_network import following
-from explorer.network.trace import evaluating
+from explorer.network.running import evaluating
 from explorer.square.drawing import scores_of
 from explorer.square.frame import OrbitCurve
 from explorer.square.prepare import Prepared

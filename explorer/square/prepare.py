@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,10 +17,13 @@ from explorer.data.samples import Sample
 from explorer.declare.card import Card
 from explorer.declare.fields import FieldType
 from explorer.declare.space import spaces
-from explorer.equivariance.measure import stored_precision
+from explorer.equivariance import rounding
 from explorer.network.capture import capture
 from explorer.network.inputs import Inputs
-from explorer.network.trace import OUTPUT, Layer, LayerError, Trace, evaluating, trace
+from explorer.network.layers import Layer, LayerError, Trace
+from explorer.network.precision import converted, copied
+from explorer.network.running import evaluating
+from explorer.network.trace import trace
 from explorer.work.progress import Cancelled
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
@@ -37,7 +39,7 @@ class Prepared:
         values, fed: {layer: output} and {layer: its tensor inputs} of F(x).
         chance: the layers of another, unrelated input.
         float_floor: relative rounding error per layer.
-        weights_dtype: precision that a law can be held to: that of the stored weights, where it is lower.
+        stored: the epsilon that each parameter was made with.
         notes: sentences about the network: shipped weights that did not fit.
         kept: the store of `square.kept`: what depends on the epoch and is made when it is first needed.
     """
@@ -52,7 +54,7 @@ class Prepared:
     watched: tuple[Layer, ...]
     chance: Mapping[str, Tensor] = field(default_factory=dict)
     float_floor: dict[str, float] = field(default_factory=dict)
-    weights_dtype: torch.dtype = torch.float32
+    stored: Mapping[str, float] = field(default_factory=dict)
     seed: int = 0
     sample: Sample | None = None
     notes: tuple[str, ...] = ()
@@ -151,8 +153,8 @@ def prepare(
     x = space.inputs(sample, card.input, device, dtype)
     inference = space.inference(x)
     lazy = any(isinstance(q, nn.parameter.UninitializedParameter) for q in model.parameters())
-    stored = dtype if lazy else stored_precision(model)
-    model = model.to(device=device, dtype=dtype).eval()
+    stored = {} if lazy else rounding.stored(model)
+    model = converted(model.to(device), dtype).eval()
     with interruptible(model, cancelled), torch.no_grad(), evaluating(model):
         reseed(seed)
         try:
@@ -178,15 +180,27 @@ def prepare(
         if dtype == torch.float32 and seconds < QUICK_SECONDS:
             # rounding is measured, not guessed, where a second run in double precision costs nothing noticeable
             reseed(seed)
-            precise, _ = capture(copy.deepcopy(model).double(), x.to(dtype=torch.float64), names, clone=True)
-            for name in names:
-                size = float(precise[name].norm())
-                if size:
-                    floor[name] = float((values[name].double() - precise[name]).norm()) / size
+            for name, (value, precise) in _in_double(model, x, names, values).items():
+                size = float(precise.norm())
+                if size and value.shape == precise.shape:
+                    floor[name] = float((value.double() - precise).norm()) / size
     return Prepared(
-        card, model, traced, x, values, fed, seconds, watched, chance, floor,
-        max(stored, dtype, key=lambda d: torch.finfo(d).eps), seed, sample,
+        card, model, traced, x, values, fed, seconds, watched, chance, floor, stored, seed, sample,
     )  # fmt: skip
+
+
+def _in_double(
+    model: nn.Module, x: Inputs, names: Sequence[str], values: Mapping[str, Tensor]
+) -> dict[str, tuple[Tensor, Tensor]]:
+    """Return {layer: (value, the same in double precision)}, none of a network that runs in its own precision only."""
+    double = converted(copied(model), torch.float64)
+    try:
+        precise, _ = capture(double, x.to(dtype=torch.float64), names, clone=True)
+    except LayerError as error:
+        if isinstance(error.__cause__, Cancelled):
+            raise
+        return {}
+    return {name: (values[name], precise[name].double()) for name in names}
 
 
 def _check_output(name: str, out: Tensor, where: str, batched: bool, may_be_empty: bool) -> None:
@@ -213,6 +227,3 @@ def _seconds(forward: Callable[[], object], device: torch.device) -> float:
     if device.type == "cuda":
         torch.cuda.synchronize()
     return time.perf_counter() - start
-
-
-__all__ = ["DTYPES", "OUTPUT", "Prepared", "interruptible", "prepare", "reseed"]

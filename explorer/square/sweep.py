@@ -13,7 +13,7 @@ from torch import Tensor
 from explorer.declare.elements import Element, NoAction
 from explorer.equivariance import measure
 from explorer.network.capture import capture
-from explorer.network.trace import Layer
+from explorer.network.layers import Layer
 from explorer.square.prepare import Prepared, reseed
 from explorer.square.remembered import Remembered
 

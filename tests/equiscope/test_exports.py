@@ -14,7 +14,7 @@ from torch import nn
 import equiscope
 import explorer.declare.fields
 import models.layers.taps
-from explorer.equivariance import check_equivariance
+from explorer.equivariance.check import check_equivariance
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("cards", "data", "fields", "spaces", "transforms")

@@ -11,8 +11,9 @@ from torch import Tensor
 
 from explorer.app.audit import audit
 from explorer.app.engine import LocalEngine
-from explorer.equivariance import Report, check_equivariance
-from explorer.network.trace import LayerError
+from explorer.equivariance.check import check_equivariance
+from explorer.equivariance.outcome import Report
+from explorer.network.layers import LayerError
 from explorer.spaces.sequence.inputs import sequence_inputs
 from explorer.spaces.sequence.layouts import Unclear, sequence_input
 from explorer.state.state import State

@@ -15,7 +15,7 @@ import pytest
 
 from explorer.declare.elements import parse_chain
 from explorer.declare.equations import Call, Equation, Number, Term, Value, values_of
-from explorer.network.trace import LayerError
+from explorer.network.layers import LayerError
 from explorer.spaces.sequence.equation_finder import find_blocks
 from explorer.spaces.sequence.values import TimePart
 from explorer.square.equation_values import BARRED, Working, in_numbers, written

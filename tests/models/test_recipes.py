@@ -24,9 +24,12 @@ from explorer.app.audit import audit
 from explorer.app.engine import LocalEngine
 from explorer.data.readers import ReadError
 from explorer.declare.elements import chain_element, inverse_steps, parse_chain, transforms
+from explorer.declare.field_text import parse_field
 from explorer.declare.fields import Scalar
 from explorer.declare.registry import forget, scan
-from explorer.equivariance import check_equivariance
+from explorer.declare.space import kinds
+from explorer.equivariance.check import check_equivariance
+from explorer.network.inputs import Inputs
 from explorer.spaces.grid.fields import grid
 from explorer.spaces.mesh.form import MeshInput
 from explorer.state.state import State
@@ -60,7 +63,7 @@ def install(tmp_path: Path) -> Iterator[Install]:
 
     def put(path: str) -> None:
         file = tmp_path / path
-        file.parent.mkdir(parents=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         for folder in file.relative_to(tmp_path).parents[:-1]:
             (tmp_path / folder / "__init__.py").touch()
         file.write_text(RECIPES[path], encoding="utf-8")
@@ -70,9 +73,15 @@ def install(tmp_path: Path) -> Iterator[Install]:
         yield put
 
 
+def room(path: str) -> str:
+    """Return the room that a file is found in: its folder, or the file itself; "" for a network of one's own."""
+    folder = Path(path).parent.name
+    return Path(path).stem if folder == "mine" else folder
+
+
 def test_there_is_a_recipe_for_everything_that_is_scanned() -> None:
-    rooms = ("models", "transforms", "samples", "readers", "symmetries", "views")
-    assert {Path(path).parent.name for path in RECIPES} == {"", *rooms}
+    rooms = ("models", "transforms", "samples", "readers", "symmetries", "views", "space")
+    assert {room(path) for path in RECIPES} == {"", *rooms}
     assert PAGE.read_text(encoding="utf-8").count("```python") == len(RECIPES)
 
 
@@ -80,9 +89,8 @@ def test_there_is_a_recipe_for_everything_that_is_scanned() -> None:
 def test_a_recipe_is_a_complete_and_tidy_file(path: str) -> None:
     tree = ast.parse(RECIPES[path], path)
     constants = {"models": "CARD", "transforms": "TRANSFORM", "samples": "SAMPLES", "readers": "READER"}
-    constants |= {"symmetries": "SYMMETRY", "views": "VIEW"}
-    folder = Path(path).parent.name
-    if folder:
+    constants |= {"symmetries": "SYMMETRY", "views": "VIEW", "space": "SPACE"}
+    if folder := room(path):
         assert ast.get_docstring(tree)
         names = [
             t.id for node in tree.body if isinstance(node, ast.Assign) for t in node.targets if isinstance(t, ast.Name)
@@ -139,7 +147,9 @@ def test_the_reader_reads_and_refuses_in_one_sentence(install: Install, tmp_path
     install("mine/readers/table.py")
     known = explorer.data.opening.readers().values()
     for extension in {e for reader in known for e in reader.extensions}:
-        blind = [reader.name for reader in known if extension in reader.extensions and reader.fits is None]
+        blind = [
+            reader.name for reader in known if extension in reader.extensions and not (reader.fits or reader.claims)
+        ]
         assert len(blind) <= 1, f"{extension}: all readers but one look into the file"
     assert len([reader for reader in known if ".table" in reader.extensions]) == 1
     good, bad = tmp_path / "good.table", tmp_path / "bad.table"
@@ -166,6 +176,28 @@ def test_the_symmetry_gives_a_verdict(install: Install) -> None:
 
     broken = torch.nn.Sequential(Column(), *holds)
     assert check_equivariance(broken, (2, 1, 12, 12), "horizontal").verdict == "broken"
+
+
+def test_the_space_is_found_and_its_networks_are_judged(install: Install) -> None:
+    install("mine/space.py")
+    install("mine/symmetries/cyclic.py")
+    field = parse_field("site scalar")
+    assert kinds()["ring"].title == "Rings" and field.domain.space == "ring"
+    given = Inputs((torch.rand(7, 2, dtype=torch.float64),), (field,))
+
+    class Neighbours(torch.nn.Module):
+        def __init__(self, numbered: bool) -> None:
+            super().__init__()
+            self.linear, self.numbered = torch.nn.Linear(2, 3), numbered
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            made: torch.Tensor = self.linear(x) + self.linear(x.roll(1, 0))
+            return made + torch.arange(len(x)).to(x)[:, None] if self.numbered else made
+
+    sound = check_equivariance(Neighbours(numbered=False), given, "cyclic")
+    assert sound.verdict == "holds" and len(sound.elements) == 6
+    assert {row.field for row in sound.layers} == {"site scalar"}
+    assert check_equivariance(Neighbours(numbered=True), given, "cyclic").verdict == "broken"
 
 
 def test_a_network_of_ones_own_is_checked_from_its_file(tmp_path: Path) -> None:

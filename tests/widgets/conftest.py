@@ -21,6 +21,7 @@ from PySide6.QtCore import QEvent, QSettings, QThread, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.widgets.parts import display
+from tests.widgets.parts.windows import open_window, start  # noqa: F401  (fixtures)
 from widgets.mesh.drawing import loading
 
 display.open_one()  # before there is an application

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 
 class Camera(QObject):
-    """What part of a picture is seen. Panels that share one zoom and pan together."""
+    """The part of a picture that is seen. Panels that share one zoom and pan together."""
 
     changed = Signal()
 

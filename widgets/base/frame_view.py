@@ -13,6 +13,7 @@ from explorer.state.state import State
 from widgets.base.theme import current
 from widgets.base.view import View
 
+Kind = TypeVar("Kind")  # of the part of a square
 Part = TypeVar("Part")
 
 
@@ -54,6 +55,10 @@ class StateView(View):
     def squares(self) -> tuple[Square, ...]:
         """The squares that are shown beside each other."""
         return self.frame.squares[: self.MOST] if self.frame is not None else ()
+
+    def with_part(self, kind: type[Kind]) -> list[tuple[Square, Kind]]:
+        """Return the squares that are shown and have a part of that kind, with their parts."""
+        return self.frame.parts(kind, self.MOST) if self.frame is not None else []
 
     # what a view overrides ------------------------------------------------------------------------------------
     def refresh(self) -> None:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 from explorer.square.frame import Frame, Measure, Square
 from widgets.base import theme
 from widgets.base.layer_names import shortened
-from widgets.base.words import figure, guilty_layers, inherited
+from widgets.base.words import figure, inherited
 
 ROWS = (
     ("cumulative", "cumulative", "‖ρ′(g) h(x) − h(ρ(g) x)‖ / ‖ρ′(g) h(x)‖: where a fault is seen"),
@@ -115,7 +115,7 @@ class MeasureTable(QFrame):
 def _verdict(square: Square | None, measure: Measure | None) -> tuple[str, str]:
     if square is None or measure is None:
         return "–", "muted"
-    if square.layer.name in guilty_layers(square):
+    if square.layer.name in square.guilty:
         return "guilty", "bad"
     if inherited(measure):
         return "inherited", "text"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from explorer.declare.elements import chain_text
-from explorer.square.frame import Frame, LayerInfo, Measure, Square
+from explorer.square.frame import Frame, Measure, Square
 
 
 def figure(value: float | None) -> str:
@@ -24,26 +24,13 @@ def figure(value: float | None) -> str:
 
 
 def guilty(measure: Measure | None) -> bool:
-    """Say whether this layer itself breaks the law: its own error, not an inherited one, is far above its floor."""
-    if measure is None or measure.verdict != "broken" or measure.local is None:
-        return False
-    return math.isnan(measure.local) or measure.local > 10 * max(measure.floor, 1e-15)
+    """Say whether this layer itself breaks the law: its own error, not an inherited one, is above its tolerance."""
+    return measure is not None and measure.verdict == "broken" and measure.local is not None
 
 
 def inherited(measure: Measure | None) -> bool:
     """Say whether a layer does no wrong itself but shows the error that earlier ones have made."""
-    if measure is None or measure.verdict != "holds" or measure.cumulative is None:
-        return False
-    return measure.cumulative > 100 * max(measure.floor, 1e-15)
-
-
-def guilty_layers(square: Square) -> list[str]:
-    """Return the names of the guilty layers, in execution order.
-
-    A container is guilty only of what none of its own layers does; "name#2" is the second call of a module.
-    """
-    names = [layer.name for layer in square.layers if guilty(square.measures.get(layer.name))]
-    return [a for a in names if not any(b.startswith(a.partition("#")[0] + ".") for b in names)]
+    return measure is not None and measure.verdict == "holds" and measure.seen
 
 
 def verdict_sentence(square: Square) -> str:
@@ -51,31 +38,32 @@ def verdict_sentence(square: Square) -> str:
     found = [m for m in (square.measures.get(layer.name) for layer in square.layers) if m is not None]
     if not found:
         return "not measured yet"
-    names = guilty_layers(square)
-    if names:
-        more = f" and {len(names) - 2} more" if len(names) > 2 else ""
-        return f"broken by {' and '.join(names[:2]) if not more else ', '.join(names[:2])}{more}"
-    broken = [layer.name for layer in square.layers if _verdict(square, layer) == "broken"]
-    if broken:
-        return f"broken from {broken[0]} on"
+    broken = [n.name for n in square.layers if (m := square.measures.get(n.name)) and m.verdict == "broken"]
+    match square.verdict:
+        case "unmoved":
+            return "nothing is moved yet"
+        case "broken" if square.guilty:
+            names, more = square.guilty[:2], len(square.guilty) - 2
+            return f"broken by {', '.join(names)} and {more} more" if more > 0 else f"broken by {' and '.join(names)}"
+        case "broken":
+            seen = (n.name for n in square.layers if (m := square.measures.get(n.name)) is not None and m.seen)
+            return f"broken from {next(seen, square.layer.name)} on"
+        case "holds" if broken:
+            return f"the output holds; {broken[0]} does not follow its guessed field"
+        case "holds" if all(m.verdict == "holds" for m in found):
+            return "holds at every layer"
+        case "holds":
+            return "holds wherever there is a law"
+        case "":
+            return "holds so far"
     if all(m.cumulative is None for m in found):
         return "no law: this element has no action here"
-    if not any(m.exact for m in found):
-        return "resampled element: a curve, no verdict"
-    if any(m.verdict != "holds" for m in found):
-        return "holds wherever there is a law"
-    return "holds at every layer"
+    return "the output has no law" if any(m.exact for m in found) else "resampled element: a curve, no verdict"
 
 
 def verdict_colour_role(square: Square) -> str:
     """Return "bad", "good" or "muted": the role of the theme's colour that goes with `verdict_sentence`."""
-    verdicts = {_verdict(square, layer) for layer in square.layers}
-    return "bad" if "broken" in verdicts else "good" if "holds" in verdicts else "muted"
-
-
-def _verdict(square: Square, layer: LayerInfo) -> str:
-    measure = square.measures.get(layer.name)
-    return measure.verdict if measure is not None else ""
+    return {"broken": "bad", "holds": "good"}.get(square.verdict, "muted")
 
 
 def read_out(name: str, measure: Measure | None, sep: str = " · ") -> str:

@@ -11,13 +11,12 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from widgets.base import theme
+from widgets.base.alignment import CENTRE, RIGHT
 from widgets.base.layer_names import shortened
 from widgets.charts.inks import mixed
 from widgets.charts.library import pg
 from widgets.charts.scales import LogScale, linear_ticks, power
 
-CENTRE = Qt.AlignmentFlag.AlignCenter
-RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 GRID = 0.6  # of the theme's line colour in grid lines
 BEYOND = 60.0  # pixels that a label at the end of an axis may stand out
 

@@ -9,9 +9,9 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from widgets.base import theme
+from widgets.base.alignment import LEFT
 from widgets.charts.library import pg
 
-LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 GAP = 9.0
 TALL = 14  # pixels of a sample in the legend
 

@@ -1,4 +1,4 @@
-"""What is drawn in a plot: marks, columns, stems, words, and the line of the current element."""
+"""Items of a plot: marks, columns, stems, words, and the line of the current element."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPaintEngine, QPainter, QPainterPath, QPen, QPolygonF
 
 from widgets.base import theme
+from widgets.base.alignment import CENTRE
 from widgets.charts.inks import faded
 from widgets.charts.library import pg
-
-CENTRE = Qt.AlignmentFlag.AlignCenter
 
 
 def _path(*corners: tuple[float, float], closed: bool = True) -> QPainterPath:

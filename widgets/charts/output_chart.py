@@ -13,6 +13,7 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
 from explorer.declare.params import Param
+from explorer.square.answer import Answer, answer_of, values_of
 from explorer.square.frame import Square
 from widgets.base import theme
 from widgets.base.words import figure
@@ -23,7 +24,6 @@ from widgets.charts.header import Header
 from widgets.charts.inks import faded, mixed
 from widgets.charts.marks import DOT, Columns, fill, ink, level
 from widgets.charts.plot import Plot
-from widgets.stage.answers import Answer, answer_of, values_of
 
 STILL = 1e-2  # relative change of an output below which its line lies in the middle of the axis
 MOST = 10  # rows, when there are more classes than can be read

@@ -24,7 +24,7 @@ class Course:
 
     @property
     def logarithmic(self) -> bool:
-        """Whether the parameter multiplies (a factor, a gain): equal ratios are then equally far apart."""
+        """Return whether the parameter multiplies (a factor, a gain): equal ratios are then equally far apart."""
         return self.param is not None and self.param.minimum > 0
 
     def place(self, value: float) -> float:
@@ -38,7 +38,7 @@ class Course:
 
     @property
     def ordered(self) -> bool:
-        """Whether neighbouring values are neighbours: seeds of a shuffle are not, and no line joins them."""
+        """Return whether neighbouring values are neighbours: seeds of a shuffle are not, and no line joins them."""
         return self.param is None or self.param.name != "seed"
 
     @property

@@ -1,4 +1,4 @@
-"""What is said of a node, an edge or a lasso of nodes under the cursor."""
+"""Write the read-out of a node, an edge or a lasso of nodes under the cursor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which place of rho(g) f belongs to which place of f: a selection in one panel is a selection in all."""
+"""Link each place of f with its place in rho(g) f: a selection in one panel is a selection in all."""
 
 from __future__ import annotations
 
@@ -10,56 +10,26 @@ from numpy.typing import NDArray
 from explorer.declare.elements import Step, transforms
 from explorer.declare.field_text import parse_field
 from explorer.declare.groups import group
-from explorer.spaces.grid.affine import Affine
 
 Place = tuple[int, int, int]  # channel, row, column
 
 
 class Link:
-    """The map of places that a chain of steps makes, forwards and back; nearest pixels where it resamples."""
-
-    def __init__(self, steps: Sequence[Step] = ()) -> None:
-        elements = [transforms()[s.name].element(*s.values) for s in steps]
-        # an element that is not a map of the plane leaves no link between places: they are paired by index
-        self._parts = [e for e in elements if isinstance(e, Affine)]
-        linear = np.eye(2)
-        for part in self._parts:
-            linear = np.asarray(part.matrix) @ linear
-        self.linear: NDArray[np.float64] = linear
-        still = np.eye(2)  # a ring is turned a hundred times a second: np.allclose would take half of this
-        moving = [p for p in self._parts if any(p.shift) or np.abs(np.asarray(p.matrix) - still).max() > 1e-8]
-        self._circular = all(p.boundary == "circular" for p in moving)
+    """The map of places that an element makes, forwards and back. This one pairs places by index."""
 
     def forward(self, place: Place, source: Places, target: Places) -> Place | None:
         """Return the place of rho(g) f whose value comes from `place` of f; None when it falls outside."""
-        point = source.point(place)
-        for part in self._parts:
-            point = part.matrix @ point + np.array(part.shift)
-        return target.place(self._orient(place[0], source, False), point, self._circular)
+        return place if place[1] < target.height and place[2] < target.width else None
 
     def back(self, place: Place, source: Places, target: Places) -> Place | None:
         """Return the place of f from which the value at `place` of rho(g) f comes; None when from outside."""
-        point = source.point(place)
-        for part in reversed(self._parts):
-            point = np.linalg.solve(part.matrix, point - np.array(part.shift))
-        return target.place(self._orient(place[0], source, True), point, self._circular)
-
-    def _orient(self, channel: int, grid: Places, back: bool) -> int:
-        if not grid.group:
-            return channel
-        fibre = group(grid.group)
-        turn = self.linear / np.sqrt(abs(np.linalg.det(self.linear)))
-        g = fibre.find(turn, 1e-6)
-        if g is None:
-            return channel  # between the group's elements orientations are mixed: none is the source
-        field, h = divmod(channel, fibre.order)
-        return field * fibre.order + fibre.compose(fibre.inverse(g) if back else g, h)
+        return self.forward(place, source, target)
 
 
 class Places:
     """The places of one panel: its size, its pixels' spacing in input pixels, its orientations' group.
 
-    `kind` says what the rows are on a graph: "node", "edge" or "pair".
+    `kind` is that of a layer's places: "node", "edge", "step".
     """
 
     def __init__(self, height: int, width: int, spacing: float = 1.0, group: str = "", kind: str = "") -> None:

@@ -18,7 +18,7 @@ GAP = 255  # colour index of what lies between the tiles
 
 @dataclass(frozen=True, slots=True)
 class Tiling:
-    """Where the tiles of (channels, height, width) lie in the mosaic.
+    """Places of the tiles of (channels, height, width) in the mosaic.
 
     The `order` orientation channels of one field are neighbours in one row; `blocks` fields share a row, with
     a wider gap between them. Without a group, `order` is 1 and `blocks` is the number of columns.

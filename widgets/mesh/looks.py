@@ -30,7 +30,7 @@ ON_EDGES = "This layer has values at edges; their mean at each vertex is drawn."
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """How surfaces are shown.
+    """Choices of a person about the picture of a surface.
 
     Attributes:
         sides: which panels, of SIDES; empty chooses by itself: x and F(x) for the identity, else the square.
@@ -163,8 +163,8 @@ def looks(square: Square, choice: Choice, identity: bool, node: int | None, othe
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What both sides of the square share: the end of the colours and whether some numbers lie beyond it, whether any
-    is negative, the length of the longest arrow, and how large the values of all channels together are."""
+    """Scale that both sides of the square share: the end of the colours and whether some numbers lie beyond it, whether
+    any is negative, the length of the longest arrow, and how large the values of all channels together are."""
 
     limit: float
     beyond: bool

@@ -43,7 +43,7 @@ class SliceControl(QWidget):
 
     @property
     def share(self) -> float:
-        """How far along the surface the cut is, in [0, 1]."""
+        """Return how far along the surface the cut is, in [0, 1]."""
         return self.slider.value() / FINE
 
     def set_cut(self, axis: int | None, share: float = 0.5) -> None:

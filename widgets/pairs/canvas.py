@@ -80,7 +80,7 @@ class PairCanvas(pg.GraphicsView):
 
     @property
     def complete(self) -> bool:
-        """Whether every tile that is seen was drawn, and the sums."""
+        """Return whether every tile that is seen was drawn, and the sums."""
         return all(picture.complete for picture in self.shown)
 
     def show_panels(self, groups: Sequence[Sequence[Panel]]) -> None:

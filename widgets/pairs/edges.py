@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
+from widgets.base.alignment import CENTRE, LEFT, RIGHT
 from widgets.base.camera import Camera
 from widgets.base.colours import colour_table
 from widgets.base.theme import current, error_map, signed_map
@@ -25,9 +26,6 @@ from widgets.maps.mosaic import MISSING
 from widgets.pairs.panel import BAR, Panel
 from widgets.pairs.tiles import HIDDEN, Style, shade
 
-LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-CENTRE = Qt.AlignmentFlag.AlignCenter
 # Okabe and Ito's, for the classes of nodes
 CLASSES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7f7f7f")
 WRITTEN = 30.0  # pixels of a cell from which its value is written in it

@@ -1,4 +1,4 @@
-"""What of a frame can be shown as a matrix over pairs of nodes: pair fields, coefficients on edges, adjacency."""
+"""Find in a frame what can be shown as a matrix over pairs of nodes: pair fields, coefficients on edges, adjacency."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ FEW_LINES = 10  # between clusters: more of them are fainter
 
 
 class Tiles(Cells):
-    """What is seen of the matrix as an image of colour indices, pooled to one or two places a pixel."""
+    """The visible part of the matrix as an image of colour indices, pooled to one or two places a pixel."""
 
     def __init__(self) -> None:
         super().__init__(even=True)

@@ -21,7 +21,7 @@ DECADES = 6.0  # a logarithmic scale goes no further below its upper end
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How entries become colours: `high` is the upper end, a signed scale goes from -high to high.
+    """Rule by which entries become colours: `high` is the upper end, a signed scale goes from -high to high.
 
     Magnitudes below `threshold` are hidden. A logarithmic scale begins at `low`, where it meets zero.
     """

@@ -1,4 +1,4 @@
-"""What the pair view says of a matrix: its four properties, and the caption of a figure."""
+"""Write what the pair view says of a matrix: its four properties, and the caption of a figure."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QGraphicsRectItem
 
 from widgets.base import theme
+from widgets.base.alignment import LEFT
 from widgets.base.theme import Theme
 from widgets.charts.inks import faded
 from widgets.charts.library import pg
@@ -18,7 +19,6 @@ from widgets.charts.marks import Columns, ink
 from widgets.sequence.step_cells import Cell, Place, in_words, place_name, runs, shown
 from widgets.sequence.timeline.tiles import indices, table
 
-LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 WIDE, MARGIN, GAP = 560.0, 10.0, 8.0  # of an equation in which both sides stand beside each other; round it
 HEADS, UNIT = 4, 22.0  # heads that are drawn, the widest cell of a strip
 SIDES = {"before": "x", "after": "ρ(g)x"}

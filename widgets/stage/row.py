@@ -13,11 +13,11 @@ from explorer.declare.groups import group
 from explorer.square.frame import Square
 from widgets.base.camera import Camera
 from widgets.base.words import figure, inherited
-from widgets.graph.link import stretch
 from widgets.maps.colour_bar import ColourBar
 from widgets.maps.diagram import Arrow, Label, ReadOut
 from widgets.maps.linking import Link, Place, Places, precise, spacing_of
 from widgets.maps.map_item import MapItem
+from widgets.stage.hands import Hands
 from widgets.stage.layout import Boxes, RowBoxes, below
 
 CENTRE = Qt.AlignmentFlag.AlignHCenter
@@ -37,6 +37,7 @@ class StageRow:
     def __init__(self, scene: QGraphicsScene, camera: Camera, index: int) -> None:
         self.role = ("first", "second")[index]
         self.square: Square | None = None
+        self.hands: Hands | None = None
         self.pooled = False  # the difference as its size over places, channels pooled
         self.panels = {name: MapItem(camera) for name in NAMES}
         self.captions = {name: Label(12, "text", CENTRE) for name in NAMES}
@@ -149,9 +150,9 @@ class StageRow:
             for item in (self.heading, self.absent, self.absent_too, self.minus, self.equals):
                 item.setVisible(False)
 
-    def show(self, square: Square, models: int) -> None:
+    def show(self, square: Square, models: int, hands: Hands) -> None:
         """Write a square's values into the items."""
-        self.square = square
+        self.square, self.hands = square, hands
         fibre = group(square.group) if square.group else None
         order, labels = (fibre.order, fibre.labels) if fibre else (1, ())
         names = square.labels if len(square.labels) == len(square.fx) else ()
@@ -163,7 +164,7 @@ class StageRow:
                 self.panels[name].set_values(square.error_map[None], 0.0, top or 1.0, "error")
             else:
                 # all panels alike: a matrix keeps its shape when nodes are left out of one side
-                wide = stretch(*square.fx.shape[1:]) if square.layer.kind_of_places in ("node", "edge") else 1
+                wide = hands.wide(square.layer.kind_of_places, *square.fx.shape[1:])
                 self.panels[name].set_values(values, -scale, scale, "signed", order, labels, names, wide)
         self.bar.set_levels(-scale, scale)
         acts = square.rho_fx is not None
@@ -192,10 +193,16 @@ class StageRow:
             verdict = "broken earlier" if inherited(measure) else measure.verdict
             self.readout.show_measure(measure.cumulative, measure.local, measure.floor, verdict)
 
+    @property
+    def of_rows(self) -> bool:
+        """Return whether places are rows and channels columns: then no channel has a picture of its own."""
+        return (
+            self.square is not None and self.hands is not None and self.square.layer.kind_of_places in self.hands.rows
+        )
+
     def set_channel(self, channel: int | None) -> None:
         for name, panel in self.panels.items():
-            of_rows = self.square is not None and self.square.layer.kind_of_places in ("node", "edge")
-            panel.set_channel(None if of_rows or (name == "difference" and self.pooled) else channel)
+            panel.set_channel(None if self.of_rows or (name == "difference" and self.pooled) else channel)
 
     def place_names(self, name: str) -> Places:
         """Return the places of a panel, for linking."""

@@ -21,7 +21,8 @@ from explorer.declare.card import ModelInfo
 from explorer.declare.space import same_space
 from explorer.state.catalogue import SampleInfo
 from widgets.base import theme
-from widgets.charts.chart import LEFT, RIGHT, faded, mixed
+from widgets.base.alignment import LEFT, RIGHT
+from widgets.charts.inks import faded, mixed
 
 INFO = Qt.ItemDataRole.UserRole + 1  # ModelInfo, SampleInfo, or None on a heading
 IMAGE = Qt.ItemDataRole.UserRole + 2

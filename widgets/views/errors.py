@@ -18,7 +18,6 @@ from widgets.base.view import View, ViewSpec, Wish
 from widgets.base.words import (
     counterpart,
     figure,
-    guilty_layers,
     inherited,
     read_out,
     subject,
@@ -83,7 +82,7 @@ class LayerChart(Plot):
     def show_square(self, square: Square | None, role: str, scale: LogScale) -> None:
         self.scale = scale
         layers = square.layers if square is not None else ()
-        guilty = set(guilty_layers(square)) if square is not None else set()
+        guilty = set(square.guilty) if square is not None else set()
         measures = square.measures if square is not None else {}
         self.columns = [Column(n.name, measures.get(n.name), n.name in guilty) for n in layers]
         for key in ("cumulative", "local", "floor", "chance"):

@@ -1,4 +1,4 @@
-"""What there is to choose from: models by domain and row, and samples as thumbnails, with one search for both."""
+"""Offer what there is to choose from: models by domain and row, and samples as thumbnails, with one search for both."""
 
 from __future__ import annotations
 

@@ -24,7 +24,6 @@ from PySide6.QtWidgets import (
 
 from explorer.declare.elements import Step, Transform, chain_text, parse_chain, transforms
 from explorer.declare.params import Param
-from explorer.spaces.graph.values import GraphPart
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 from widgets.base import theme
@@ -39,7 +38,7 @@ ELEMENTS = (("identity", "reset", "Identity", "Take every transform back"),
             ("inverse", "invert", "Inverse", "The element that undoes this one"),
             ("random", "random", "Random", "A random exact element (Space)"))  # fmt: skip
 GESTURES = ("ring", "drag", "key", "")  # what is done by hand comes first
-UNBOUNDED = 1e6  # a whole number that may be so large is the number of a node
+UNBOUNDED = 1e6  # a whole number that may be so large is the number of a place
 
 
 class Section(QWidget):
@@ -259,12 +258,12 @@ class InspectorView(StateView):
         if self.squares:
             self._show_sections(self.state)
             side = max(self.squares[0].x.shape[-2:], default=0)
-            part = self.squares[0].of(GraphPart)
+            places = self.squares[0].places
             for section in self.sections.values():
                 for control in section.controls.values():
                     control.set_reach(float(max(8, side // 2)))
-                    if part is not None and control.param.whole and control.param.maximum >= UNBOUNDED:
-                        control.set_most(float(part.structure.nodes - 1))
+                    if places and control.param.whole and control.param.maximum >= UNBOUNDED:
+                        control.set_most(float(places - 1))
         self.table.show_frame(self.frame)
 
     def _show_state(self, state: State) -> None:

@@ -1,4 +1,4 @@
-"""How the tree of layers draws an error and edits a field type."""
+"""Draw an error and edit a field type in the tree of layers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from explorer.declare.field_text import parse_field
 from explorer.square.frame import Measure
 from widgets.base import theme
 from widgets.base.words import figure, inherited
-from widgets.charts.chart import scale_for
+from widgets.charts.scales import scale_for
 
 MEASURE = Qt.ItemDataRole.UserRole + 1  # Measure or None
 GUILTY = Qt.ItemDataRole.UserRole + 2

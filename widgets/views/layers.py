@@ -23,8 +23,9 @@ from explorer.square.frame import LayerInfo, Measure, Square
 from widgets.base import theme
 from widgets.base.frame_view import FrameView
 from widgets.base.view import ViewSpec, Wish
-from widgets.base.words import counterpart, guilty_layers, read_out, subject
-from widgets.charts.chart import quiet_selection, scale_for
+from widgets.base.words import counterpart, read_out, subject
+from widgets.charts.inks import quiet_selection
+from widgets.charts.scales import scale_for
 from widgets.views.layer_cells import GUILTY, MEASURE, ErrorDelegate, FieldDelegate, Index
 
 NAME, ERROR, FIELD, SHAPE, PARAMS = range(5)
@@ -148,7 +149,7 @@ class LayersView(FrameView[Square]):
             item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsSelectable)
 
     def _fill(self, k: int, square: Square) -> None:
-        guilty = set(guilty_layers(square))
+        guilty = set(square.guilty)
         for layer in square.layers:
             item, measure = self.items[k, layer.name], square.measures.get(layer.name)
             if item.data(ERROR, MEASURE) is not measure:

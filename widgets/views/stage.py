@@ -11,26 +11,20 @@ from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from explorer.declare.space import kinds
-from explorer.spaces.graph.values import GraphPart
 from explorer.square.frame import Frame, Square
 from explorer.state.state import State
 from widgets.base.camera import Camera
 from widgets.base.theme import current
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.base.words import figure
-from widgets.graph.link import GraphLink, RowHand, chosen, picked, row_of_x, stretch
 from widgets.maps.diagram import Arrow, Label
-from widgets.maps.linking import Link, Place, Places, channel_text, element_text, precise
+from widgets.maps.linking import Place, Places, channel_text, element_text, precise
 from widgets.maps.map_grid import Canvas
 from widgets.maps.map_item import MapItem
 from widgets.maps.ring import Ring
-from widgets.stage.gestures import Hand
+from widgets.stage.hands import Hands, hands_of
 from widgets.stage.layout import CAPTION, above, arrange
 from widgets.stage.row import CENTRE, SOURCES, StageRow
-
-HINT = "Drag the ring: rotate · drag the picture: shift · F mirror · [ ] quarter turns · click a map: enlarge"
-HINT_GRAPH = "Drag a row of ρ(g)x: renumber a node · Space: shuffle all · click a row: select its node"
-HINT_ENLARGED = "Click a pixel: what it sees of x · wheel: zoom · Esc: all channels again"
 
 
 class Stage(View):
@@ -41,11 +35,9 @@ class Stage(View):
         self.frame: Frame | None = None
         self.state = State()
         self._told = False  # by the window: then a frame's own state is older than what is known
-        self._link = Link()
         self._missing = 0  # values of the frame that are not numbers
         self._hover: tuple[int, str, Place] | None = None
-        self.hand = Hand(self.wished.emit)
-        self._rows = RowHand(self.wished.emit)
+        self.hands = Hands(self.wished.emit)  # those of the space that the frame is about
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(360, 280)
         self.canvas = Canvas(self)
@@ -61,7 +53,6 @@ class Stage(View):
         self.before, self.after = MapItem(self._inputs), MapItem(self._inputs)
         self.after.draggable = True
         self.after.setCursor(Qt.CursorShape.OpenHandCursor)
-        self.after.setToolTip("Drag to shift by whole pixels, with Alt by parts of one. Ctrl and wheel: enlarge.")
         self.ring = Ring()
         self.ring.setZValue(1)
         self._captions = (Label(12, "text", CENTRE), Label(12, "text", CENTRE))
@@ -94,7 +85,7 @@ class Stage(View):
         self.show_frame(None)
 
     def _connect(self) -> None:
-        self.ring.turned.connect(self.hand.rotate)
+        self.ring.turned.connect(lambda angle, done: self.hands.turn(angle, done))
         self.after.dragged.connect(self._drag)
         for panel, name in ((self.before, "x"), (self.after, "gx")):
             panel.hovered.connect(lambda place, name=name: self._hover_input(name, place))
@@ -113,14 +104,16 @@ class Stage(View):
         self._mark()
 
     def _take_state(self, state: State) -> None:
-        self.state = self.hand.state = state
-        self._link = Link(state.steps)
-        before_up = self._link.linear @ np.array([0.0, 1.0])
-        up = float(np.degrees(np.arctan2(before_up[1], before_up[0])))
-        self.ring.set_angle(self.hand.angle(), up, self.hand.sense())
+        self.state = state
+        self.hands.follow(state)
+        self._turn_ring()
         self._element.set_text(element_text(state.steps))
         for row in self.rows:
             row.set_channel(state.channel)
+
+    def _turn_ring(self) -> None:
+        if self.hands.turns:
+            self.ring.set_angle(*self.hands.ring())
 
     def show_frame(self, frame: Frame | None) -> None:
         before = self._layout_key()
@@ -128,8 +121,11 @@ class Stage(View):
         if frame is not None and not self._told:
             self._take_state(frame.state)
         squares = frame.squares[:2] if frame else ()
+        if squares:
+            self._take_hands(squares[0])
         for item in self._upper:
             item.setVisible(frame is not None)
+        self.ring.setVisible(frame is not None and self.hands.turns)
         for item in self._nothing:
             item.setVisible(frame is None)
         self.hint.setVisible(self.hint.isVisible() and frame is not None)
@@ -139,34 +135,23 @@ class Stage(View):
         if self._layout_key() != before:
             self._arrange()
         for row, square in zip(self.rows, squares):
-            row.show(square, len(squares))
+            row.show(square, len(squares), self.hands)
             row.set_channel(self.state.channel)
         if squares:
-            self._follow_domain(squares[0])
             self._show_input(squares)
             self._missing = int(np.isnan(squares[0].f_gx).sum() + np.isnan(squares[0].fx).sum())
         self._write_header()
         self._mark()
 
-    def _follow_domain(self, square: Square) -> None:
-        """Let hands and links be those of pictures, or of graphs."""
-        part = square.of(GraphPart)
-        on_graph = part is not None
-        self.ring.setVisible(not on_graph)
-        if part is not None:
-            self._link = GraphLink(part)
-        elif isinstance(self._link, GraphLink):
-            self._link = Link(self.state.steps)
-        tip = (
-            HINT_GRAPH
-            if on_graph
-            else "Drag to shift by whole pixels, with Alt by parts of one. Ctrl and wheel: enlarge."
-        )
-        self.after.setToolTip(tip)
-
-    @property
-    def _graph(self) -> GraphPart | None:
-        return self.frame.squares[0].of(GraphPart) if self.frame and self.frame.squares else None
+    def _take_hands(self, square: Square) -> None:
+        """Let hands and links be those of the space that the square lives on."""
+        kind = hands_of(square.domain)
+        if type(self.hands) is not kind:
+            self.hands = kind(self.wished.emit)
+            self.hands.follow(self.state)
+            self._turn_ring()
+        self.hands.show(square)
+        self.after.setToolTip(self.hands.tip)
 
     def _show_input(self, squares: tuple[Square, ...]) -> None:
         x, gx = squares[0].x, squares[0].gx
@@ -177,8 +162,8 @@ class Stage(View):
             low, high, kind = -top, top, "signed"
         else:
             low, high, kind = 0.0, 1.0 if high <= 1.001 else high, "rgb" if len(x) == 3 else "grey"
-        wide = stretch(*x.shape[1:]) if squares[0].of(GraphPart) is not None else 1
-        if squares[0].of(GraphPart) is not None:
+        wide = self.hands.wide(self.hands.kind_of_x, *x.shape[1:])
+        if self.hands.kind_of_x:
             kind = kind if kind == "signed" else "grey"
         self.before.set_values(x, low, high, kind, wide=wide)
         self.after.set_values(gx, low, high, kind, wide=wide)
@@ -188,7 +173,7 @@ class Stage(View):
 
     def _layout_key(self) -> tuple[int, bool, bool]:
         squares = self.frame.squares[:2] if self.frame else ()
-        return len(squares), any(s.back is not None for s in squares), self._graph is None
+        return len(squares), any(s.back is not None for s in squares), self.hands.turns
 
     def _arrange(self) -> None:
         width, height = float(self.canvas.viewport().width()), float(self.canvas.viewport().height())
@@ -209,7 +194,7 @@ class Stage(View):
         ring_top = QRectF(
             boxes.gx.left(), boxes.ring_centre.y() - boxes.ring_radius - Ring.MARGIN_Y, boxes.gx.width(), 1
         )
-        self._captions[1].place(above(ring_top if self._graph is None else boxes.gx))
+        self._captions[1].place(above(ring_top if self.hands.turns else boxes.gx))
         start = boxes.x.right() + 8
         end = boxes.ring_centre.x() - boxes.ring_radius - Ring.MARGIN_X - 4
         middle = boxes.ring_centre.y()
@@ -248,8 +233,7 @@ class Stage(View):
         if square.message:
             words.append(square.message)
         self._header.set_text("  ·  ".join(words))
-        picture = HINT if self.state.channel is None else HINT_ENLARGED
-        self.hint.set_text(picture if square.of(GraphPart) is None else HINT_GRAPH)
+        self.hint.set_text(self.hands.hint if self.state.channel is None else self.hands.hint_enlarged)
 
     def _show_hint(self) -> None:
         # only while a hand moves here: a hint does not belong into an exported figure
@@ -261,22 +245,13 @@ class Stage(View):
 
     # what the hand does -----------------------------------------------------------------------------------
     def _drag(self, right: float, down: float, modifiers: Qt.KeyboardModifier, done: bool) -> None:
-        pixel = self.after.pixel()
-        if self._graph is not None:
-            self._drag_row(down / pixel, done)
-            return
-        self.hand.drag(right / pixel, down / pixel, modifiers, done)
-
-    def _drag_row(self, rows: float, done: bool) -> None:
-        part = self._graph
-        start = self.after.grabbed
-        if part is None or start is None or self.after.values is None or len(part.gx) != self.after.values.shape[1]:
-            return  # a picture of averaged rows has none to be grabbed
-        self._rows.drag(self.state, start[1], rows, len(part.gx), done)
+        if self.after.values is not None:
+            pixel, rows = self.after.pixel(), self.after.values.shape[1]
+            self.hands.drag(self.after.grabbed, rows, right / pixel, down / pixel, modifiers, done)
 
     def _dilate(self, notches: float) -> None:
-        if self.frame is not None and self._graph is None:
-            self.hand.dilate(notches)
+        if self.frame is not None:
+            self.hands.dilate(notches)
 
     def toggle_pooled(self) -> None:
         """Switch the last panel between the difference of each channel and its size over places."""
@@ -289,7 +264,7 @@ class Stage(View):
         key = Qt.Key(event.key())
         if self.frame is None or not plain:
             super().keyPressEvent(event)
-        elif self._graph is None and self.hand.key(key):
+        elif self.hands.key(key):
             return
         elif key == Qt.Key.Key_E:
             self.toggle_pooled()
@@ -302,7 +277,7 @@ class Stage(View):
             super().keyPressEvent(event)
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
-        if self.frame is None or event.isAutoRepeat() or not self.hand.key_released(Qt.Key(event.key())):
+        if self.frame is None or event.isAutoRepeat() or not self.hands.key_released(Qt.Key(event.key())):
             super().keyReleaseEvent(event)
 
     def _step_back(self) -> None:
@@ -310,27 +285,16 @@ class Stage(View):
             self._features.reset()
             self._inputs.reset()
         elif any(v is not None for v in (self.state.channel, self.state.pixel, self.state.node)):
-            nothing = {"channel": None, "pixel": None}
-            if self._graph is not None:
-                nothing |= {"node": None, "other": None}
-            self.wished.emit(Wish(changes=nothing, done=True))
+            self.wished.emit(Wish(changes=dict.fromkeys(self.hands.selected), done=True))
 
     # selection --------------------------------------------------------------------------------------------
     def _pick(self, index: int, name: str, place: Place) -> None:
         """Ask for the clicked channel, and for the unit of F(x) whose answer is seen there."""
         row = self.rows[index]
-        source = row.linked(name, place, self._link)["fx"] if name not in SOURCES else place
-        if self._graph is not None:
-            self._pick_on_graph(row, source or place)
-            return
-        pixel = source[1:] if source is not None else place[1:]
+        source = row.linked(name, place, self.hands.link)["fx"] if name not in SOURCES else place
         channel = self.state.channel if name == "difference" and row.pooled else place[0]
-        self.wished.emit(Wish(changes={"pixel": pixel, "channel": channel}, done=True))
-
-    def _pick_on_graph(self, row: StageRow, place: Place) -> None:
-        """Select the node, the edge or the pair that was clicked, numbered as in x."""
         if row.square is not None:
-            self.wished.emit(Wish(changes=picked(row.square, place), done=True))
+            self.wished.emit(Wish(changes=self.hands.picked(row.square, source or place, channel), done=True))
 
     def _hover_map(self, index: int, name: str, place: Place | None) -> None:
         self._hover = None if place is None else (index, name, place)
@@ -342,7 +306,7 @@ class Stage(View):
         where = "" if row.square.fx.shape[1:] == (1, 1) else f", row {place[1]}, column {place[2]}"
         pooled = name == "difference" and row.pooled
         which = "all channels" if pooled else channel_text(place[0], row.square.group)
-        text = row.values_text(name, row.linked(name, place, self._link))
+        text = row.values_text(name, row.linked(name, place, self.hands.link))
         self.hovered.emit(f"{row.square.layer.name}, {which}{where}:  {text}")
 
     def _hover_input(self, name: str, place: Place | None) -> None:
@@ -360,20 +324,19 @@ class Stage(View):
         squares = self.frame.squares[:2] if self.frame else ()
         if not squares:
             return
-        index, name, place = self._hover or (0, "fx", chosen(self.state, squares[0]))
+        index, name, place = self._hover or (0, "fx", self.hands.chosen(self.state, squares[0]))
         source: Place | None = None  # of x
-        kind = "node" if squares[0].of(GraphPart) is not None else ""
-        x, gx = (Places(a.shape[1], a.shape[2], kind=kind) for a in (squares[0].x, squares[0].gx))
+        x, gx = (Places(a.shape[1], a.shape[2], kind=self.hands.kind_of_x) for a in (squares[0].x, squares[0].gx))
         if name in ("x", "gx"):
-            source = place if name == "x" else self._link.back(place, gx, x)
+            source = place if name == "x" else self.hands.link.back(place, gx, x)
         for i, (row, square) in enumerate(zip(self.rows, squares)):
             known = place[1] >= 0 and (index < 0 or i == index or row_alike(squares))
             linked: dict[str, Any] = {}
             if known and index >= 0 and self._fits(row, name, place):
-                linked = row.linked(name, place, self._link)
+                linked = row.linked(name, place, self.hands.link)
                 if i == index and linked["fx"] is not None and square.fx.shape[1:] != (1, 1):
                     names = row.place_names("fx")
-                    source = x.place(0, names.point(linked["fx"]), False) if not kind else row_of_x(names, linked["fx"])
+                    source = self.hands.place_of_x(names, linked["fx"], x)
             for other, panel in row.panels.items():
                 at = linked.get(other)
                 if at is not None and square.fx.shape[1:] != (1, 1):
@@ -382,7 +345,7 @@ class Stage(View):
         # the clicked unit's place is within its outlined field of view, which a mark would cover
         seen = source is not None and (self._hover is not None or squares[0].field_of_view is None)
         self.before.set_marks(((0, *source[1:]),) if source is not None and seen else ())
-        there = None if source is None else self._link.forward((0, *source[1:]), x, gx)
+        there = None if source is None else self.hands.link.forward((0, *source[1:]), x, gx)
         self.after.set_marks(() if there is None else ((0, *there[1:]),))
 
     def _fits(self, row: StageRow, name: str, place: Place) -> bool:

@@ -60,6 +60,9 @@ class Edges(Numbered):
     def axes(self) -> tuple[str, ...]:
         return ("edge", "channel")
 
+    def table(self, values: Tensor, rep: Representation) -> Tensor:
+        return values.t() if isinstance(rep, NodeIndex) else Numbered.table(self, values, rep)
+
     def picture(self, values: Tensor, rep: Representation, most: int) -> tuple[Tensor, int]:
         if isinstance(rep, NodeIndex):
             return values.float()[None], values[:1].numel()

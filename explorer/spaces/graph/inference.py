@@ -92,8 +92,11 @@ class GraphInference(Inference):
             listed = listed[(edges != out).all(0)]
             while len(listed) > 2 and len(listed) in (self.edges, len(nodes)):  # no size is to coincide with another
                 listed = listed[1:]
+        fewer = inputs.moved(GraphMap(nodes, listed, 1.0, self.nodes, max(self.edges, 0)))
+        if any(_gone(v) and not _gone(u) for u, v in zip(inputs.values, fewer.values, strict=True)):
+            return None  # a number of the node that is left out: not every product looks whether it is one
         self.fewer = ((Nodes(), self.nodes, len(nodes)), (Edges(), self.edges, len(listed)))
-        return inputs.moved(GraphMap(nodes, listed, 1.0, self.nodes, max(self.edges, 0)))
+        return fewer
 
     def placed(self, shape: tuple[int, ...], resized: tuple[int, ...]) -> FieldType | None:
         if len(shape) != len(resized):
@@ -137,3 +140,8 @@ class GraphInference(Inference):
             drawn = torch.randn(x.shape, generator=generator, dtype=torch.float64).to(x)
             other = drawn * max(float(x.abs().mean()), 1e-3) + x
         return inputs.with_x(other)
+
+
+def _gone(values: Tensor) -> bool:
+    """Say whether there are numbers that no place has."""
+    return not values.is_floating_point() and bool((values < 0).any())

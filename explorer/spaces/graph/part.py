@@ -8,25 +8,25 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.declare.elements import Chain, Element
-from explorer.declare.fields import FieldType, Pairs
+from explorer.declare.fields import Pairs
 from explorer.network.capture import capture, gradients_to_inputs
-from explorer.network.inputs import Inputs
-from explorer.network.trace import Layer, evaluating
+from explorer.network.layers import Layer
+from explorer.network.running import evaluating
 from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes
 from explorer.spaces.graph.relabelling import GraphMap
 from explorer.spaces.graph.values import GraphPart, Spectrum, Structure
+from explorer.square.both_ways import BothWays
+from explorer.square.by_place import input_values, kind_of, layer_values, raw
 from explorer.square.frame import Array, Square
 from explorer.square.kept import kept
 from explorer.square.prepare import Prepared, reseed
-from explorer.square.remembered import Remembered
 from explorer.state.state import State
 
-MOST_CHANNELS = 128  # of one field
+DRAWN = ("node", "edge", "pair")  # kinds of places whose values are drawn there
 MOST_HEADS = 16  # channels of an edge field that are taken for coefficients
 MOST_ANSWERS = 10_000  # of nodes, that are ranked
 MOST_PAIRS = 2**22  # values of all pair fields of a frame together
@@ -61,39 +61,27 @@ def structure_of(p: Prepared) -> Structure:
     )  # fmt: skip
 
 
-def graph_part(
-    p: Prepared,
-    state: State,
-    element: Remembered,
-    layer: Layer,
-    gx: Inputs,
-    answers: Mapping[str, Tensor],
-    rho: Tensor | None,
-) -> GraphPart:
-    """Return the part of the square that lies on the graph.
-
-    Args:
-        gx: the moved inputs; answers: {layer: F(rho(g) x)}; rho: rho'(g) F(x) at the layer, or None.
-    """
+def graph_part(one: BothWays) -> GraphPart:
+    """Return the part of the square that lies on the graph."""
+    p, state, layer, gx = one.p, one.state, one.layer, one.gx
     structure = structure_of(p)
-    kind, value, answer = _kind(layer.field), p.values[layer.name], answers[layer.name]
+    kind, value, answer = kind_of(layer.field, DRAWN), one.value, one.answer
     too_large = kind == "pair" and value.numel() > MOST_PAIRS
     empty = np.zeros((0, 0), np.float32)
-    order, edge_order = _orders(element.element, structure)
+    order, edge_order = _orders(one.element, structure)
     coefficients, pairs, sets = _side_fields(p)
     selected = _selected(state, structure)
-    known = rho is not None and not too_large
     return GraphPart(
         structure=structure, order=order, edge_order=edge_order, kind=kind,
-        x=_input(p), gx=raw(gx.x, gx.field), values=empty if too_large else _values(p, layer.name),
+        x=input_values(p), gx=raw(gx.x, gx.field), values=empty if too_large else layer_values(p, layer.name),
         moved=empty if too_large else raw(answer, layer.field),
-        expected=raw(rho, layer.field) if known and rho is not None else None,
-        difference=raw(rho - answer, layer.field) if known and rho is not None else None,
+        expected=None if too_large or one.expected is None else raw(one.expected, layer.field),
+        difference=None if too_large or one.difference is None else raw(one.difference, layer.field),
         coefficients=coefficients, pairs=pairs, sets=sets,
         dense=not too_large,
         influence=None if selected is None else _influence.there(p, layer.name, selected),
         distance=None if selected is None else _hops(p, selected),
-        outputs=_outputs(p), answers=_answers(p, structure, order, answers[p.trace.output]),
+        outputs=_outputs(p), answers=_answers(p, structure, order, one.answers[p.trace.output]),
         energy=_energies(p), spectrum=_spectrum.there(p, layer.name),
     )  # fmt: skip
 
@@ -113,45 +101,6 @@ def _answers(p: Prepared, structure: Structure, order: NDArray[np.int64], moved:
     found[1, order >= 0] = raw(moved, field)[order[order >= 0], 0]
     found.flags.writeable = False
     return found
-
-
-@kept()
-def _input(p: Prepared) -> Array:
-    return raw(p.x, p.x_field)
-
-
-@kept()
-def _values(p: Prepared, name: str) -> Array:
-    return raw(p.values[name], p.trace[name].field)
-
-
-def _kind(field: FieldType | None) -> str:
-    match field.domain if field else None:
-        case Nodes():
-            return "node"
-        case Edges():
-            return "edge"
-        case Pairs():
-            return "pair"
-        case _:
-            return "invariant"
-
-
-def raw(values: Tensor, field: FieldType | None) -> Array:
-    """Return values as (places, channels), or (heads, nodes, nodes); channels beyond MOST_CHANNELS are left out."""
-    v = values.detach()
-    if field is not None and isinstance(field.domain, Pairs):
-        v = v.reshape(-1, *v.shape[-2:])[:MOST_CHANNELS]
-    elif field is not None and isinstance(field.rep, NodeIndex):
-        v = v.t()
-    elif field is not None and not field.batched and field.domain.placed:
-        v = field.domain.places_first(v)
-        v = v.reshape(len(v), -1)[:, :MOST_CHANNELS] if len(v) else v.new_zeros((0, 1))
-    else:
-        v = v.reshape(len(v), -1)[:, :MOST_CHANNELS] if v.ndim and len(v) else v.reshape(1, -1)
-    array: Array = v.to("cpu", torch.float32).contiguous().numpy().copy()
-    array.flags.writeable = False
-    return array
 
 
 def _orders(element: Element, structure: Structure) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -235,8 +184,9 @@ def _spectrum(p: Prepared, layer: str) -> Spectrum | None:
     structure, pairs = structure_of(p), _eigenpairs(p)
     if pairs is None:
         return None
-    values = _values(p, layer) if _kind(p.trace[layer].field) == "node" else None
-    return make_spectrum(structure.edges, structure.nodes, _input(p), values, structure.weights, pairs=pairs)
+    at_nodes = kind_of(p.trace[layer].field, DRAWN) == "node"
+    x, values = input_values(p), layer_values(p, layer) if at_nodes else None
+    return make_spectrum(structure.edges, structure.nodes, x, values, structure.weights, pairs=pairs)
 
 
 @kept()
@@ -271,4 +221,4 @@ def _energies(p: Prepared) -> dict[str, float]:
         for w in p.watched
         if w.leaf and w.field is not None and isinstance(w.field.domain, Nodes)
     }
-    return layer_energies({"x": _input(p), **fields}, structure.edges, structure.weights)
+    return layer_energies({"x": input_values(p), **fields}, structure.edges, structure.weights)

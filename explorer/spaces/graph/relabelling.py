@@ -215,8 +215,10 @@ class GraphMap(Element):
         if isinstance(field.domain, Faces):
             # where a node of a face was left out the face goes with it
             return order[values][(order[values] >= 0).all(1)] if isinstance(field.rep, NodeIndex) else values
-        if isinstance(field.rep, NodeIndex):
+        if isinstance(field.rep, NodeIndex) and isinstance(field.domain, Edges):
             return order[values.index_select(1, edges)]
+        if isinstance(field.rep, NodeIndex) and isinstance(field.domain, Nodes):
+            return order[values.index_select(field.domain.axis, nodes)]
         if isinstance(field.rep, Patch) and field.rep.holds == "corner":
             return order[values.index_select(0, nodes)]
         match field.domain:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from explorer.declare.space import Domains, Inference, Kind, Representations, Space
+from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
 from explorer.declare.written import Written, bare
 from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes, numbered
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from explorer.declare.elements import Step
     from explorer.network.inputs import Inputs
     from explorer.network.recognise import Recognised
-    from explorer.network.trace import Layer
+    from explorer.square.answer import Answer
+    from explorer.square.both_ways import BothWays
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared
-    from explorer.square.remembered import Remembered
     from explorer.state.state import State
 
 
@@ -51,6 +51,10 @@ class GraphSpace(Space):
     }  # fmt: skip
     examples = ("node scalar", "edge scalar")
     orbits = ("permute",)
+    scenes = (
+        Scene("graph", "gat", "permute:3", "karate", node=0),
+        Scene("attention", "graph-transformer", "permute:3", "karate", node=11, large=True),
+    )
 
     def sample_of(self, text: str, seed: int) -> Sample | None:
         from explorer.spaces.graph.samples.texts import graph_sample_text, is_graph_text
@@ -119,13 +123,15 @@ class GraphSpace(Space):
 
         return (Step("permute", (float(rng.integers(1, 10_000)), 0.0)),)
 
-    def part(
-        self, p: Prepared, state: State, element: Remembered, layer: Layer, gx: Inputs, answers: Mapping[str, Tensor],
-        rho: Tensor | None,
-    ) -> object | None:  # fmt: skip
+    def answer(self, square: Square, place: int | None) -> Answer | None:
+        from explorer.spaces.graph.answers import answer_on_graph
+
+        return answer_on_graph(square, place)
+
+    def part(self, one: BothWays) -> object | None:
         from explorer.spaces.graph.part import graph_part
 
-        return graph_part(p, state, element, layer, gx, answers, rho)
+        return graph_part(one)
 
     def refine(self, p: Prepared, state: State, square: Square) -> Iterator[Square]:
         from explorer.spaces.graph.part import refine_graph

@@ -58,7 +58,7 @@ class GraphPart:
         kind: where the selected layer's values sit: "node", "edge", "pair" or "invariant".
         x, gx: the input, (N, C), before and after.
         values, moved, expected, difference: F(x), F(rho(g) x), rho'(g) F(x) and their difference at the layer: (N, C),
-            (E, C), (H, N, N) or (G, C); channels beyond MOST_CHANNELS are left out. None where there is no action.
+            (E, C), (H, N, N) or (G, C); at most `by_place.MOST_CHANNELS` channels. None where there is no action.
         coefficients: {layer: (E, H)} of every edge field with at most 16 channels: attention, gates, weights of edges.
         pairs: {layer: (H, N, N)} of every pair field that is small enough to be sent.
         dense: False where the values of pairs were left out because the graph is too large for them.
@@ -94,3 +94,7 @@ class GraphPart:
     sets: Mapping[str, Array] = field(default_factory=dict)
     outputs: Array | None = None
     answers: Array | None = None
+
+    @property
+    def places(self) -> int:
+        return self.structure.nodes

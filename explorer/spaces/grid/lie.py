@@ -18,7 +18,8 @@ from torch import Tensor, nn
 
 from explorer.declare.fields import FieldType, Regular
 from explorer.network.capture import capture
-from explorer.network.trace import Layer, Trace, evaluating
+from explorer.network.layers import Layer, Trace
+from explorer.network.running import evaluating
 from explorer.spaces.grid.fields import Grid, Tokens
 
 GENERATORS = ("right", "down", "rotation")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from explorer.declare.fields import Scalar
-from explorer.declare.space import Domains, Inference, Kind, Space
+from explorer.declare.space import Domains, Inference, Kind, Scene, Space
 from explorer.spaces.grid.fields import grid, parse_grid, parse_tokens
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from explorer.declare.card import Card, Form
     from explorer.declare.elements import Step
     from explorer.network.inputs import Inputs
+    from explorer.network.layers import Trace
     from explorer.network.recognise import Recognised
-    from explorer.network.trace import Trace
     from explorer.state.state import State
 
 
@@ -45,6 +45,11 @@ class GridSpace(Space):
     domains: ClassVar[Domains] = {"grid": parse_grid, "token": parse_tokens}
     examples = ("grid scalar", "grid regular(D4)", "grid scalar /2")
     orbits = ("rotate",)
+    scenes = (
+        Scene("window", "d4-cnn", "rotate:90", "digit-3"),
+        Scene("compare", "plain-cnn", "rotate:90", "digit-3", compare="d4-cnn"),
+        Scene("large", "plain-cnn", "rotate:90", "digit-3", compare="d4-cnn", large=True),
+    )
 
     def sample_of(self, text: str, seed: int) -> Sample | None:
         from explorer.spaces.grid.samples.tensors import is_tensor_text, tensor_sample

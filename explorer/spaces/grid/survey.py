@@ -19,7 +19,7 @@ from torch import Tensor
 from explorer.declare.elements import Element
 from explorer.declare.fields import FieldType, Point, Regular, Scalar
 from explorer.equivariance import measure
-from explorer.network.trace import Layer
+from explorer.network.layers import Layer
 from explorer.spaces.grid.affine import Affine, fibre_matrix
 from explorer.spaces.grid.fields import Grid
 from explorer.spaces.grid.resampling import Orbit, by_place, real, resampling_by_place

@@ -10,7 +10,7 @@ from explorer.declare.fields import FieldType, Regular
 from explorer.network.inputs import Inputs
 from explorer.spaces.graph.fields import EDGE, GRAPH, Edges, NodeIndex, Nodes
 from explorer.spaces.graph.inference import GraphInference
-from explorer.spaces.mesh.fields import VERTEX, Faces, Patch, Tangent, Vertices
+from explorer.spaces.mesh.fields import VERTEX, Faces, Tangent, Vertices
 
 
 class MeshInference(GraphInference):
@@ -40,9 +40,6 @@ class MeshInference(GraphInference):
         return replace(field, domain=Vertices(field.domain.axis)) if type(field.domain) is Nodes else field
 
     def resized(self, inputs: Inputs) -> Inputs | None:
-        # corners of a patch that was cut would be numbers of vertices that are gone, and not every product looks
-        if any(isinstance(field.rep, Patch) for field in inputs.fields):
-            return None
         found = super().resized(inputs)
         faces = None if found is None else found.get("faces")
         if faces is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -16,75 +16,55 @@ from explorer.data.samples import Sample, Signal
 from explorer.declare.elements import Chain, Element
 from explorer.declare.fields import FieldType, Regular
 from explorer.network.inputs import Inputs
-from explorer.network.trace import Layer
-from explorer.spaces.graph.fields import Edges, Nodes
-from explorer.spaces.graph.part import raw
 from explorer.spaces.graph.relabelling import GraphMap
 from explorer.spaces.mesh.fields import FACES, VERTEX, VERTEX_POSITION, Tangent
 from explorer.spaces.mesh.fit import angle_between, surface_of
 from explorer.spaces.mesh.form import MeshInput
 from explorer.spaces.mesh.motion.surface_map import SurfaceMap
-from explorer.spaces.mesh.surface import Surface, SurfaceError
+from explorer.spaces.mesh.surface import Surface
+from explorer.spaces.mesh.surface.topology import SurfaceError
 from explorer.spaces.mesh.values import GeodesicPatch, MeshPart, Shape, Transported
+from explorer.square.both_ways import BothWays
+from explorer.square.by_place import input_values, kind_of, layer_values, raw
 from explorer.square.frame import Array, Square
 from explorer.square.kept import kept
 from explorer.square.prepare import Prepared
-from explorer.square.remembered import Remembered
 from explorer.state.state import State
 
+DRAWN = ("vertex", "edge")  # kinds of places whose values are drawn there
 PATCH_VERTICES = 120_000  # beyond this the first exact log map takes longer than anybody waits for
 LOOP_RINGS = 3
 
 
-def mesh_part(
-    p: Prepared,
-    state: State,
-    element: Remembered,
-    layer: Layer,
-    gx: Inputs,
-    answers: Mapping[str, Tensor],
-    rho: Tensor | None,
-) -> MeshPart:
-    """Return the part of the square that lies on the surface.
-
-    Args:
-        gx: the moved inputs; answers: {layer: F(rho(g) x)}; rho: rho'(g) F(x) at the layer, or None.
-    """
-    field, answer = layer.field, answers[layer.name]
-    shape, x, own = _shape(p), _input(p), _values(p, layer.name)
+def mesh_part(one: BothWays) -> MeshPart:
+    """Return the part of the square that lies on the surface."""
+    p, state, layer, gx = one.p, one.state, one.layer, one.gx
+    field = layer.field
+    shape, x, own = _shape(p), input_values(p), layer_values(p, layer.name)
     kernels, kernel_names = _kernels(p)
 
     def flat(values: Tensor, of: FieldType | None) -> Array:
         # what the element leaves as it is need not leave the device again
-        return x if values is p.x else own if values is p.values[layer.name] else raw(values, of)
+        return x if values is p.x else own if values is one.value else raw(values, of)
 
-    order, turn, stretch = _traced(element.element, len(p.x))
+    order, turn, stretch = _traced(one.element, len(p.x))
     ambiguity, singular = _fixed_gauge(p)
     vertex = _selected(state, shape)
     gauge = p.card.input.gauge if isinstance(p.card.input, MeshInput) else "edge"
     return MeshPart(
-        shape=shape, moved=shape if element.identity else _moved(shape, p.inputs, gx),
-        order=order, turn=turn, stretch=stretch, kind=_kind(field), rep=_rep(field),
+        shape=shape, moved=shape if one.element.identity else _moved(shape, p.inputs, gx),
+        order=order, turn=turn, stretch=stretch, kind=kind_of(field, DRAWN), rep=_rep(field),
         orders=field.rep.orders if field and isinstance(field.rep, Tangent) else (),
         directions=field.rep.group.order if field and isinstance(field.rep, Regular) else 0,
         x=x, gx=flat(gx.x, gx.field), x_rep=_rep(p.x_field), values=own,
-        answer=flat(answer, field), expected=None if rho is None else flat(rho, field),
-        difference=None if rho is None else raw(rho - answer, field), ambiguity=ambiguity, singular=singular,
+        answer=flat(one.answer, field), expected=None if one.expected is None else flat(one.expected, field),
+        difference=None if one.difference is None else raw(one.difference, field),
+        ambiguity=ambiguity, singular=singular,
         gauge=gauge, kernels=kernels, kernel_names=kernel_names,
         patch=None if vertex is None else _patch.there(p, vertex),
         loop=None if vertex is None else _loop.there(p, vertex),
         path=None if vertex is None else _path.there(p, vertex, state.other),
     )  # fmt: skip
-
-
-@kept()
-def _input(p: Prepared) -> Array:
-    return raw(p.x, p.x_field)
-
-
-@kept()
-def _values(p: Prepared, name: str) -> Array:
-    return raw(p.values[name], p.trace[name].field)
 
 
 @kept()
@@ -116,7 +96,7 @@ def valued_mesh(p: Prepared, state: State) -> Sample:
         ValueError: no mesh, or the layer has no value at each vertex.
     """
     layer = p.layer(state.layer)
-    if _kind(layer.field) != "vertex":
+    if kind_of(layer.field, DRAWN) != "vertex":
         raise ValueError(f"layer {layer.name} has no values at vertices; choose one that has")
     rows = raw(p.values[layer.name], layer.field)
     made = {f"scalar:{layer.name.replace('.', '_')}_{k}": Signal(rows[:, k], VERTEX) for k in range(rows.shape[1])}
@@ -140,16 +120,6 @@ def surface_in_use(p: Prepared) -> Surface:
     gauge = p.card.input.gauge if isinstance(p.card.input, MeshInput) else "edge"
     surface = surface_of(shape.vertices, shape.faces, gauge)
     return surface.turned(angle_between(surface.frames, shape.axes, surface.normals))
-
-
-def _kind(field: FieldType | None) -> str:
-    match field.domain if field else None:
-        case Nodes():
-            return "vertex"
-        case Edges():
-            return "edge"
-        case _:
-            return "invariant"
 
 
 def _rep(field: FieldType | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from explorer.declare.space import Domains, Inference, Kind, Representations, Space
+from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
 from explorer.declare.written import Written, bare
 from explorer.spaces.graph.fields import numbered
 from explorer.spaces.mesh.fields import (
@@ -24,17 +24,15 @@ if TYPE_CHECKING:
     import numpy as np
     import torch
     from numpy.typing import NDArray
-    from torch import Tensor
 
     from explorer.data.samples import Sample
     from explorer.declare.card import Form
     from explorer.declare.elements import Step
     from explorer.network.inputs import Inputs
     from explorer.network.recognise import Recognised
-    from explorer.network.trace import Layer
+    from explorer.square.both_ways import BothWays
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared
-    from explorer.square.remembered import Remembered
     from explorer.state.state import State
 
 
@@ -67,6 +65,13 @@ class MeshSpace(Space):
     }
     examples = ("vertex scalar", "vertex tangent(0,1,2)", "vertex regular(C8)")
     orbits = ("gauge",)
+    scenes = (
+        Scene("surface", "gem-cnn", "random-gauge:3", "body", layer="act1", node=700),
+        Scene(
+            "gauges", "monet-principal", "random-gauge:3", "body", compare="gem-cnn", layer="classify", node=700,
+            large=True,
+        ),
+    )  # fmt: skip
     capture_endings: ClassVar[Mapping[str, str]] = {"Mesh with the layer's values": ".ply"}
 
     def fit(self, sample: Sample, form: Form) -> Sample:
@@ -114,13 +119,10 @@ class MeshSpace(Space):
         rest = kept(transforms()["random-gauge"], state)[1:]
         return (Step("random-gauge", (float(rng.integers(1, 10_000)), *rest)),)
 
-    def part(
-        self, p: Prepared, state: State, element: Remembered, layer: Layer, gx: Inputs, answers: Mapping[str, Tensor],
-        rho: Tensor | None,
-    ) -> object | None:  # fmt: skip
+    def part(self, one: BothWays) -> object | None:
         from explorer.spaces.mesh.part import mesh_part
 
-        return mesh_part(p, state, element, layer, gx, answers, rho)
+        return mesh_part(one)
 
     def refine(self, p: Prepared, state: State, square: Square) -> Iterator[Square]:
         from explorer.spaces.mesh.part import refine_mesh

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from explorer.declare.fields import Pairs
-from explorer.network.trace import Layer
+from explorer.network.layers import Layer
 from explorer.spaces.sequence.values import Attended
 from explorer.square.frame import Array
 from explorer.square.kept import kept

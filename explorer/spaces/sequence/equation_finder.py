@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,26 +12,25 @@ from torch import Tensor, nn
 
 from explorer.declare.equations import Equation, names_in, renamed
 from explorer.declare.fields import Pairs, Point
-from explorer.network.trace import Layer
+from explorer.network.layers import Layer
 from explorer.spaces.sequence.fields import Steps
+from explorer.square.by_place import raw
 from explorer.square.equation_values import Array, Working
 from explorer.square.kept import kept
 from explorer.square.prepare import Prepared
 
 MOST_VALUES = 2**22  # of one layer, and of all constants of a block
 INPUT = "x"  # by this name an equation calls the input of the network
-Raw = Callable[..., Array]
 
 
 def working(
     p: Prepared, selected: str, gates: Mapping[str, Array], moved: Mapping[str, Array], x: Array, gx: Array,
-    answers: Mapping[str, Tensor], raw: Raw,
+    answers: Mapping[str, Tensor],
 ) -> Working | None:  # fmt: skip
     """Return the equations of the block that `selected` lies in, or of the next one; None where none are stated.
 
     Args:
         gates, moved: what is sent anyway and is not sent twice; x, gx: the input; answers: {layer: F(rho(g) x)}.
-        raw: makes an array of a tensor and its field.
     """
     blocks = find_blocks(p)
     if not blocks:
@@ -40,7 +39,7 @@ def working(
     module = p.model.get_submodule(block.block)
     follows = any(getattr(m, "alpha", 1.0) != 1.0 for m in module.modules())  # its constants are others for rho(g) x
     return replace(
-        block, values=_sent(p, block, gates, x, p.values, raw), moved=_sent(p, block, moved, gx, answers, raw),
+        block, values=_sent(p, block, gates, x, p.values), moved=_sent(p, block, moved, gx, answers),
         moved_constants=_constants(p.model, block.block) if follows else block.constants,
     )  # fmt: skip
 
@@ -52,7 +51,7 @@ def find_blocks(p: Prepared) -> dict[str, Working]:
 
 
 def _sent(
-    p: Prepared, block: Working, have: Mapping[str, Array], x: Array, values: Mapping[str, Tensor], raw: Raw
+    p: Prepared, block: Working, have: Mapping[str, Array], x: Array, values: Mapping[str, Tensor]
 ) -> dict[str, Array]:
     found = {}
     for name in names_in(block.equations):
@@ -61,7 +60,7 @@ def _sent(
         elif name in have:
             found[name] = have[name]
         elif name in values and values[name].numel() <= MOST_VALUES and _along(p.trace.by_name.get(name)):
-            found[name] = raw(values[name], p.trace[name].field)
+            found[name] = raw(values[name], p.trace[name].field, None)
     return found
 
 

@@ -13,7 +13,7 @@ from types import ModuleType
 import torch
 from torch import Tensor, nn
 
-from explorer.network.trace import evaluating, first_tensor
+from explorer.network.running import evaluating, first_tensor
 from explorer.spaces.sequence.form import SequenceInput
 from explorer.spaces.sequence.inputs import LAYOUTS, sequence_inputs
 

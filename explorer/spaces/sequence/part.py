@@ -12,60 +12,51 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.declare.elements import Element
-from explorer.declare.fields import FieldType, Pairs
 from explorer.network.capture import capture, gradients_to_inputs
-from explorer.network.inputs import Inputs, as_given, places_first
-from explorer.network.trace import Layer, evaluating
+from explorer.network.inputs import as_given, places_first
+from explorer.network.layers import Layer
+from explorer.network.running import evaluating
 from explorer.network.truncation import truncated
 from explorer.spaces.sequence.attention_rows import attended
 from explorer.spaces.sequence.equation_finder import working
 from explorer.spaces.sequence.fields import STEP, Steps
 from explorer.spaces.sequence.rest_state import settlings
 from explorer.spaces.sequence.values import TimePart
+from explorer.square.both_ways import BothWays
+from explorer.square.by_place import input_values, kind_of, layer_values, raw
 from explorer.square.frame import Array, Square
 from explorer.square.kept import kept
 from explorer.square.prepare import Prepared, reseed
-from explorer.square.remembered import Remembered
 from explorer.state.state import State
 
+DRAWN = ("step", "pair")  # kinds of places whose values are drawn there
+ALL = None  # channels: equations are worked out with every one
 MOST_UNITS = 64  # of one gate
 MOST_VALUES = 2**25  # of all gates of one side together
 GRADIENT_SECONDS = 0.5  # of a forward pass
 
 
-def time_part(
-    p: Prepared,
-    state: State,
-    element: Remembered,
-    layer: Layer,
-    gx: Inputs,
-    answers: Mapping[str, Tensor],
-    rho: Tensor | None,
-) -> TimePart:
-    """Return the part of the square that runs along the steps.
-
-    Args:
-        gx: the moved inputs; answers: {layer: F(rho(g) x)}; rho: rho'(g) F(x) at the layer, or None.
-    """
+def time_part(one: BothWays) -> TimePart:
+    """Return the part of the square that runs along the steps."""
+    p, state, layer, gx = one.p, one.state, one.layer, one.gx
     steps = p.inputs.places
-    x, gates = _input(p), _own_gates(p)
+    x, gates = input_values(p, ALL), _own_gates(p)
     sample = p.sample
     times = sample.signals["time"].values if sample is not None and "time" in sample.signals else None
-    order, known = found_at(element.element, steps)
-    value = p.values[layer.name]
-    moved_gates, gx_raw = _gates(p, answers), raw(gx.x, gx.field)
+    order, known = found_at(one.element, steps)
+    moved_gates, gx_raw = _gates(p, one.answers), raw(gx.x, gx.field, ALL)
     return TimePart(
         steps=steps, times=None if times is None else np.asarray(times, np.float32),
-        names=sample.names if sample is not None else (), kind=_kind(layer.field),
+        names=sample.names if sample is not None else (), kind=kind_of(layer.field, DRAWN),
         x=x, gx=gx_raw, order=order,
-        values=raw(value, layer.field), moved=raw(answers[layer.name], layer.field),
-        expected=None if rho is None else raw(rho, layer.field),
-        difference=None if rho is None else raw(rho - answers[layer.name], layer.field),
+        values=layer_values(p, layer.name, ALL), moved=raw(one.answer, layer.field, ALL),
+        expected=None if one.expected is None else raw(one.expected, layer.field, ALL),
+        difference=None if one.difference is None else raw(one.difference, layer.field, ALL),
         gates=gates, moved_gates=moved_gates, known=known,
         gradient=(_kept_gradient(p, layer, state.node, None) or (None, 0))[0],
-        settlings=settlings(p), attended=attended(p, layer, state.node, order, answers),
-        working=working(p, layer.name, gates, moved_gates, x, gx_raw, answers, raw),
-        written=_own_written(p), moved_written=_written(p, answers[p.trace.output]), writer=p.trace.output,
+        settlings=settlings(p), attended=attended(p, layer, state.node, order, one.answers),
+        working=working(p, layer.name, gates, moved_gates, x, gx_raw, one.answers),
+        written=_own_written(p), moved_written=_written(p, one.answers[p.trace.output]), writer=p.trace.output,
         **_truncated(_kept_gradient(p, layer, state.node, state.truncate) if state.truncate is not None else None),
     )  # fmt: skip
 
@@ -85,11 +76,6 @@ def _speaks(p: Prepared) -> bool:
 
 
 @kept()
-def _input(p: Prepared) -> Array:
-    return raw(p.x, p.x_field)
-
-
-@kept()
 def _own_gates(p: Prepared) -> dict[str, Array]:
     return _gates(p, p.values)
 
@@ -104,29 +90,6 @@ def _truncated(found: Any) -> dict[str, Any]:
     return {} if found is None else {"truncated": found[0], "cuts": found[1]}
 
 
-def _kind(field: FieldType | None) -> str:
-    match field.domain if field else None:
-        case Steps():
-            return "step"
-        case Pairs():
-            return "pair"
-        case _:
-            return "invariant"
-
-
-def raw(values: Tensor, field: FieldType | None) -> Array:
-    """Return values as (steps, channels), (heads, steps, steps) or (1, channels), read-only float32."""
-    v = places_first(values.detach(), field)
-    if field is not None and isinstance(field.domain, Pairs):
-        v = v.reshape(-1, *v.shape[-2:])
-    else:
-        v = v[None] if v.ndim == 1 and field is not None and field.invariant else v
-        v = v.reshape(len(v), -1) if v.ndim > 1 and len(v) else v.reshape(-1, 1)
-    array: Array = v.to("cpu", torch.float32).contiguous().numpy().copy()
-    array.flags.writeable = False
-    return array
-
-
 def _gates(p: Prepared, values: Mapping[str, Tensor]) -> dict[str, Array]:
     """Return every step field of few channels: gates, states, what lies between them."""
     found: dict[str, Array] = {}
@@ -137,7 +100,7 @@ def _gates(p: Prepared, values: Mapping[str, Tensor]) -> dict[str, Array]:
             continue
         steps = value.shape[w.field.domain.axis]
         if steps and value.numel() <= min(steps * MOST_UNITS, room):
-            found[w.name] = raw(value, w.field)
+            found[w.name] = raw(value, w.field, ALL)
             room -= value.numel()
     return found
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
-from explorer.declare.space import Domains, Inference, Kind, Representations, Space
+from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
 from explorer.declare.written import Written
 from explorer.spaces.sequence.fields import Strands, parse_steps
 
@@ -13,17 +13,18 @@ if TYPE_CHECKING:
     import numpy as np
     import torch
     from numpy.typing import NDArray
-    from torch import Tensor, nn
+    from torch import nn
 
     from explorer.data.samples import Sample
     from explorer.declare.card import Form
     from explorer.declare.elements import Step
     from explorer.network.inputs import Inputs
+    from explorer.network.layers import Layer
     from explorer.network.recognise import Recognised
-    from explorer.network.trace import Layer
+    from explorer.square.answer import Answer
+    from explorer.square.both_ways import BothWays
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared
-    from explorer.square.remembered import Remembered
     from explorer.state.state import State
 
 
@@ -52,6 +53,7 @@ class SequenceSpace(Space):
     representations: ClassVar[Representations] = {"strands": Written(lambda _: Strands())}
     examples = ("step scalar", "step scalar on axis 1")
     orbits = ("shift",)
+    scenes = (Scene("timeline", "lstm", "shift:5", node=60),)
     parted = True
 
     def fit(self, sample: Sample, form: Form) -> Sample:
@@ -136,13 +138,15 @@ class SequenceSpace(Space):
 
         find_blocks(p)
 
-    def part(
-        self, p: Prepared, state: State, element: Remembered, layer: Layer, gx: Inputs, answers: Mapping[str, Tensor],
-        rho: Tensor | None,
-    ) -> object | None:  # fmt: skip
+    def answer(self, square: Square, place: int | None) -> Answer | None:
+        from explorer.spaces.sequence.answers import answer_on_sequence
+
+        return answer_on_sequence(square, place)
+
+    def part(self, one: BothWays) -> object | None:
         from explorer.spaces.sequence.part import time_part
 
-        return time_part(p, state, element, layer, gx, answers, rho)
+        return time_part(one)
 
     def refine(self, p: Prepared, state: State, square: Square) -> Iterator[Square]:
         from explorer.spaces.sequence.part import refine_time

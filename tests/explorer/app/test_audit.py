@@ -15,7 +15,7 @@ from explorer.app.engine import LocalEngine
 from explorer.data.choosing import several
 from explorer.data.finding import fitted, samples
 from explorer.declare.elements import parse_chain
-from explorer.network.trace import LayerError
+from explorer.network.layers import LayerError
 from explorer.spaces.graph.form import GraphInput
 from explorer.spaces.grid.form import InputSpec
 from explorer.state.state import State

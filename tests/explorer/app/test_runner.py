@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.app.runner import Engine, NoEngine, Runner, TaskDone, orbit_key, sentence
+from explorer.app.failures import sentence
+from explorer.app.runner import Engine, NoEngine, Runner, TaskDone, orbit_key
 from explorer.declare.elements import parse_chain
 from explorer.square.frame import Failure, Frame, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue

@@ -29,7 +29,7 @@ from safetensors.numpy import save
 
 from explorer.data import opening as reading
 from explorer.data.checks import oriented
-from explorer.data.opening import read_file, readers
+from explorer.data.opening import read_file, reader_of, readers
 from explorer.data.readers import Reader, ReadError
 from explorer.data.samples import Sample
 from explorer.data.writers import write_file
@@ -329,8 +329,8 @@ def test_every_reader_is_declared_whole_and_has_an_example(name: str) -> None:
     assert reader.title and reader.domain in ("grid", "graph", "set", "sequence", "mesh")
     assert reader.extensions and all(e.startswith(".") and e == e.lower() for e in reader.extensions)
     # where several readers share an ending, all but one of them look into the file
-    others = [e for r in readers().values() if r is not reader and r.fits is None for e in r.extensions]
-    assert reader.fits is not None or not set(reader.extensions) & set(others)
+    others = [e for r in readers().values() if r is not reader and not (r.fits or r.claims) for e in r.extensions]
+    assert reader.fits or reader.claims or not set(reader.extensions) & set(others)
     assert any(example[0] == name for example in examples().values()) == (reader.domain == "grid")
     assert (name in GRAPHS) == (reader.domain in ("graph", "set"))
     assert (name in SEQUENCES) == (reader.domain == "sequence")
@@ -355,6 +355,31 @@ def test_every_reader_reads_its_example(name: str, tmp_path: Path, monkeypatch: 
     known = readers() | {name: broken}
     monkeypatch.setattr(reading, "readers", lambda: known)
     assert f"the reader {name!r} failed" in refused(path)
+
+
+# what is in these could be many things: their name decides
+ANY_TEXT = {"edges", "series", "smiles", "text", "xyz"}
+
+
+@pytest.mark.parametrize("name", sorted(set(readers()) - ANY_TEXT))
+@pytest.mark.parametrize("ending", [".raw", ".bin", "", ".csv", ".txt", ".png", ".npy", ".json"])
+def test_the_content_decides_where_the_name_does_not_fit(name: str, ending: str, tmp_path: Path) -> None:
+    extension, content, *_ = example_of(name)
+    named, misnamed = place(tmp_path, "a" + extension, content), place(tmp_path, "b" + ending, content)
+    assert reader_of(misnamed).name == name
+    expected, sample = read_file(named), read_file(misnamed)
+    assert sample.domain == expected.domain and sample.signals.keys() == expected.signals.keys()
+    assert all(np.array_equal(sample.signals[k].values, expected.signals[k].values) for k in sample.signals)
+
+
+def test_what_content_tells_is_no_more_than_it_is(tmp_path: Path) -> None:
+    """A molecule in XYZ and a text STL are told by their beginning; points and an essay on solids are not."""
+    assert reader_of(place(tmp_path, "a.raw", b"2\nhydrogen\nH 0 0 0\nH 0 0 0.74\n")).name == "xyz"
+    assert reader_of(place(tmp_path, "b.raw", b"solid a\n facet normal 0 0 1\n")).name == "stl"
+    assert reader_of(place(tmp_path, "c.txt", b"solid as a rock, they said, and it was.\n")).name == "text"
+    assert reader_of(place(tmp_path, "d.csv", b"1 2 3\n4 5 6\n7 8 9\n")).name == "edges"
+    for content in (b"1 2 3\n", b'{"nodes": 3}', b'{"a": 1}\n', b"v 1 2 3\nw 1\n", b"M  END"):
+        assert "neither its content nor its name" in refused(place(tmp_path, "e.raw", content))
 
 
 @pytest.mark.parametrize("name", sorted(readers()))

@@ -13,9 +13,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.elements import chain_element, parse_chain
-from explorer.equivariance import check_equivariance, measure
-from explorer.equivariance.check import Report
-from explorer.network.trace import LayerError
+from explorer.equivariance import measure
+from explorer.equivariance.check import check_equivariance
+from explorer.equivariance.outcome import Report
+from explorer.network.layers import LayerError
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.grid.fields import grid
 from explorer.spaces.grid.stimulus import noise

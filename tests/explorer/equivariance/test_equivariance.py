@@ -11,8 +11,9 @@ from torch import Tensor, nn
 
 from explorer.declare.elements import Chain, Element, transforms
 from explorer.declare.fields import INVARIANT, FieldType
-from explorer.equivariance import check_equivariance, measure
+from explorer.equivariance import measure
 from explorer.equivariance.attribution import attributed
+from explorer.equivariance.check import check_equivariance
 from explorer.equivariance.presets import PRESETS, preset_figures
 from explorer.network.trace import trace
 from explorer.spaces.grid.affine import Affine

@@ -14,9 +14,9 @@ from torch.nn import functional as F
 
 from explorer.declare.fields import Regular, Scalar
 from explorer.declare.groups import cyclic
-from explorer.equivariance import check_equivariance
+from explorer.equivariance.check import check_equivariance
 from explorer.equivariance.hints import hints
-from explorer.equivariance.measure import stored_precision
+from explorer.equivariance.rounding import stored
 from explorer.spaces.grid.stimulus import noise
 from tests.explorer.networks import (
     GlobalMean,
@@ -301,7 +301,8 @@ def test_a_guessed_fault_says_that_it_is_a_guess() -> None:
 def test_a_law_that_holds_up_to_rounding_holds(depth: int, dtype: torch.dtype) -> None:
     """Filters made symmetric in single precision are so to 1e-7: no fault, in whatever precision it is seen."""
     net = nn.Sequential(*(m for k in range(depth) for m in (conv(1 if k == 0 else 4, 4), nn.Tanh())))
-    assert stored_precision(net) == stored_precision(copy.deepcopy(net).double()) == torch.float32
+    single = torch.finfo(torch.float32).eps
+    assert set(stored(net).values()) == set(stored(copy.deepcopy(net).double()).values()) == {single}
     for model in (net, copy.deepcopy(net).double()):
         report = check_equivariance(model, image(), "D4", dtype=dtype)
         assert report.verdict == "holds" and report.guilty == ()
@@ -309,7 +310,7 @@ def test_a_law_that_holds_up_to_rounding_holds(depth: int, dtype: torch.dtype) -
     assert check_equivariance(net, image(), "D4", dtype=dtype, tol=1e-12).verdict == "broken"
     exact = net.double()
     resymmetrise(exact)
-    assert stored_precision(exact) == torch.float64
+    assert set(stored(exact).values()) == {torch.finfo(torch.float64).eps}
     assert check_equivariance(exact, image().double(), "D4", tol=1e-12).verdict == "holds"
 
 

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.network.capture import capture, feed, state_values, thumbnails
-from explorer.network.trace import FORWARD, OUTPUT, LayerError, trace
+from explorer.network.layers import FORWARD, OUTPUT, LayerError
+from explorer.network.trace import trace
 from explorer.spaces.grid.fields import grid
 from explorer.work.progress import Cancelled
 

@@ -14,7 +14,9 @@ from torch.nn import functional as F
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import INVARIANT, FieldType, Regular, Scalar
 from explorer.declare.groups import group
-from explorer.network.trace import FORWARD, OUTPUT, LayerError, Trace, evaluating, first_tensor, trace
+from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace
+from explorer.network.running import evaluating, first_tensor
+from explorer.network.trace import trace
 from explorer.spaces.grid.fields import Grid, grid, regular
 
 IMAGE = grid(Scalar(intensity=True))

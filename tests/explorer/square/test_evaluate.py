@@ -19,13 +19,14 @@ from explorer.data.samples import Sample
 from explorer.declare.elements import Step, chain_element, parse_chain
 from explorer.declare.fields import FieldType
 from explorer.equivariance import measure
-from explorer.network.trace import LayerError
+from explorer.network.layers import LayerError
 from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.spaces.grid.form import InputSpec
 from explorer.spaces.grid.sample import image_sample
 from explorer.square.drawing import MOST_CHANNELS, MOST_VALUES, drawn, scores_of
 from explorer.square.evaluate import refine, square
 from explorer.square.frame import Square
+from explorer.square.judging import judged
 from explorer.square.prepare import DTYPES, Prepared, prepare
 from explorer.square.remembered import Remembered
 from explorer.state.state import State
@@ -49,7 +50,7 @@ def complete(p: Prepared, state: State) -> Square:
     """Return the square with every layer measured."""
     found, answers = square(p, state)
     for measures in refine(p, state, answers, found.measures):
-        found = replace(found, measures=measures)
+        found = judged(p, found, measures)
     return found
 
 
@@ -137,7 +138,7 @@ def test_an_element_acts_once_on_each_tensor(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_identity_breaks_nothing() -> None:
     p = prepared(symmetric_net(fault=True), labels=DIGITS)
     found = complete(p, State())
-    assert all(m.cumulative == 0 and m.verdict == "holds" for m in found.measures.values())
+    assert all(m.cumulative == 0 and m.verdict == "unmoved" for m in found.measures.values())
     assert np.array_equal(found.output, found.output_g) and found.probabilities
     assert found.difference is not None and not found.difference.any()
 

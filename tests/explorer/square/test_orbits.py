@@ -14,7 +14,7 @@ import explorer.square.orbits
 from explorer.data.finding import find_sample
 from explorer.declare.elements import Element, Step, chain_element, parse_chain, transforms
 from explorer.equivariance import measure
-from explorer.network.trace import evaluating
+from explorer.network.running import evaluating
 from explorer.spaces.grid.survey import survey, sweep
 from explorer.square.frame import OrbitCurve
 from explorer.square.orbits import orbit, orbit_elements, orbit_values

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,7 +9,7 @@ import numpy as np
 from ring.fields import SITE, Sites
 
 from equiscope.fields import INVARIANT, FieldType
-from equiscope.spaces import Domains, Form, Inference, Kind, Space, bare
+from equiscope.spaces import Answer, Domains, Form, Inference, Kind, Scene, Space, bare
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +64,7 @@ class RingSpace(Space):
     domains: ClassVar[Domains] = {"site": bare(Sites())}
     examples = ("site scalar",)
     orbits = ("turn",)
+    scenes = (Scene("ring", "ring-net", "turn:2"),)
 
     def recognise(self, network: Any) -> Form | None:
         channels = network.said("ring_channels")
@@ -92,13 +92,16 @@ class RingSpace(Space):
     def inference(self, inputs: Any) -> Inference:
         return RingInference(inputs.places)
 
-    def part(
-        self, p: Any, state: Any, element: Any, layer: Any, gx: Any, answers: Mapping[str, Any], rho: Any
-    ) -> RingPart:
-        sites = p.inputs.places
-        order = np.array([element.place_of(k, sites) for k in range(sites)])
-        values = p.values[layer.name].detach().cpu().reshape(len(p.values[layer.name]), -1).numpy().copy()
-        return RingPart(p.x.detach().cpu().numpy().copy(), values, order)
+    def answer(self, square: Any, place: int | None) -> Answer | None:
+        part = square.of(RingPart)
+        sites = 0 if part is None else len(part.order)
+        return Answer(square.labels, f"site {place} of {sites}" if place is not None else f"mean over {sites} sites")
+
+    def part(self, one: Any) -> RingPart:
+        sites = one.p.inputs.places
+        order = np.array([one.element.place_of(k, sites) for k in range(sites)])
+        values = one.value.detach().cpu().reshape(len(one.value), -1).numpy().copy()
+        return RingPart(one.p.x.detach().cpu().numpy().copy(), values, order)
 
 
 SPACE = RingSpace()

@@ -11,9 +11,10 @@ from PySide6.QtGui import QPainter
 from explorer.square.frame import Frame
 from tests.widgets.parts.sample_frames import make_frame
 from widgets.base.pace import Pace
-from widgets.base.theme import Theme
 from widgets.base.view import View
-from widgets.charts.chart import Chart
+from widgets.charts.axes import ValueAxis
+from widgets.charts.curve import Curve
+from widgets.charts.plot import Plot
 from widgets.figures.export import export_view
 from widgets.views.errors import ErrorsView
 
@@ -76,28 +77,32 @@ def test_the_view_in_use_is_painted_before_the_others_begin(qtbot: Any) -> None:
     assert order.index("between") < order.index("turn") and order.index("painted") < order.index("turn")
 
 
-class Counting(Chart):
-    """Counts how often the part that stays is drawn."""
+class Counting(ValueAxis):
+    """Counts how often its ticks are worked out."""
 
-    drawn = 0
+    worked_out = 0
 
-    def paint(self, p: QPainter, t: Theme) -> None:
-        self.keep(p, "part", self.scale, self._part)
-
-    def _part(self, p: QPainter) -> None:
-        self.drawn += 1
-        p.drawText(20, 40, "real text")
+    def generateDrawSpecs(self, p: QPainter) -> Any:
+        self.worked_out += 1
+        return super().generateDrawSpecs(p)
 
 
 def test_a_chart_keeps_its_ground_until_something_changes(qtbot: Any) -> None:
-    chart = Counting()
+    axis = Counting("bottom")
+    chart = Plot(bottom=axis)
+    curve = chart.add(Curve())
     qtbot.addWidget(chart)
+    chart.set_ranges((0, 10), (-3, 0))
     chart.resize(200, 120)
     first = chart.grab().toImage()
-    assert chart.grab().toImage() == first and chart.drawn == 1
+    assert chart.grab().toImage() == first
+    before = axis.worked_out
+    assert before
+    curve.setData([0, 10], [-3, 0])
+    assert chart.grab().toImage() != first and axis.worked_out == before
     chart.resize(220, 120)
     chart.grab()
-    assert chart.drawn == 2
+    assert axis.worked_out > before
 
 
 def test_a_file_gets_the_text_and_not_the_kept_picture(qtbot: Any, tmp_path: Path) -> None:

@@ -32,7 +32,8 @@ def make_square(
     measures = {
         layer.name: Measure(
             cumulative=error * (i + 1), local=error if i == 2 else 2e-7, floor=2e-7, chance=1.2, exact=True,
-            verdict="broken" if broken and i >= 2 else "holds", channels=rng.random(8).astype(np.float32) * error,
+            verdict="broken" if broken and i == 2 else "holds", tolerance=1e-5,
+            channels=rng.random(8).astype(np.float32) * error,
         )
         for i, layer in enumerate(LAYERS)
     }  # fmt: skip
@@ -45,6 +46,7 @@ def make_square(
         labels=tuple("0123456789"), probabilities=True, filters=maps(64, 3, 3),
         filter_labels=tuple(f"filter {i // 8} · {i % 8}" for i in range(64)), filter_columns=8,
         matrices={"W": maps(1, 121, 121)[0]}, shown=channels, hints=(), kind="grid",
+        verdict="broken" if broken else "holds", guilty=(LAYERS[2].name,) if broken else (),
     )  # fmt: skip
 
 

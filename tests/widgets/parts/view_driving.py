@@ -19,7 +19,7 @@ from widgets.base.view import View, Wish
 
 def measure(**changes: Any) -> Measure:
     known: dict[str, Any] = {"cumulative": 2e-7, "local": 2e-7, "floor": 1e-7, "chance": 1.2, "exact": True,
-                             "verdict": "holds"}  # fmt: skip
+                             "verdict": "holds", "tolerance": 1e-5}  # fmt: skip
     return Measure(**(known | changes))
 
 
@@ -32,7 +32,9 @@ def with_layers(names: Sequence[str], measures: dict[str, Measure] | None = None
     """Return a frame of a network with these layers, the first one selected."""
     layers = tuple(LayerInfo(name, "Conv2d", (1, 4, 8, 8), 10, "grid scalar", False) for name in names)
     measures = {name: measure() for name in names} if measures is None else measures
-    return with_square(make_frame(), layers=layers, layer=layers[0], measures=measures)
+    guilty = tuple(name for name, m in measures.items() if m.verdict == "broken" and m.local is not None)
+    verdict = "broken" if guilty or any(m.seen for m in measures.values()) else "holds"
+    return with_square(make_frame(), layers=layers, layer=layers[0], measures=measures, verdict=verdict, guilty=guilty)
 
 
 def odd_frames() -> dict[str, Frame | None]:

@@ -2,76 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QGraphicsSimpleTextItem
 from pytestqt.qtbot import QtBot
 
-import main
 import widgets
-from explorer.app.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
+from explorer.spaces.sequence.answers import written_text
 from explorer.spaces.sequence.values import TimePart
 from explorer.state.session import load_session
 from explorer.state.state import State
 from tests.widgets.parts.sample_catalogue import make_catalogue, make_info
 from tests.widgets.parts.time_parts import shift_part, time_frame
 from tests.widgets.parts.view_driving import opened
+from tests.widgets.parts.windows import Open, settle
 from widgets.pairs.views.pairs import PairsView
 from widgets.sequence.timeline.rows import block_of, rows_of, short_names
 from widgets.sequence.views.timeline import TimelineView
-from widgets.stage.answers import written_text
 from widgets.views.inspector import InspectorView
 from widgets.views.output import OutputView
 from widgets.window.files import LESSONS
 from widgets.window.main_window import MainWindow
 
-Open = Callable[[State], MainWindow]
 SEQUENCE_LESSONS = sorted(LESSONS.glob("5*.json")) + sorted(LESSONS.glob("6*.json"))
-
-
-@pytest.fixture(scope="module")
-def cards() -> Any:
-    return main.cards()
-
-
-@pytest.fixture
-def open_window(qtbot: QtBot, tmp_path: Path, cards: Any) -> Iterator[Open]:
-    windows = []
-
-    def make(state: State) -> MainWindow:
-        settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-        window = MainWindow(lambda: LocalEngine(cards), state, settings)
-        windows.append(window)
-        window.resize(1280, 900)
-        with qtbot.waitExposed(window):
-            window.show()
-        window.controller.begin()
-        settle(qtbot, window)
-        return window
-
-    yield make
-    for window in windows:
-        window.close()
-        window.deleteLater()
-
-
-def settle(qtbot: QtBot, window: MainWindow) -> None:
-    """Wait until the newest state is answered."""
-
-    def settled() -> bool:
-        frame = window.controller.frame
-        return frame is not None and not window.controller.waiting and frame.state == window.controller.state
-
-    qtbot.waitUntil(settled, timeout=30_000)
 
 
 def timeline(window: MainWindow) -> TimelineView:

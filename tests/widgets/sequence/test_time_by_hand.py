@@ -2,66 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, QSettings, Qt
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from scipy.interpolate import PchipInterpolator
 
-import main
-from explorer.app.engine import LocalEngine
 from explorer.declare.elements import chain_text, parse_chain
 from explorer.spaces.sequence.values import TimePart
 from explorer.state.state import State
 from tests.widgets.parts.plot_mouse import PlotMouse
 from tests.widgets.parts.view_driving import click
+from tests.widgets.parts.windows import Open, settle
 from widgets.sequence.views.gradient import GradientView
 from widgets.sequence.views.timeline import TimelineView
 from widgets.sequence.views.warp import NO_GATE, WarpView
 from widgets.window.main_window import MainWindow
-
-Open = Callable[[State], MainWindow]
-
-
-@pytest.fixture(scope="module")
-def cards() -> Any:
-    return main.cards()
-
-
-@pytest.fixture
-def open_window(qtbot: QtBot, tmp_path: Path, cards: Any) -> Iterator[Open]:
-    windows = []
-
-    def make(state: State) -> MainWindow:
-        settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-        window = MainWindow(lambda: LocalEngine(cards), state, settings)
-        windows.append(window)
-        window.resize(1280, 900)
-        with qtbot.waitExposed(window):
-            window.show()
-        window.controller.begin()
-        settle(qtbot, window)
-        return window
-
-    yield make
-    for window in windows:
-        window.close()
-        window.deleteLater()
-
-
-def settle(qtbot: QtBot, window: MainWindow) -> None:
-    """Wait until the newest state is answered."""
-
-    def settled() -> bool:
-        frame = window.controller.frame
-        return frame is not None and not window.controller.waiting and frame.state == window.controller.state
-
-    qtbot.waitUntil(settled, timeout=30_000)
 
 
 def view_of(window: MainWindow, kind: type[Any], name: str) -> Any:

@@ -14,7 +14,7 @@ from tests.widgets.parts.plot_mouse import PlotMouse
 from tests.widgets.parts.sample_frames import LAYERS, make_frame
 from tests.widgets.parts.view_driving import gather, measure, objects, odd_frames, opened, with_layers
 from widgets.base.layer_names import shortened
-from widgets.base.words import figure, guilty, guilty_layers, inherited, read_out, verdict_sentence
+from widgets.base.words import figure, guilty, inherited, read_out, verdict_colour_role, verdict_sentence
 from widgets.charts.scales import LogScale
 from widgets.views.errors import ErrorsView
 
@@ -95,16 +95,23 @@ def test_the_read_out_gives_every_number(view, qtbot):
 
 def test_only_the_layer_that_makes_the_fault_is_guilty():
     square = make_frame().squares[0]
-    assert guilty_layers(square) == ["block.conv"]
     assert verdict_sentence(square) == "broken by block.conv"
 
 
-def test_a_container_is_guilty_only_of_what_its_layers_are_not():
-    bad = measure(cumulative=0.5, local=0.5, verdict="broken")
-    inside = with_layers(["block", "block.conv"], {"block": bad, "block.conv": bad}).squares[0]
-    assert guilty_layers(inside) == ["block.conv"]
-    outside = with_layers(["block", "block.conv"], {"block": bad, "block.conv": measure()}).squares[0]
-    assert guilty_layers(outside) == ["block"]
+def test_the_sentence_says_what_is_known_and_no_more():
+    bad, seen = measure(cumulative=0.5, local=0.5, verdict="broken"), measure(cumulative=0.5)
+    square = with_layers(["first", "block", "last"], {"first": measure(), "block": bad, "last": seen}).squares[0]
+    assert verdict_sentence(square) == "broken by block"
+    assert verdict_sentence(replace(square, guilty=())) == "broken from block on"
+    guessed = replace(square, verdict="holds", guilty=())
+    assert verdict_sentence(guessed) == "the output holds; block does not follow its guessed field"
+    assert verdict_colour_role(guessed) == "good"
+    fine = with_layers(["first", "last"]).squares[0]
+    assert verdict_sentence(fine) == "holds at every layer"
+    assert verdict_sentence(replace(fine, verdict="")) == "holds so far"
+    assert verdict_sentence(replace(fine, verdict="unmoved")) == "nothing is moved yet"
+    assert verdict_sentence(replace(fine, verdict="no law")) == "the output has no law"
+    assert {verdict_colour_role(replace(fine, verdict=v)) for v in ("", "unmoved", "no law")} == {"muted"}
 
 
 @pytest.mark.parametrize("name", ODD)

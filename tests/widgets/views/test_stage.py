@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
@@ -18,13 +19,16 @@ from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import Step, parse_chain
 from explorer.declare.groups import group
+from explorer.spaces.graph.values import GraphPart
 from explorer.square.frame import Frame
 from explorer.state.state import State
+from tests.widgets.parts.graph_frames import graph_frame, graph_square, structure_of
 from tests.widgets.parts.mouse import Mouse
 from tests.widgets.parts.sample_frames import make_frame, make_square
 from widgets.base import theme
 from widgets.base.view import Wish
-from widgets.maps.linking import Link, Places, element_text
+from widgets.grid.link import PlaneLink
+from widgets.maps.linking import Places, element_text
 from widgets.maps.ring import Ring, snap
 from widgets.stage.layout import above, arrange, below
 from widgets.views.stage import VIEW, Stage
@@ -193,7 +197,7 @@ def test_a_drag_after_a_rotation_goes_where_the_hand_goes(qtbot: QtBot) -> None:
     stand.mouse.drag(start, start + QPointF(4 * size, 0))
     step = Step(*stand.steps()[-1])
     # the wish must move the *displayed* picture right by four pixels
-    moved = Link((step, *parse_chain("rotate:90"))).forward((0, 14, 14), Places(29, 29), Places(29, 29))
+    moved = PlaneLink((step, *parse_chain("rotate:90"))).forward((0, 14, 14), Places(29, 29), Places(29, 29))
     assert moved == (0, 14, 18)
 
 
@@ -301,7 +305,7 @@ def test_hovering_tells_the_values_of_all_linked_panels(qtbot: QtBot) -> None:
     """With an equivariant layer, what is linked is equal: the places and the orientations are the right ones."""
     square = make_square()
     fibre = group("D4")
-    turn = fibre.find(Link(parse_chain("rotate:90")).linear)
+    turn = fibre.find(PlaneLink(parse_chain("rotate:90")).linear)
     assert turn is not None
     fields = square.fx.reshape(8, 8, 29, 29)[:, fibre.regular_permutation(turn)]
     moved = np.rot90(fields, axes=(2, 3)).reshape(64, 29, 29).copy()
@@ -561,3 +565,26 @@ def test_elements_are_written_for_reading() -> None:
     expected = "rotate 30°, translate 4, −2 px, reflect horizontal, dilate 1.2×, translate 1, 0 px (zero)"
     assert text.replace("\xa0", " ") == expected
     assert element_text(State().steps) == "identity"
+
+
+# other kinds of data --------------------------------------------------------------------------------------
+def test_rows_of_a_graph_are_dragged_and_picked_and_a_picture_gets_its_ring_back(qtbot: QtBot) -> None:
+    square = graph_square(structure_of(nx.cycle_graph(6)))
+    part = square.of(GraphPart)
+    assert part is not None
+    rows = {"x": part.x, "gx": part.gx, "fx": part.values, "f_gx": part.moved, "rho_fx": part.expected}
+    stand = Stand(qtbot, graph_frame(replace(square, **{name: values[None] for name, values in rows.items()})))
+    stage = stand.stage
+    assert not stage.ring.isVisible()
+    start = stage.after.mapToScene(stage.after.rect_of((0, 1, 0)).center())
+    stand.mouse.drag(start, start + QPointF(0, 2.1 * stage.after.pixel()))
+    assert stand.wishes[-1].changes == {"steps": (Step("move", (1.0, 3.0)),)} and stand.wishes[-1].done
+    place = stage.rows[0].panels["fx"].rect_of((0, 4, 2)).center()
+    stand.mouse.click(stage.rows[0].panels["fx"].mapToScene(place))
+    assert stand.wishes[-1].changes == {"node": 4, "other": None, "channel": 2}
+    stage.set_frame(make_frame())
+    assert stage.ring.isVisible()
+    start = stage.after.mapToScene(stage.after.rect_of((0, 10, 10)).center())
+    stand.mouse.drag(start, start + QPointF(2.1 * stage.after.pixel(), 0))
+    step = stand.wishes[-1].step
+    assert step is not None and step[0] == "translate"

@@ -6,73 +6,31 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 import main
-from explorer.app.engine import LocalEngine
 from explorer.state.state import State
-from widgets.window.main_window import MainWindow
+from tests.widgets.parts.windows import Open, settle
 
 ROOT = Path(main.__file__).parent
 
 
-@pytest.fixture(scope="module")
-def cards() -> Any:
-    return main.cards()
-
-
-@pytest.fixture
-def open_window(qtbot: QtBot, tmp_path: Path, cards: Any) -> Iterator[Callable[[State], MainWindow]]:
-    windows = []
-
-    def make(state: State) -> MainWindow:
-        settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-        window = MainWindow(lambda: LocalEngine(cards), state, settings)
-        windows.append(window)
-        with qtbot.waitExposed(window):
-            window.show()
-        window.controller.begin()
-        settle(qtbot, window)
-        return window
-
-    yield make
-    for window in windows:
-        window.close()
-        window.deleteLater()
-
-
-def settle(qtbot: QtBot, window: MainWindow) -> None:
-    """Wait until the newest state is answered and every layer of it measured."""
-
-    def settled() -> bool:
-        frame = window.controller.frame
-        if frame is None or window.controller.waiting or frame.state != window.controller.state:
-            return False
-        return all(len(s.measures) == len(s.layers) for s in frame.squares)
-
-    qtbot.waitUntil(settled, timeout=30_000)
-
-
-def test_keys_turn_and_mirror_a_digit_and_the_group_network_does_not_mind(
-    qtbot: QtBot, open_window: Callable[[State], MainWindow]
-) -> None:
+def test_keys_turn_and_mirror_a_digit_and_the_group_network_does_not_mind(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     stage = window.panes.front()
     # the picture has the focus from the start, so that keys are for it
     held = window.focusWidget()
     assert stage is not None and held is not None and (held is stage or stage.isAncestorOf(held))
     qtbot.keyClick(held, Qt.Key.Key_BracketLeft)
-    settle(qtbot, window)
+    settle(qtbot, window, measured=True)
     qtbot.keyClick(held, Qt.Key.Key_F)
-    settle(qtbot, window)
+    settle(qtbot, window, measured=True)
     frame = window.controller.frame
     assert frame is not None and {s.name for s in frame.state.steps} == {"rotate", "reflect"}
     square = frame.squares[0]
@@ -82,12 +40,10 @@ def test_keys_turn_and_mirror_a_digit_and_the_group_network_does_not_mind(
     assert square.output_g == pytest.approx(square.output, abs=1e-5)
 
 
-def test_the_plain_network_is_told_to_be_guilty_beside_the_group_network(
-    qtbot: QtBot, open_window: Callable[[State], MainWindow]
-) -> None:
+def test_the_plain_network_is_told_to_be_guilty_beside_the_group_network(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="plain-cnn", compare="d4-cnn", sample="digit-3"))
     window.controller.apply("rotate", (90.0,))
-    settle(qtbot, window)
+    settle(qtbot, window, measured=True)
     frame = window.controller.frame
     assert frame is not None
     plain, group = frame.squares
@@ -97,7 +53,7 @@ def test_the_plain_network_is_told_to_be_guilty_beside_the_group_network(
 
 
 def test_a_photograph_is_opened_and_a_broken_one_leaves_the_session_as_it_was(
-    qtbot: QtBot, open_window: Callable[[State], MainWindow], tmp_path: Path
+    qtbot: QtBot, open_window: Open, tmp_path: Path
 ) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     good, bad = tmp_path / "photo.jpg", tmp_path / "torn.jpg"
@@ -105,7 +61,7 @@ def test_a_photograph_is_opened_and_a_broken_one_leaves_the_session_as_it_was(
     Image.fromarray(rng.integers(0, 255, (60, 80, 3), dtype=np.uint8)).save(good)
     bad.write_bytes(good.read_bytes()[:500])
     window.controller.open_path(str(good))
-    settle(qtbot, window)
+    settle(qtbot, window, measured=True)
     shown = window.controller.frame
     assert shown is not None and shown.squares[0].x.shape == (1, 29, 29)
     with qtbot.waitSignal(window.controller.failed, timeout=10_000) as failed:

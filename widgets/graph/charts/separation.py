@@ -15,8 +15,8 @@ from explorer.spaces.graph.analysis.refinement import Verdict, distinguishes
 from explorer.spaces.graph.values import GraphPart
 from explorer.square.frame import Square
 from widgets.base import theme
+from widgets.base.alignment import LEFT
 from widgets.base.words import figure
-from widgets.charts.header import LEFT
 
 MOST_EDGES = 100_000  # refined while one waits
 ROUNDING = {"float64": 1e-11, "float32": 1e-5}  # relative distance below which two outputs are the same

@@ -1,4 +1,4 @@
-"""Where the parts of a drawn graph lie: what is seen, what is under the cursor, hulls, curves. Numpy only, no Qt."""
+"""Places of the parts of a drawn graph: what is seen, what is under the cursor, hulls, curves. Numpy only, no Qt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STEPS = 6  # straight pieces of a bowed edge, for hits
 
 @dataclass(frozen=True, slots=True)
 class Eye:
-    """What is seen: the place in the middle of a panel, and pixels to a unit of the layout. Up is up."""
+    """The section that is seen: the place in the middle of a panel, and pixels to a unit of the layout. Up is up."""
 
     x: float = 0.0
     y: float = 0.0

@@ -1,4 +1,4 @@
-"""What all pictures of one graph share while they are painted, some of it kept from one picture to the next."""
+"""Values that all pictures of one graph share while painted, some of them kept from one picture to the next."""
 
 from __future__ import annotations
 

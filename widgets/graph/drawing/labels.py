@@ -1,4 +1,4 @@
-"""What is written onto a graph: numbers and names of nodes, values of edges, names of the graphs of a batch."""
+"""Write onto a graph: numbers and names of nodes, values of edges, names of the graphs of a batch."""
 
 from __future__ import annotations
 

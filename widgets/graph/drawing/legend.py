@@ -1,4 +1,4 @@
-"""What the colours and lines of a graph mean: a bar, swatches, and how many nodes and edges there are."""
+"""Paint the key to the colours and lines of a graph: a bar, swatches, and how many nodes and edges there are."""
 
 from __future__ import annotations
 

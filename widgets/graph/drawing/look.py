@@ -1,4 +1,4 @@
-"""What a graph's nodes and edges look like: values of a frame as colours, sizes and widths. No painting here."""
+"""Work out the look of nodes and edges: values of a frame as colours, sizes and widths. No painting here."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SIDES = ("before", "after", "difference")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What the person wants to see of a graph, beside the state of the program.
+    """Choices of a person about the picture of a graph, beside the state of the program.
 
     `colour` is "layer", "input", "class", "degree", "influence", "distance", "community", "graph" or "set:NAME";
     `edges` is "plain", "weights", or a layer's name; `head` None is the norm over heads; `size` is "equal", "value",
@@ -85,7 +85,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Legend:
-    """What the colours mean: a bar from `low` to `high`, or swatches; and what the lines mean."""
+    """Key to the colours: a bar from `low` to `high`, or swatches; and what the lines mean."""
 
     title: str = ""
     kind: str = ""  # "signed", "error", "classes" or ""

@@ -1,4 +1,4 @@
-"""How a graph is painted: a few thousand lines and discs as such, more of them as a picture of how dense they are."""
+"""Paint a graph: a few thousand lines and discs as such, more of them as a picture of how dense they are."""
 
 from __future__ import annotations
 

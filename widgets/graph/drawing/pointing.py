@@ -1,4 +1,4 @@
-"""What lies over the panels while a hand points, and where the panels stand."""
+"""Items over the panels while a hand points, and the places of the panels."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ HINTS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wanted:
-    """What a scene is made of: the squares with their parts, what is chosen, and what is said of it."""
+    """Material of a scene: the squares with their parts, what is chosen, and what is said of it."""
 
     parts: list[tuple[Square, GraphPart]]
     choice: Choice
@@ -58,7 +58,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """What the canvas shows of it; `rank` are the nodes that get a label first, `graphs` the members of a batch's."""
+    """Content of the canvas; `rank` are the nodes that get a label first, `graphs` the members of a batch's."""
 
     wanted: Wanted
     rows: list[list[Panel]]

@@ -1,4 +1,4 @@
-"""What depth does: fields become smooth, far nodes lose their influence, and some graphs are never told apart."""
+"""Effects of depth: fields become smooth, far nodes lose their influence, and some graphs are never told apart."""
 
 from __future__ import annotations
 

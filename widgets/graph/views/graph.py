@@ -154,7 +154,7 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
 
     def parts(self) -> list[tuple[Square, GraphPart]]:
         """Return the squares that live on the first one's graph."""
-        found = [(s, part) for s in self.squares if (part := s.of(GraphPart)) is not None]
+        found = self.with_part(GraphPart)
         return [(s, g) for s, g in found if g.structure.nodes == found[0][1].structure.nodes]
 
     def _offer(self, part: GraphPart) -> None:

@@ -14,13 +14,13 @@ from PySide6.QtGui import QColor, QFont, QPainter
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from widgets.base import theme
+from widgets.base.alignment import CENTRE, LEFT
 from widgets.base.words import figure
 from widgets.charts.axes import NameAxis, ValueAxis
-from widgets.charts.header import LEFT
 from widgets.charts.heat import Heat, Strip
 from widgets.charts.inks import mixed
 from widgets.charts.library import pg
-from widgets.charts.marks import CENTRE, fill, ink
+from widgets.charts.marks import fill, ink
 from widgets.charts.plot import Plot
 from widgets.charts.round import FINE, circles, polar
 
@@ -34,7 +34,7 @@ NAME = re.compile(r"(?P<a>\S+) (?P<way>[→←]) (?P<b>[^\s:]+)(?:: (?P<line>[^\
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a kernel's name says: from which input to which output, its line within that pair, its entry."""
+    """The name of a kernel, read: its input and its output, its line within that pair, its entry."""
 
     source: str
     target: str
@@ -53,7 +53,7 @@ def label(name: str) -> Label | None:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where everything is: the box of each picture, heads of rows and of columns, other words, and the size of all."""
+    """Places of everything: the box of each picture, heads of rows and of columns, other words, and the size of all."""
 
     pictures: tuple[QRectF, ...]
     words: tuple[tuple[QRectF, str, str], ...]  # box, text, "head", "line" or "name"

@@ -10,11 +10,12 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
 from widgets.base import theme
+from widgets.base.alignment import CENTRE
 from widgets.base.words import figure
 from widgets.charts.header import Header
 from widgets.charts.inks import faded, mixed
 from widgets.charts.library import pg
-from widgets.charts.marks import CENTRE, DOT, Marks, fill, ink
+from widgets.charts.marks import DOT, Marks, fill, ink
 from widgets.charts.round import Disc, RoundPlot, circles, polar
 from widgets.mesh.charts.patch_geometry import Around, Array
 
@@ -25,7 +26,7 @@ ROOM = 14.0  # pixels round the circle: the names of the axes
 
 @dataclass(frozen=True, slots=True)
 class Rose:
-    """What is drawn: F(x) and, where something was done, F(rho(g) x) at the same vertex, one channel picked out."""
+    """Values of a rose: F(x) and, where something was done, F(rho(g) x) at the same vertex, one channel picked out."""
 
     before: Around
     after: Around | None

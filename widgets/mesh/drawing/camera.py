@@ -1,4 +1,4 @@
-"""Where a mesh is seen from: an eye that turns about a point, without poles. Numpy only, no Qt."""
+"""The eye that a mesh is seen with: it turns about a point, without poles. Numpy only, no Qt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a panel of the mesh canvas shows, as plain values: a coloured surface, glyphs, marks and labels. Numpy only."""
+"""Content of a panel of the mesh canvas as plain values: a coloured surface, glyphs, marks and labels. Numpy only."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marks:
-    """What is pointed out: vertices as spheres, edges as pairs of vertices, faces, and polylines."""
+    """Marks on a mesh: vertices as spheres, edges as pairs of vertices, faces, and polylines."""
 
     vertices: tuple[int, ...] = ()
     edges: tuple[tuple[int, int], ...] = ()

@@ -1,4 +1,4 @@
-"""What lies round and over the pictures of meshes: titles, scales, labels, the axes of space. Painted with Qt."""
+"""Paint titles, scales, labels and the axes of space round and over the pictures of meshes, with Qt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a ray from the eye hits first: a face, and of it the nearest vertex and edge. Imported with the first mesh."""
+"""Find what a ray from the eye hits: a face, and of it the nearest vertex and edge. Imported with the first mesh."""
 
 from __future__ import annotations
 

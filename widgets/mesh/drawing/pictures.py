@@ -35,7 +35,7 @@ HIDDEN = 0.02  # radii of the mesh that a point may lie under the surface and be
 
 
 class MeshPictures:
-    """What is drawn of the looks of one canvas. The scene goes when the canvas is destroyed."""
+    """Draws the looks of one canvas. The scene goes when the canvas is destroyed."""
 
     def __init__(self, canvas: QWidget) -> None:
         self.canvas = canvas

@@ -25,7 +25,7 @@ LIGHT = (-0.28, 0.4, 1.0)  # where the light is, beside the eye
 
 
 class CannotDraw(Exception):
-    """What is missing so that no mesh can be drawn, in one sentence."""
+    """Raised where no mesh can be drawn; says in one sentence what is missing."""
 
 
 def _plotter() -> pv.Plotter:

@@ -1,4 +1,4 @@
-"""What a vertex sees: its patch unrolled in its frame, its responses at every rotation, and the layer's kernels."""
+"""Show what a vertex sees: its patch unrolled in a frame, its responses at every rotation, and the layer's kernels."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class PatchView(FrameView[Found]):
     # what comes in --------------------------------------------------------------------------------------------
     def parts(self) -> list[Found]:
         """Return the squares that live on a mesh."""
-        return self.frame.parts(MeshPart, self.MOST) if self.frame is not None else []
+        return self.with_part(MeshPart)
 
     def shown(self) -> Found | None:
         """Return the square that is looked at: of two models the chosen one."""

@@ -16,11 +16,12 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QVBoxLa
 from explorer.declare.elements import transforms
 from explorer.spaces.mesh.motion.word import rotation_by
 from explorer.spaces.mesh.values import MeshPart
-from explorer.square.frame import Frame, Square
+from explorer.square.frame import Square
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 from widgets.base import theme
-from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.frame_view import FrameView
+from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import subject
 from widgets.mesh.drawing import loading
 from widgets.mesh.drawing.canvas import MeshCanvas
@@ -38,8 +39,6 @@ from widgets.mesh.looks import (
 )
 from widgets.mesh.slice_control import SliceControl
 
-NOTHING = "Choose a mesh and a network on meshes: the surface is drawn here."
-NONE = "This model does not live on a mesh."
 OWN = ("x", "F(x)")  # panels with the numbers of x; those of rho(g) x may have others
 NOTCH = 15.0  # degrees of a frame to a notch of the wheel
 SIDES = (("", "Square"), ("F(x)", "F(x)"), ("x,F(x)", "x and F(x)"), ("ρ′(g)F(x),F(ρ(g)x)", "Both ways"))
@@ -47,15 +46,16 @@ COLOURS = (("layer", "Feature"), ("answer", "Answer"), ("parts", "Known parts"),
 AMOUNTS = ((150, "few"), (500, "some"), (1500, "many"), (10**9, "all"))  # of arrows and of frames
 
 
-class SurfaceView(View):
+class SurfaceView(FrameView[tuple[Square, MeshPart]]):
     """Up to four panels with one eye. A click selects a vertex, Shift+click another one to carry a vector to."""
 
-    POINTS_AT = "vertex"
+    POINTS_AT, FOLLOWS = "vertex", ("node", "other")
+    NOTHING = "Choose a mesh and a network on meshes: the surface is drawn here."
+    NONE = "This model does not live on a mesh."
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.frame: Frame | None = None
-        self.state, self._told, self.choice = State(), False, Choice()
+        self.choice = Choice()
         self.canvas = MeshCanvas(self)
         self._models: set[str] = set()  # those that live on a mesh
         self._kept: dict[tuple[str, int], Any] = {}
@@ -120,35 +120,31 @@ class SurfaceView(View):
         self.show_frame(None)
 
     # what comes in ------------------------------------------------------------------------------------------------
-    def show_frame(self, frame: Frame | None) -> None:
-        self.frame = frame
-        if frame is not None and not self._told:
-            self.state = frame.state
-        self._draw()
-
     def show_catalogue(self, catalogue: Catalogue) -> None:
+        super().show_catalogue(catalogue)
         self._models = {model.name for model in catalogue.models if model.domain in VIEW.domains}
 
     def set_state(self, state: State) -> None:
-        before, self.state, self._told = self.state, state, True
         if state.model in self._models:
             loading.begin()  # while the network works
-        if (before.node, before.other) != (state.node, state.other):
-            self._when_visible("state", self._draw)
+        super().set_state(state)
 
     def parts(self) -> list[tuple[Square, MeshPart]]:
         """Return the squares that live on a mesh."""
-        return self.frame.parts(MeshPart, self.MOST) if self.frame is not None else []
+        return self.with_part(MeshPart)
 
-    def _draw(self) -> None:
-        parts = self.parts()
-        self._chrome.setVisible(bool(parts))
-        self.cut.setVisible(bool(parts))
-        self.canvas.message = "" if parts else NONE if self.frame is not None and self.frame.squares else NOTHING
-        if not parts or self.frame is None:
-            self.canvas.show_looks(())
-            self.words.setText("")
-            return
+    def show_empty(self, sentence: str) -> None:
+        self._chrome.hide()
+        self.cut.hide()
+        self.canvas.message = sentence
+        self.canvas.show_looks(())
+        self.words.setText("")
+
+    def draw(self, parts: list[tuple[Square, MeshPart]]) -> None:
+        assert self.frame is not None
+        self._chrome.show()
+        self.cut.show()
+        self.canvas.message = ""
         self._offer(*parts[0])
         identity = not self.frame.state.steps
         choice = self.choice
@@ -247,7 +243,7 @@ class SurfaceView(View):
             glyphs=int(self.amount.currentData()),
         )  # fmt: skip
         self.pointer.chosen.emit(self.choice)
-        self._draw()
+        self.refresh()
 
     def _cut(self) -> None:
         """Take away what lies beyond the chosen plane; as far along a new surface as along the one before."""
@@ -261,7 +257,7 @@ class SurfaceView(View):
         """Take over a feature that was chosen elsewhere."""
         if choice.block != self.choice.block:
             self.choice = replace(self.choice, block=choice.block)
-            self._when_visible("state", self._draw)
+            self._when_visible("state", self.refresh)
 
     def _follow(self, vertex: int | None) -> None:
         """Outline the vertex of x that the mouse is at in another view."""
@@ -336,7 +332,7 @@ class SurfaceView(View):
         for label in (*self._labels, self.words):
             label.setStyleSheet(f"color: {theme.current().muted};")
         if self.parts():
-            self._draw()
+            self.refresh()
         self.canvas.update()
 
     def settle(self) -> None:

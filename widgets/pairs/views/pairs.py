@@ -21,7 +21,7 @@ from explorer.state.state import State
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.view import ViewSpec, Wish
 from widgets.base.words import figure
-from widgets.charts.chart import Adaptive
+from widgets.charts.adaptive import Adaptive
 from widgets.maps.diagram import colour
 from widgets.maps.linking import precise
 from widgets.pairs.canvas import PairCanvas
@@ -50,7 +50,7 @@ LARGE = 1500  # nodes from which an adjacency is shown by its density: beside ea
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shown:
-    """What a panel is a picture of."""
+    """The matrix that a panel is a picture of."""
 
     field: PairField
     square: Square

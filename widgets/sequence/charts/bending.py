@@ -54,7 +54,7 @@ class Curve:
 
     @property
     def bent(self) -> bool:
-        """Whether there is a warp in the chain."""
+        """Return whether there is a warp in the chain."""
         return self.at < len(self.steps)
 
     def has(self, name: str) -> bool:

@@ -11,8 +11,9 @@ from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from widgets.base import theme
+from widgets.base.alignment import CENTRE
 from widgets.base.words import figure
-from widgets.charts.axes import CENTRE, LogAxis, ValueAxis
+from widgets.charts.axes import LogAxis, ValueAxis
 from widgets.charts.curve import Curve
 from widgets.charts.inks import faded, mixed
 from widgets.charts.library import pg

@@ -1,4 +1,4 @@
-"""What gates do over a whole recording, in numbers: histograms, and how long each unit remembers. Numpy only."""
+"""Statistics of gates over a whole recording: histograms, and how long each unit remembers. Numpy only."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forgetting:
-    """How long each unit remembers: 1 / gamma in steps, (C,), ascending, and the quartiles of each over the steps.
+    """Time scales of the units: 1 / gamma in steps, (C,), ascending, and the quartiles of each over the steps.
 
     gamma is the part of the state that is replaced at a step: of forget and update gates 1 - gate, of the gate of a
     leaky unit the gate itself. `order` says which unit each is. Units whose gamma is 0 throughout have `LONGEST`.

@@ -10,11 +10,12 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter
 
 from widgets.base import theme
+from widgets.base.alignment import CENTRE
 from widgets.charts.inks import faded
 from widgets.charts.library import pg
 from widgets.sequence.timeline.axis import TimeAxis
 from widgets.sequence.timeline.layout import Slot
-from widgets.sequence.timeline.painting import CENTRE, cell_colours, on
+from widgets.sequence.timeline.painting import cell_colours, on
 from widgets.sequence.timeline.rows import Scene
 from widgets.sequence.timeline.scale import TimeScale
 from widgets.sequence.timeline.sight import Sight

@@ -1,4 +1,4 @@
-"""Where the rows of a timeline lie: heights that fill what there is, down to a least one, and what is folded away."""
+"""Lay out the rows of a timeline: heights that fill what there is, down to a least one, and what is folded away."""
 
 from __future__ import annotations
 

@@ -8,11 +8,12 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from widgets.base import theme
+from widgets.base.alignment import LEFT, RIGHT
 from widgets.base.words import figure
 from widgets.charts.axes import Axis
 from widgets.sequence.charts.step_axis import StepAxis
 from widgets.sequence.timeline.layout import FOOT, GUTTER, Slot
-from widgets.sequence.timeline.painting import LEFT, RIGHT, limits, paint_chevron, paint_scale
+from widgets.sequence.timeline.painting import limits, paint_chevron, paint_scale
 from widgets.sequence.timeline.rows import Scene
 
 ARROW = 22.0  # pixels of the arrow that folds a row away

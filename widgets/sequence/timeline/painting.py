@@ -1,4 +1,4 @@
-"""What timelines and texts paint alike: the colours of tokens, the ends of scales, arrows."""
+"""Paint what timelines and texts have in common: the colours of tokens, the ends of scales, arrows."""
 
 from __future__ import annotations
 
@@ -16,10 +16,6 @@ from widgets.charts.inks import mixed
 from widgets.graph.drawing.look import CLASSES
 from widgets.sequence.timeline.rows import Row, Scene
 from widgets.sequence.timeline.tiles import indices, ramp, table
-
-LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-CENTRE = Qt.AlignmentFlag.AlignCenter
 
 
 def cell_colours(scene: Scene, row: Row, first: int, last: int) -> NDArray[np.uint32] | None:

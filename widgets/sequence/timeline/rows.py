@@ -1,4 +1,4 @@
-"""What the rows of a timeline show: the input, the gates, what moved and the difference, worked out of a TimePart."""
+"""Content of the rows of a timeline: the input, the gates, what moved and the difference, worked out of a TimePart."""
 
 from __future__ import annotations
 

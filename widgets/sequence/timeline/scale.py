@@ -1,4 +1,4 @@
-"""Where the steps of an irregularly sampled sequence lie on an axis of true times. Numpy only."""
+"""Places of the steps of an irregularly sampled sequence on an axis of true times. Numpy only."""
 
 from __future__ import annotations
 

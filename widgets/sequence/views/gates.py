@@ -1,4 +1,4 @@
-"""What the gates do over the whole recording: how often open or shut, and how long each unit remembers."""
+"""Statistics of the gates over the whole recording: how often open or shut, and how long each unit remembers."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class GatesView(FrameView[tuple[Square, TimePart]]):
     # what comes in --------------------------------------------------------------------------------------------
     def parts(self) -> list[tuple[Square, TimePart]]:
         """Return the squares that live on a sequence."""
-        return [(s, part) for s in self.squares if (part := s.of(TimePart)) is not None]
+        return self.with_part(TimePart)
 
     def missing(self, parts: list[tuple[Square, TimePart]]) -> str:
         return "" if any(part.gates for _, part in parts) else NO_GATES

@@ -1,4 +1,4 @@
-"""How far back in time the gradient reaches from the selected step, whole and truncated."""
+"""The gradient back in time from the selected step, whole and truncated."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class PhaseView(FrameView[tuple[Square, TimePart]]):
     # what comes in --------------------------------------------------------------------------------------------
     def parts(self) -> list[tuple[Square, TimePart]]:
         """Return the squares that live on a sequence."""
-        return [(s, part) for s in self.squares if (part := s.of(TimePart)) is not None]
+        return self.with_part(TimePart)
 
     def missing(self, parts: list[tuple[Square, TimePart]]) -> str:
         return "" if layers_of(*parts[0]) else NO_STATES

@@ -78,8 +78,7 @@ class StepsView(FrameView[tuple[Square, TimePart]]):
 
     def parts(self) -> list[tuple[Square, TimePart]]:
         """Return the first square if it lives on a sequence and states equations."""
-        parts = self.frame.parts(TimePart, 1) if self.frame is not None else []
-        return [(s, part) for s, part in parts if part.working is not None and part.steps]
+        return [(s, part) for s, part in self.with_part(TimePart)[:1] if part.working is not None and part.steps]
 
     def step(self) -> int:
         """Return the step of x that is shown: under the mouse, pinned, or the middle one."""
@@ -98,7 +97,7 @@ class StepsView(FrameView[tuple[Square, TimePart]]):
         return cells_of(part, part.working, self.step(), moved, self._kept)
 
     def reason(self, parts: list[tuple[Square, TimePart]]) -> str:
-        if not parts and self.frame is not None and self.frame.parts(TimePart):
+        if not parts and self.with_part(TimePart):
             return NO_EQUATIONS
         return super().reason(parts)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from explorer.app.runner import Engine
 from explorer.declare.elements import Step, parse_chain
-from explorer.declare.space import kinds
+from explorer.declare.space import Scene, kinds, spaces
 from explorer.state.session import write_beside
 from explorer.state.state import State
 from widgets.base.view import View
@@ -25,6 +24,19 @@ _LISTS = ("gallery", "log", "inspector")
 def _showcase(kind: str) -> tuple[Step, ...]:
     """Return an element that shows something on this kind of data."""
     return parse_chain(kinds()[kind].showcase) if kind in kinds() else ()
+
+
+def scenes() -> list[Scene]:
+    """Return the windows that the spaces want to be shown, in the order in which kinds of data are listed."""
+    return [scene for space in sorted(spaces().values(), key=lambda s: s.kinds[0].place) for scene in space.scenes]
+
+
+def state_of(scene: Scene) -> State:
+    """Return the state that a window is opened on."""
+    return State(
+        model=scene.model, compare=scene.compare, sample=scene.sample, layer=scene.layer, node=scene.node,
+        steps=parse_chain(scene.chain),
+    )  # fmt: skip
 
 
 def view_pictures(start: Callable[[], Engine], state: State, folder: Path) -> list[Path]:
@@ -42,28 +54,18 @@ def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
     """Save every card x view, the window light and dark at two sizes, and an index; return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     made: list[Path] = []
-    first = State(steps=parse_chain("rotate:90"))
-    pair = replace(first, model="plain-cnn", compare="d4-cnn", sample="digit-3")
-    graph = State(model="gat", sample="karate", node=0, steps=parse_chain("permute:3"))
-    time = State(model="lstm", sample="", node=60, steps=parse_chain("shift:5"))
-    mesh = State(model="gem-cnn", sample="body", layer="act1", node=700, steps=parse_chain("random-gauge:3"))
+    models = _models(start)
     for theme in ("light", "dark"):
-        for size, state, name in (
-            ((1280, 800), replace(first, sample="digit-3"), "window"),
-            ((1280, 800), pair, "compare"),
-            ((2560, 1440), pair, "large"),
-            ((1280, 800), graph, "graph"),
-            ((2560, 1440), replace(graph, model="graph-transformer", layer="", node=11), "attention"),
-            ((1280, 800), time, "timeline"),
-            ((1280, 800), mesh, "surface"),
-            ((2560, 1440), replace(mesh, model="monet-principal", compare="gem-cnn", layer="classify"), "gauges"),
-        ):
-            path = folder / f"{name}-{theme}.png"
+        for scene in scenes():
+            if not {scene.model, scene.compare} <= {"", *models}:
+                continue
+            state, path = state_of(scene), folder / f"{scene.name}-{theme}.png"
+            size = (2560, 1440) if scene.large else (1280, 800)
             visit_window(start, state, [state], None, size=size, theme_name=theme, path=path)
             _compact(path)
             made.append(path)
             print(path, file=sys.stderr, flush=True)
-    states = [State(model=name, steps=_showcase(domain)) for name, domain in _models(start)]
+    states = [State(model=name, steps=_showcase(domain)) for name, domain in models.items()]
 
     def visit(window: MainWindow) -> None:
         model = window.controller.state.model
@@ -82,10 +84,11 @@ def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
     return [*made, index]
 
 
-def _models(start: Callable[[], Engine]) -> list[tuple[str, str]]:
+def _models(start: Callable[[], Engine]) -> dict[str, str]:
+    """Return the models by name, and the kind of data that each lives on."""
     engine = start()
     try:
-        return [(m.name, m.domain) for m in engine.catalogue().models]
+        return {m.name: m.domain for m in engine.catalogue().models}
     finally:
         engine.close()
 

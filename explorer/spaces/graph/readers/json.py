@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from explorer.data.samples import Sample
 from explorer.spaces.graph.readers.assembly import sample_of
 from explorer.spaces.graph.readers.records import Records, found_in
 
+_LOOKED_AT = 2**16
+_LISTS = re.compile(rb'^\s*\{(?!.*"asset"\s*:).*"nodes"\s*:\s*\[', re.S)  # what has an asset is a glTF
 _LARGEST = 2**28  # bytes: Python's objects take about ten times as many
 
 
@@ -78,4 +81,10 @@ def _read(path: Path) -> Sample:
         return sample_of(path, found_in(_records(whole)))
 
 
-READER = Reader("node-link", "Graph (node-link JSON)", (".json",), "graph", _sniff, _read)
+def _fits(path: Path) -> bool:
+    """Return whether a file is an object with a list of nodes near its beginning."""
+    with path.open("rb") as file:
+        return _LISTS.search(file.read(_LOOKED_AT)) is not None
+
+
+READER = Reader("node-link", "Graph (node-link JSON)", (".json",), "graph", _sniff, _read, fits=_fits)

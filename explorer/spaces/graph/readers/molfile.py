@@ -190,4 +190,11 @@ def _read(path: Path) -> Sample:
         return sample_of(path, found)
 
 
-READER = Reader("molfile", "Molecule (SDF, MOL)", (".sdf", ".mol"), "graph", lambda head: False, _read)
+def _fits(path: Path) -> bool:
+    """Return whether the fourth line, of counts, ends with the version."""
+    with path.open("rb") as file:
+        lines = file.read(1024).split(b"\n")
+    return len(lines) > 4 and lines[3].rstrip().endswith((b"V2000", b"V3000"))
+
+
+READER = Reader("molfile", "Molecule (SDF, MOL)", (".sdf", ".mol"), "graph", lambda head: False, _read, fits=_fits)

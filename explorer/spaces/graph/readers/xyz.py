@@ -6,6 +6,7 @@ An XYZ has no bonds: two atoms are joined when they are no further apart than th
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from explorer.spaces.graph.readers.assembly import Found, sample_of
 from explorer.work.limits import MAX_NODES
 
 TOLERANCE, CLOSEST = 0.45, 0.4  # ångström
+_ATOM = re.compile(rb"\s*[A-Z][a-z]?(?:\s+[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?){3}(?:\s|$)")
 _MOST_ATOMS = 200_000
 
 
@@ -106,4 +108,11 @@ def _read(path: Path) -> Sample:
         return sample_of(path, _points(lines))
 
 
-READER = Reader("xyz", "Molecule or points (XYZ)", (".xyz",), "graph", lambda head: False, _read)
+def _fits(path: Path) -> bool:
+    """Return whether a file begins with a count, a remark and an atom; a cloud of points could be any table."""
+    with path.open("rb") as file:
+        lines = file.read(1024).split(b"\n")
+    return len(lines) > 2 and lines[0].strip().isdigit() and _ATOM.match(lines[2]) is not None
+
+
+READER = Reader("xyz", "Molecule or points (XYZ)", (".xyz",), "graph", lambda head: False, _read, fits=_fits)

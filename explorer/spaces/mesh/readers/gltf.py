@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -26,6 +27,8 @@ from explorer.spaces.mesh.readers.assembly import Found, Index, require_counts, 
 _KINDS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 _JSON, _BIN = 0x4E4F534A, 0x004E4942
+_LOOKED_AT = 2**16
+_ASSET = re.compile(rb'^\s*\{.*"asset"\s*:\s*\{[^{}]*"version"\s*:', re.S)
 _MOST_JSON = 2**26
 _PACKED = frozenset(("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_mesh_quantization"))
 TRIANGLES, STRIP, FAN = 4, 5, 6
@@ -243,4 +246,12 @@ def _read(path: Path) -> Sample:
         return sample_of(path, _found(path))
 
 
-READER = Reader("gltf", "Mesh (glTF, GLB)", (".gltf", ".glb"), "mesh", lambda head: head.startswith(b"glTF"), _read)
+def _fits(path: Path) -> bool:
+    """Return whether a file is JSON whose asset, near its beginning, tells a version."""
+    with path.open("rb") as file:
+        return _ASSET.search(file.read(_LOOKED_AT)) is not None
+
+
+READER = Reader(
+    "gltf", "Mesh (glTF, GLB)", (".gltf", ".glb"), "mesh", lambda head: head.startswith(b"glTF"), _read, fits=_fits
+)

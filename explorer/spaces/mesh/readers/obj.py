@@ -23,6 +23,8 @@ from explorer.spaces.mesh.readers.assembly import (
 )
 
 _VERTEX, _FACE, _PART = (re.compile(rb"^[ \t]*" + word + rb"[ \t]([^\n#]*)", re.M) for word in (b"v", b"f", b"o"))
+_LOOKED_AT = 4096
+_WORDS = frozenset(b"v vt vn vp f o g s l p usemtl mtllib".split())
 _REST = re.compile(rb"/[^ \t\n]*")  # texture and normal of a corner
 _CURVED = re.compile(rb"^[ \t]*(?:surf|curv2?)[ \t]", re.M)
 
@@ -98,4 +100,14 @@ def _read(path: Path) -> Sample:
         return sample_of(path, _found(text_of(path)))
 
 
-READER = Reader("obj", "Mesh (OBJ)", (".obj",), "mesh", lambda head: False, _read)
+def _fits(path: Path) -> bool:
+    """Return whether a file begins with lines of an OBJ alone, three of them vertices."""
+    with path.open("rb") as file:
+        lines = [line.split() for line in file.read(_LOOKED_AT).split(b"\n")[:-1]]
+    words = [line[0] for line in lines if line and not line[0].startswith(b"#")]
+    return (
+        words.count(b"v") >= 3 and all(len(line) >= 4 for line in lines if line[:1] == [b"v"]) and set(words) <= _WORDS
+    )
+
+
+READER = Reader("obj", "Mesh (OBJ)", (".obj",), "mesh", lambda head: False, _read, fits=_fits)

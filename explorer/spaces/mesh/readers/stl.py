@@ -12,9 +12,11 @@ from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.mesh.readers.assembly import Found, numbers, require_counts, sample_of, text_of
 
+_LOOKED_AT = 512
 _HEAD = 84  # bytes: a remark and the number of triangles
 _TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 _CORNER = re.compile(rb"^[ \t]*vertex[ \t]([^\n]*)", re.M | re.I)
+_SOLID_HEAD = re.compile(rb"\s*solid[^\n\0]*\n\s*facet[ \t]+normal\b", re.I)
 _SOLID = re.compile(rb"^[ \t]*endsolid\b", re.M | re.I)
 
 
@@ -58,6 +60,18 @@ def _text(text: bytes) -> Found:
     return found
 
 
+def _fits(path: Path) -> bool:
+    """Return whether a file is as long as the triangles that it claims take, or begins as text does."""
+    with path.open("rb") as file:
+        head = file.read(_LOOKED_AT)
+    return _exact(head[:_HEAD], path.stat().st_size) or _SOLID_HEAD.match(head) is not None
+
+
+def _exact(head: bytes, size: int) -> bool:
+    count = int.from_bytes(head[80:84], "little")
+    return len(head) == _HEAD and count > 0 and size == _HEAD + count * _TRIANGLE.itemsize
+
+
 def _read(path: Path) -> Sample:
     size = file_bytes(path)
     with refusing(path, "STL"):
@@ -65,12 +79,11 @@ def _read(path: Path) -> Sample:
             head = file.read(_HEAD)
         count = int.from_bytes(head[80:84], "little")
         # a binary file may begin with 'solid' too: its size tells
-        exact = len(head) == _HEAD and size == _HEAD + count * _TRIANGLE.itemsize
-        if not exact and head.lstrip()[:5].lower() == b"solid" and b"\0" not in head:
+        if not _exact(head, size) and head.lstrip()[:5].lower() == b"solid" and b"\0" not in head:
             return sample_of(path, _text(text_of(path)))
         if len(head) < _HEAD:
             raise Broken(f"it has {size} bytes and no STL is shorter than {_HEAD}", "save it again")
         return sample_of(path, _binary(path, size, count))
 
 
-READER = Reader("stl", "Mesh (STL)", (".stl",), "mesh", lambda head: False, _read)
+READER = Reader("stl", "Mesh (STL)", (".stl",), "mesh", lambda head: False, _read, fits=_fits)

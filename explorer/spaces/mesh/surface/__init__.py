@@ -31,8 +31,6 @@ Gauge = Literal["edge", "principal", "gradient", "given"]
 
 GAUGES: tuple[Gauge, ...] = ("edge", "principal", "gradient")  # the rules that fix a frame from the surface alone
 
-__all__ = ["GAUGES", "Gauge", "Surface", "SurfaceError"]
-
 
 class Surface:
     """A triangle mesh with its intrinsic geometry; everything is computed once, on demand, and read-only.

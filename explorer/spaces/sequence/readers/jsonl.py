@@ -16,7 +16,15 @@ import numpy as np
 from explorer.data.checks import Broken, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
-from explorer.spaces.sequence.readers.assembly import MOST_STEPS, Series, decoded, filled, require_steps, series_sample
+from explorer.spaces.sequence.readers.assembly import (
+    MOST_STEPS,
+    Series,
+    decoded,
+    filled,
+    head_of,
+    require_steps,
+    series_sample,
+)
 from explorer.spaces.sequence.readers.layout import LABELS, TIMES
 
 _CORRECT = "correct that line"
@@ -167,4 +175,10 @@ def _read(path: Path) -> Sample:
         return series_sample(path, series)
 
 
-READER = Reader("jsonl", "Series (JSON Lines)", (".jsonl", ".ndjson"), "sequence", _sniff, _read)
+def _fits(path: Path) -> bool:
+    """Return whether the first two lines are objects of JSON, each by itself."""
+    lines = [line for line in (head_of(path) or "").split("\n") if line.strip()][:2]
+    return len(lines) > 1 and all(isinstance(json.loads(line), dict) for line in lines)
+
+
+READER = Reader("jsonl", "Series (JSON Lines)", (".jsonl", ".ndjson"), "sequence", _sniff, _read, fits=_fits)

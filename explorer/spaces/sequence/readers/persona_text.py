@@ -39,9 +39,7 @@ def _sniff(head: bytes) -> bool:
     return head.startswith((b"1 your persona: ", b"1 partner's persona: "))
 
 
-def _fits(path: Path) -> bool:
-    if path.suffix.lower() not in READER.extensions:
-        return False
+def _claims(path: Path) -> bool:
     text = head_of(path)
     return text is not None and _LOOKS.match(text) is not None
 
@@ -168,6 +166,6 @@ def _read(path: Path) -> Sample:
 
 
 READER = Reader(
-    "persona-chat", "Dialogues with profiles (Persona-chat)", (".persona", ".txt"), "set", _sniff, _read, fits=_fits,
-    part=_read_part,
+    "persona-chat", "Dialogues with profiles (Persona-chat)", (".persona", ".txt"), "set", _sniff, _read,
+    part=_read_part, claims=_claims,
 )  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,6 +32,12 @@ _KINDS = {
     "PCM_S8": "8-bit", "PCM_U8": "8-bit", "PCM_16": "16-bit", "PCM_24": "24-bit", "PCM_32": "32-bit",
     "FLOAT": "32-float", "DOUBLE": "64-float", "VORBIS": "Vorbis", "OPUS": "Opus",
 }  # fmt: skip
+
+
+class _Unnamed(BufferedReader):
+    """An open file without a name: of one that ends in .raw, soundfile believes that it has no header."""
+
+    name = ""
 
 
 def _format(head: bytes) -> str:
@@ -115,7 +122,7 @@ def _decoded(path: Path, claimed: int | None) -> tuple[NDArray[np.float32], int,
         raise Broken("libsndfile is not installed", "install your system's libsndfile package") from None
     blocks: list[NDArray[np.float32]] = []
     try:
-        with soundfile.SoundFile(path) as file:
+        with _Unnamed(FileIO(path)) as stream, soundfile.SoundFile(stream) as file:
             if file.subtype not in _KINDS:
                 raise Broken(f"its sound is coded as {file.subtype_info}", _PLAIN)
             if file.frames > _ENDLESS:

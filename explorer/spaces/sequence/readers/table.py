@@ -47,9 +47,7 @@ def _sniff(head: bytes) -> bool:
     return False  # any text could be one
 
 
-def _fits(path: Path) -> bool:
-    if path.suffix.lower() not in _EXTENSIONS:
-        return False
+def _claims(path: Path) -> bool:
     text = head_of(path)
     return text is not None and is_series(text)
 
@@ -184,4 +182,4 @@ def _read(path: Path) -> Sample:
         return series_sample(path, series)
 
 
-READER = Reader("series", "Series (CSV, TSV, text)", _EXTENSIONS, "sequence", _sniff, _read, fits=_fits)
+READER = Reader("series", "Series (CSV, TSV, text)", _EXTENSIONS, "sequence", _sniff, _read, claims=_claims)

@@ -34,7 +34,7 @@ def is_prose(text: str) -> bool:
     return any(len(re.findall(r"[^\W\d_]+(?:['’-][^\W\d_]+)*", line)) >= _WORDS and ";" not in line for line in lines)
 
 
-def _fits(path: Path) -> bool:
+def _claims(path: Path) -> bool:
     if path.suffix.lower() != ".txt":
         return False
     text = head_of(path)
@@ -55,4 +55,4 @@ def _read(path: Path) -> Sample:
         return series_sample(path, text_series(text))
 
 
-READER = Reader("text", "Text (TXT, UTF-8)", (".text", ".md", ".txt"), "sequence", _sniff, _read, fits=_fits)
+READER = Reader("text", "Text (TXT, UTF-8)", (".text", ".md", ".txt"), "sequence", _sniff, _read, claims=_claims)

@@ -13,8 +13,10 @@ from torch import Tensor
 from explorer.declare.elements import Element, NoAction, chain_element, inverse_steps, parse_chain, transforms
 from explorer.declare.fields import PAIR, FieldType
 from explorer.network.inputs import Inputs
-from explorer.spaces.graph.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT
+from explorer.spaces.graph.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT, NodeIndex, Nodes
+from explorer.spaces.graph.inference import GraphInference
 from explorer.spaces.graph.relabelling import GraphMap
+from explorer.spaces.mesh.inference import MeshInference
 
 EXACT = ["permute:3", "permute:3,back", "swap:1,4", "move:0,5", "move:5,2", "scale:2", "permute:7+swap:0,2+move:3,1"]
 LOSSY = ["drop-edges:0.4,1", "drop-nodes:0.3,2"]
@@ -178,3 +180,26 @@ def test_a_set_has_nodes_alone() -> None:
     moved = inputs.moved(bound("permute:5", inputs))
     assert sorted(moved.x.tolist()) == sorted(x.tolist()) and not torch.equal(moved.x, x)
     assert len(inputs.moved(bound("drop-nodes:1", inputs)).x) == 1  # an empty set is nothing to look at
+
+
+NEIGHBOURS = FieldType(Nodes(), NodeIndex())  # (nodes, k): which nodes each one hears
+
+
+def test_a_table_of_neighbours_is_renumbered_with_its_nodes() -> None:
+    table = torch.tensor([[1, 2], [2, 3], [3, 0], [0, 1]])
+    order = np.array([2, 0, 3, 1])
+    moved = GraphMap(order, np.arange(0)).act(table, NEIGHBOURS)
+    # node order[k] of x stands at k, and so do those that it hears
+    assert [{int(order[j]) for j in row} for row in moved.tolist()] == [set(table[k].tolist()) for k in order]
+
+
+@pytest.mark.parametrize("inference", [GraphInference, MeshInference])
+def test_no_network_is_tried_with_numbers_of_a_node_that_is_gone(inference: type[GraphInference]) -> None:
+    x, ring = torch.rand(6, 2), torch.arange(6)
+    table = torch.stack([ring.roll(1), ring.roll(-1)], 1)
+    given = Inputs((x, table), (NODE_INPUT, NEIGHBOURS), ("x", "neighbours"))
+    assert inference(given).resized(given) is None
+    # a number that says "none" from the start is no number of a node
+    alone = Inputs((x, torch.full((6, 2), -1)), (NODE_INPUT, NEIGHBOURS), ("x", "neighbours"))
+    fewer = inference(alone).resized(alone)
+    assert fewer is not None and len(fewer.x) == 5

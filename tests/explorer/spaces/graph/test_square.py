@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.fields import INVARIANT, PAIR
-from explorer.equivariance import check_equivariance
+from explorer.equivariance.check import check_equivariance
 from explorer.network.trace import trace
 from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.inputs import graph_inputs

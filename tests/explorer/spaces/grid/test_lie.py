@@ -9,7 +9,8 @@ from torch.nn import functional as F
 
 from explorer.declare.fields import INVARIANT, FieldType, Point, Regular
 from explorer.declare.groups import group, rotation_matrix
-from explorer.network.trace import LayerError, trace
+from explorer.network.layers import LayerError
+from explorer.network.trace import trace
 from explorer.spaces.grid.affine import Affine, _linear, fibre_matrix
 from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.spaces.grid.lie import GENERATORS, INNER, disc, generator, gradient, lie_derivative

@@ -10,8 +10,8 @@ import numpy as np
 import potpourri3d
 import pytest
 
-from explorer.spaces.mesh.surface import GAUGES, Surface, SurfaceError
-from explorer.spaces.mesh.surface.topology import Halfedges
+from explorer.spaces.mesh.surface import GAUGES, Surface
+from explorer.spaces.mesh.surface.topology import Halfedges, SurfaceError
 from tests.explorer.surfaces import bumpy, cone, disc, great_circle, grid, icosphere, sphere, torus, wrapped
 
 LAW = 1e-12

@@ -9,7 +9,8 @@ import numpy as np
 import potpourri3d
 import pytest
 
-from explorer.spaces.mesh.surface import Surface, SurfaceError
+from explorer.spaces.mesh.surface import Surface
+from explorer.spaces.mesh.surface.topology import SurfaceError
 from explorer.spaces.mesh.surface.trace import trace, triangles
 from explorer.work import disk_cache as cache
 from explorer.work.progress import Cancelled

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from explorer.declare.elements import NoAction, chain_element, inverse_steps, parse_chain, transforms
 from explorer.declare.fields import INVARIANT, PAIR, FieldType
-from explorer.equivariance import check_equivariance
+from explorer.equivariance.check import check_equivariance
 from explorer.network.inputs import Inputs
 from explorer.spaces.sequence.fields import STEP, STEP_INPUT, Steps, Strands
 from explorer.spaces.sequence.part import found_at

@@ -1,4 +1,4 @@
-"""Read the gestures of a hand on the stage: turning, shifting, mirroring and enlarging, as wishes. Knows no widget."""
+"""Turn, shift, mirror and enlarge images by hand on the stage."""
 
 from __future__ import annotations
 
@@ -11,33 +11,48 @@ from PySide6.QtCore import Qt
 from explorer.declare.elements import Step, transforms
 from explorer.state.state import State
 from widgets.base.view import Wish
-from widgets.maps.linking import Link
+from widgets.grid.link import PlaneLink
+from widgets.maps.linking import Place
 from widgets.maps.ring import FREE, wrap
+from widgets.stage.hands import Hands
 
 ARROWS = {
     Qt.Key.Key_Left: (-1, 0), Qt.Key.Key_Right: (1, 0), Qt.Key.Key_Up: (0, -1), Qt.Key.Key_Down: (0, 1),
 }  # fmt: skip
 
 
-class Hand:
+class PlaneHands(Hands):
     """Makes wishes from gestures on the *displayed* picture.
 
     A parameter is that of the last step of its transform. Steps that act after it turn and mirror what is
     seen, so a drag to the right is first undone through them: the picture follows the pointer.
     """
 
+    name, turns = "grid", True
+    hint = "Drag the ring: rotate · drag the picture: shift · F mirror · [ ] quarter turns · click a map: enlarge"
+    hint_enlarged = "Click a pixel: what it sees of x · wheel: zoom · Esc: all channels again"
+    tip = "Drag to shift by whole pixels, with Alt by parts of one. Ctrl and wheel: enlarge."
+
     def __init__(self, wish: Callable[[Wish], None]) -> None:
-        self._wish = wish
-        self.state = State()
+        super().__init__(wish)
+        self._moved = PlaneLink()
         self._grabbed: tuple[float, ...] | None = None  # the shift when the drag began
         self._last: tuple[float, ...] | None = None
+
+    def follow(self, state: State) -> None:
+        super().follow(state)
+        self.link = self._moved = PlaneLink(state.steps)
+
+    def ring(self) -> tuple[float, float, float]:
+        up = self._moved.linear @ np.array([0.0, 1.0])
+        return self.angle(), float(np.degrees(np.arctan2(up[1], up[0]))), self.sense()
 
     def _after(self, name: str) -> NDArray[np.float64]:
         """Return the linear part of the steps that act after the last step of that name."""
         names = [s.name for s in self.state.steps]
         last = len(names) - 1 - names[::-1].index(name) if name in names else len(names) - 1
         after = self.state.steps[last + 1 :]
-        return Link(after).linear if after else np.eye(2)
+        return PlaneLink(after).linear if after else np.eye(2)
 
     def sense(self) -> float:
         """Return -1 when what acts after the rotation mirrors it, so that it is seen the other way round."""
@@ -51,8 +66,8 @@ class Hand:
     def angle(self) -> float:
         return self._values("rotate")[0]
 
-    def rotate(self, angle: float, done: bool) -> None:
-        self._wish(Wish(step=("rotate", (angle,)), tag="ring", done=done))
+    def turn(self, angle: float, done: bool) -> None:
+        self.wish(Wish(step=("rotate", (angle,)), tag="ring", done=done))
 
     def _shifted(self, base: tuple[float, ...], right: float, down: float, free: bool) -> tuple[float, ...]:
         """Return the shift that moves the displayed picture by so many pixels more than `base` does."""
@@ -60,14 +75,16 @@ class Hand:
         values = (base[0] + float(inner_right), base[1] - float(inner_up))
         return (*(round(v, 2) + 0.0 if free else float(round(v)) for v in values), *base[2:])
 
-    def drag(self, right: float, down: float, modifiers: Qt.KeyboardModifier, done: bool) -> None:
+    def drag(
+        self, grabbed: Place | None, rows: int, right: float, down: float, modifiers: Qt.KeyboardModifier, done: bool
+    ) -> None:
         """Shift by so many data pixels since the press: whole ones, unless Alt or Ctrl is held."""
         if self._grabbed is None:
             self._grabbed = self._last = self._values("translate")
         values = self._shifted(self._grabbed, right, down, bool(modifiers & FREE))
         if done or values != self._last:
             self._last = values
-            self._wish(Wish(step=("translate", values), tag="drag", done=done))
+            self.wish(Wish(step=("translate", values), tag="drag", done=done))
         if done:
             self._grabbed = self._last = None
 
@@ -75,18 +92,18 @@ class Hand:
         """Enlarge by 5 % for each notch of the wheel; back at the size it had, it is exactly that size."""
         factor = transforms()["dilate"].params[0].clamp(self._values("dilate")[0] * 1.05**notches)
         factor = 1.0 if abs(factor - 1.0) < 0.024 else round(factor, 3)
-        self._wish(Wish(step=("dilate", (factor,)), tag="dilate"))
+        self.wish(Wish(step=("dilate", (factor,)), tag="dilate"))
 
     def key(self, key: Qt.Key) -> bool:
         """Carry out a key's gesture; return False when the key has none."""
         if key in ARROWS:
             values = self._shifted(self._values("translate"), *ARROWS[key], free=False)
-            self._wish(Wish(step=("translate", values), tag="arrows"))
+            self.wish(Wish(step=("translate", values), tag="arrows"))
         elif key in (Qt.Key.Key_BracketLeft, Qt.Key.Key_BracketRight):
             turn = self.sense() * (90.0 if key == Qt.Key.Key_BracketLeft else -90.0)
-            self._wish(Wish(step=("rotate", (wrap(self.angle() + turn),)), done=True))
+            self.wish(Wish(step=("rotate", (wrap(self.angle() + turn),)), done=True))
         elif key == Qt.Key.Key_F:
-            self._wish(Wish(changes={"steps": self._reflected()}, done=True))
+            self.wish(Wish(changes={"steps": self._reflected()}, done=True))
         else:
             return False
         return True
@@ -95,10 +112,13 @@ class Hand:
         """End the gesture of an arrow that was held down; return False for other keys."""
         if key not in ARROWS:
             return False
-        self._wish(Wish(step=("translate", self._values("translate")), tag="arrows", done=True))
+        self.wish(Wish(step=("translate", self._values("translate")), tag="arrows", done=True))
         return True
 
     def _reflected(self) -> tuple[Step, ...]:
         steps = self.state.steps
         kept = tuple(s for s in steps if s.name != "reflect")
         return kept if len(kept) < len(steps) else (*steps, Step("reflect", transforms()["reflect"].defaults))
+
+
+HANDS = PlaneHands

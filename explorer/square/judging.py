@@ -1,0 +1,113 @@
+"""Judge the layers of an epoch by the limits that the audit has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import torch
+
+from explorer.declare.symmetries import find_symmetry
+from explorer.equivariance import guilt, rounding
+from explorer.network.capture import capture
+from explorer.network.layers import Layer, LayerError
+from explorer.square.frame import Measure, Square
+from explorer.square.kept import kept
+from explorer.square.prepare import Prepared, reseed
+
+
+def limits(p: Prepared, layer: Layer, group: str, error: float) -> float:
+    """Return the relative error up to which the law of an element holds at a layer.
+
+    Args:
+        group: of the element.
+        error: what was measured; what costs further runs of the network is only asked where it can matter.
+    """
+    of_run = _of_run(p)[layer.name]
+    of_filters = _of_filters(p)[layer.name] if filters_count(p, group) else 0.0
+    if error > max(of_run, of_filters):
+        of_run = max(of_run, _of_casts(p)[layer.name])
+    if of_filters <= of_run:
+        return of_run
+    return rounding.limit(of_run, of_filters, variation(p).get(layer.name))
+
+
+@kept(most=64)
+def filters_count(p: Prepared, group: str) -> bool:
+    """Return whether a network obeys a group by filters that are symmetric themselves, as far as they are stored."""
+    try:
+        return any(find_symmetry(name).filters for name in group.split("+"))
+    except ValueError:
+        return False  # no group that a network could be built for
+
+
+@kept()
+def _of_run(p: Prepared) -> dict[str, float]:
+    run = rounding.of_run(p.trace, p.x.dtype)
+    # rounding that this very network shows is never called a fault
+    return {name: max(eps, 8 * p.float_floor[name]) for name, eps in run.items()}
+
+
+@kept()
+def _of_filters(p: Prepared) -> dict[str, float]:
+    return rounding.of_filters(p.stored, p.trace)
+
+
+@kept()
+def _of_casts(p: Prepared) -> dict[str, float]:
+    """Return what the lowest precision excuses that the network's own code turns numbers of the run into."""
+    casts = rounding.Casts(p.x.dtype)
+    with torch.inference_mode(), casts:
+        reseed(p.seed)
+        p.model(*p.inputs.arguments)
+    return rounding.of_run(p.trace, casts.lowest or p.x.dtype)
+
+
+@kept()
+def variation(p: Prepared) -> dict[str, float]:
+    """Return per layer the relative distance of its values on unrelated inputs."""
+    found = rounding.variation(p.trace, p.values, p.chance)
+    if (dealt := rounding.dealt(p.inputs, p.seed)) is not None:
+        reseed(p.seed)
+        try:
+            others, _ = capture(p.model, dealt, [layer.name for layer in p.trace.layers], clone=p.trace.clones)
+        except LayerError:
+            return found  # such inputs are none to this network
+        for name, apart in rounding.variation(p.trace, p.values, others).items():
+            found[name] = max(apart, found.get(name, 0.0))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    name: str
+    verdict: str
+    local: float | None
+    guessed: bool
+    seen: bool
+
+
+def judged(p: Prepared, square: Square, measures: Mapping[str, Measure]) -> Square:
+    """Return the square with these measures, the verdict on the network and the layers that make the fault.
+
+    As in an audit, a layer is not guilty by a guess of its field alone while the output obeys its law.
+    """
+    rows = []
+    for layer in p.trace.layers:
+        m, guessed = measures.get(layer.name), bool(layer.field and layer.field.guessed)
+        known = ("", None, guessed, False) if m is None else (m.verdict, m.local, guessed, m.seen)
+        rows.append(_Row(layer.name, *known))
+    guilty = guilt.guilty_layers(p.trace, rows)
+    guesses = {row.name for row in rows if row.guessed}
+    ends = [measures.get(name) for name in p.trace.outputs]
+    verdict = "broken"
+    if not any(end is not None and end.seen for end in ends) and guesses.issuperset(guilty):
+        guilty = []
+        exact = [m for m in measures.values() if m.exact]
+        if exact and all(m.verdict == "unmoved" for m in exact):
+            verdict = "unmoved"
+        elif None in ends:
+            verdict = ""
+        else:
+            verdict = "holds" if any(end is not None and end.exact for end in ends) else "no law"
+    return replace(square, measures=measures, verdict=verdict, guilty=tuple(guilty))

@@ -1,0 +1,144 @@
+"""A frame and an audit judge by the same limits, whatever precision a network or one number of it has."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from explorer.app.audit import audit
+from explorer.app.engine import LocalEngine
+from explorer.data.finding import find_sample
+from explorer.declare.elements import parse_chain
+from explorer.equivariance.check import check_equivariance
+from explorer.network.inputs import inputs_from
+from explorer.spaces.grid.form import InputSpec
+from explorer.square.evaluate import refine, square
+from explorer.square.frame import Square
+from explorer.square.judging import judged
+from explorer.square.prepare import DTYPES, prepare
+from explorer.state.state import State
+from tests.explorer.networks import GlobalMean, conv
+from tests.explorer.small_cards import card
+
+SHAPE = (1, 29, 29)
+
+
+class Shares(nn.Module):
+    """Multiplies with one number, which may be stored coarsely."""
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.share = nn.Parameter(torch.tensor(0.5, dtype=dtype))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.share.to(x.dtype)
+
+
+class Places(nn.Module):
+    """Adds a table by position, stored in half precision."""
+
+    def __init__(self, size: float) -> None:
+        super().__init__()
+        self.table = nn.Parameter((size * torch.randn(29, 29)).half())
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.table.to(x.dtype)
+
+
+def round_net(fault: bool = False) -> nn.Module:
+    """Return a network on the torus, whose filters are symmetric under D4; with a fault, those of its second layer."""
+    layers = [conv(1, 4, padding_mode="circular"), nn.ReLU(), conv(4, 4, fault=fault, padding_mode="circular")]
+    return nn.Sequential(*layers, nn.ReLU(), GlobalMean(), nn.Linear(4, 10))
+
+
+def complete(model: nn.Module, steps: str, dtype: str = "float64") -> Square:
+    """Return the square of a network with every layer measured, as the window shows it."""
+    made = card("net", lambda: model, input=InputSpec(SHAPE))
+    sample = find_sample("digit-3")
+    p = prepare(
+        made, copy.deepcopy(model).eval(), sample, device=torch.device("cpu"), dtype=DTYPES[dtype], declared=False
+    )
+    state = State(steps=parse_chain(steps))
+    found, answers = square(p, state)
+    for measures in refine(p, state, answers, found.measures):
+        found = judged(p, found, measures)
+    return found
+
+
+def image() -> Tensor:
+    form = InputSpec(SHAPE)
+    return inputs_from(find_sample("digit-3"), form, torch.device("cpu"), torch.float64).x
+
+
+@pytest.mark.parametrize(
+    ("steps", "group"), [("rotate:90", "C4"), ("reflect:vertical", "D4"), ("translate:3,-2", "translation")]
+)
+def test_one_coarse_number_excuses_no_fault(steps: str, group: str) -> None:
+    """A number of bfloat16 says nothing of the filters beside it."""
+    torch.manual_seed(1)
+    first, second = conv(1, 4, padding_mode="circular"), conv(4, 4, padding_mode="circular")
+    net = nn.Sequential(first, Shares(torch.bfloat16), second, Places(0.1), nn.ReLU(), GlobalMean())
+    report = check_equivariance(copy.deepcopy(net), image(), group)
+    shown = complete(net, steps)
+    assert report.guilty == shown.guilty == ("3",)
+    assert shown.measures["0"].verdict == shown.measures["2"].verdict == "holds"
+
+
+@pytest.mark.parametrize("steps", ["rotate:90", "translate:3,-2"])
+def test_a_frame_judges_every_layer_as_the_audit_does(steps: str) -> None:
+    for model in (round_net(), round_net(fault=True), round_net().half().float()):
+        report = check_equivariance(copy.deepcopy(model), image(), "C4" if "rotate" in steps else "translation")
+        shown = complete(model, steps)
+        assert (shown.verdict, shown.guilty) == (report.verdict, report.guilty)
+        assert {n: m.verdict for n, m in shown.measures.items()} == {row.name: row.verdict for row in report.layers}
+        for row in report.layers:
+            assert shown.measures[row.name].tolerance == pytest.approx(row.tolerance, rel=3)
+
+
+def test_nothing_is_proved_by_the_identity() -> None:
+    shown = complete(round_net(fault=True), "")
+    assert {m.verdict for m in shown.measures.values()} == {shown.verdict} == {"unmoved"} and shown.guilty == ()
+
+
+class Turns(nn.Module):
+    """Multiplies by i twice: without imaginary parts nothing would be left."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turn = nn.Parameter(torch.tensor([0 + 1j]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return (x * self.turn * self.turn).real
+
+
+def test_complex_weights_stay_complex_in_the_window() -> None:
+    shown = complete(nn.Sequential(Turns(), conv(1, 1)), "rotate:90", "float32")
+    assert shown.fx.max() > 0 or shown.fx.min() < 0
+    assert shown.measures["0"].verdict == "holds"
+
+
+class Single(nn.Module):
+    """Makes numbers of torch's own precision, which cannot be multiplied with those of another."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x @ torch.ones(x.shape[-1], x.shape[-1])
+
+
+def test_a_network_of_one_precision_opens_and_is_checked(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(
+        "import torch\nfrom torch import nn\n\n\n"
+        "class Net(nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.conv = nn.Conv2d(1, 2, 1)\n\n"
+        "    def forward(self, x):\n        return self.conv(x) @ torch.eye(29)\n\n\n"
+        "INPUT_SHAPE = (1, 29, 29)\n"
+    )
+    assert complete(nn.Sequential(Single(), GlobalMean()), "translate:3,-2", "float32").layers
+    engine = LocalEngine({}, trust=True)
+    state = State(model=f"{tmp_path / 'net.py'}:Net", sample="digit-3")
+    (report,) = audit(engine, state, "translation", "float64", None, {})
+    assert report.dtype == "float32" and any("runs in float32 only" in note for note in report.warnings)
+    engine.close()
