@@ -3,6 +3,7 @@
 #   make setup     the virtual environment in .venv, and the system libraries the window needs
 #   make run       the program; ARGS="--model NAME --data NAME" are handed on
 #   make test      everything that must hold: lint, types, core tests without Qt, GUI tests on a virtual display
+#   make test-processors   the report of every card, compared between instruction sets, threads and orders of hashes
 #   make lint      the fast part of that: style and types
 #   make format    rewrite the sources in the style that lint asks for
 #   make bench     what the program costs, timed on this machine
@@ -26,7 +27,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup system run test lint format check-style check-types test-core test-gui bench gallery clean distclean
+.PHONY: setup system run test lint format check-style check-types test-core test-gui test-processors bench gallery clean distclean
 
 setup: system $(STAMP)
 
@@ -78,6 +79,10 @@ test-core: setup
 # A timeout by signal waits for Python code to run, which a modal dialog or a hang in C++ never lets happen.
 test-gui: setup
 	$(BIN)/python -m pytest -n $(JOBS) --timeout-method=thread tests/widgets $(PYTEST_ARGS)
+
+# Verdicts, culprits and sentences are the same on every processor, figures but for rounding.
+test-processors: setup
+	$(BIN)/python -m tests.every_report
 
 bench: setup
 	$(BIN)/python main.py bench $(ARGS)

@@ -33,6 +33,7 @@ def image(x: Values, field: FieldType | None = None) -> Inputs:
         field: what the channels are, such as `equiscope.fields.regular("C4")`; default: scalars.
 
     Raises:
+        TypeError: no tensor, or a field that is none.
         ValueError: another number of axes, or whole numbers.
     """
     values = _real(x, "image", "x.float() / 255 makes an image of bytes real")
@@ -83,7 +84,7 @@ def graph(x: Values, edge_index: Values | None = None, **signals: Values) -> Inp
     values, fields, names = [nodes], [NODE_INPUT], ["x"]
     edges = 0
     if edge_index is not None:
-        index = torch.as_tensor(edge_index)
+        index = _tensor(edge_index, "edge_index")
         if index.ndim != 2 or index.shape[0] != 2 or index.is_floating_point():
             kind = "real" if index.is_floating_point() else "whole"
             raise ValueError(f"edge_index has whole numbers of shape (2, edges), not {kind} ones of {_shape(index)}")
@@ -96,7 +97,7 @@ def graph(x: Values, edge_index: Values | None = None, **signals: Values) -> Inp
     for name, signal in signals.items():
         if name not in SIGNALS:
             raise ValueError(f"a graph has no {name!r}, but {', '.join(SIGNALS)}; Inputs takes a tensor of any field")
-        value, field = torch.as_tensor(signal), SIGNALS[name]
+        value, field = _tensor(signal, name), SIGNALS[name]
         rows = {EDGE: edges, NODE: len(nodes)}.get(field)
         if value.ndim == 0 or (rows is not None and len(value) != rows):
             of = "edges" if field == EDGE else "nodes"
@@ -144,7 +145,10 @@ def mesh(
         if own.ndim not in (1, 2) or len(own) != len(vertices):
             raise ValueError(f"x of a mesh has the shape ({len(vertices)}, channels), and this one has {_shape(own)}")
         more["scalar:x"], features = own.numpy(), "scalar:x"
-    places, corners = (torch.as_tensor(v).detach().cpu().numpy() for v in (vertices, faces))
+    given = _tensor(vertices, "vertices"), _tensor(faces, "faces")
+    if given[1].is_floating_point():
+        raise ValueError("faces are whole numbers, those of their vertices, and these are real ones")
+    places, corners = (v.detach().cpu().numpy() for v in given)
     spec = MeshInput(channels, tuple(signals), features, gauge, radii, directions, reach)
     sample = fit_mesh(mesh_sample("mesh", places, corners, more=more), spec)
     made = inputs_from(sample, spec, torch.device("cpu"), torch.float64)
@@ -153,11 +157,20 @@ def mesh(
 
 def _real(x: Values, what: str, how: str) -> Tensor:
     """Return a tensor of real numbers."""
-    values = torch.as_tensor(x)
+    values = _tensor(x, f"x of {what}()")
     if not values.is_floating_point():
         kind = str(values.dtype).removeprefix("torch.")
         raise ValueError(f"x of {what}() holds {kind} values, and real numbers are needed; {how}")
     return values
+
+
+def _tensor(values: Values, name: str) -> Tensor:
+    """Return a tensor; lists of numbers are taken too."""
+    try:
+        return torch.as_tensor(values)
+    except (TypeError, ValueError, RuntimeError):
+        kind = type(values).__name__
+        raise TypeError(f"{name} is a tensor, an array or lists of equal lengths, not this {kind}") from None
 
 
 def _shape(values: Tensor) -> str:

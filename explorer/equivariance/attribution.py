@@ -1,12 +1,15 @@
-"""Measure what a layer's own error does to the output: ||J_{l -> out} e_l||, by random probes in one backward pass.
+"""Measure what a layer's own error does to the output: ||J_{l -> out} e_l||, exactly or within an interval.
 
-For v standard normal, E <v, J e>^2 = ||J e||^2, and <v, J e> = <J^T v, e>: one vector-Jacobian product per probe
-serves every layer at once.
+J^T v is linear in v, so J e is the derivative of <J^T v, e> by v: two backward passes in place of a forward mode, on
+values that one run has captured. Where a network cannot be differentiated twice, or nobody asks for more, random
+probes estimate it: for v standard normal <J^T v, e> = <v, J e> is normal with variance ||J e||^2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -15,15 +18,40 @@ from explorer.network.capture import capture, differentiable, gradients_to_input
 from explorer.network.inputs import Given, Inputs
 from explorer.network.layers import Trace
 
+PROBES = 8  # where the size alone is asked for
+MORE = 64  # where it is asked for exactly, and cannot be had
+CONFIDENCE = 0.95
+AGREES = 1e-4  # relative to |v| |J e|: both ways to <v, J e> round, in single precision too
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """The relative change of the output that a layer's own error makes.
+
+    Attributes:
+        value: ||J e|| / ||F(rho(g) x)||.
+        within: the interval that holds the exact figure with 95 % confidence; None: `value` is exact.
+    """
+
+    value: float
+    within: tuple[float, float] | None = None
+
 
 def attributed(
-    model: nn.Module, trace: Trace, gx: Given, local_errors: Mapping[str, Tensor], probes: int = 8, seed: int = 0
-) -> dict[str, float]:
-    """Return {layer: ||J e_l|| / ||F(rho(g) x)||}, the relative change of the output that each local error makes.
+    model: nn.Module,
+    trace: Trace,
+    gx: Given,
+    local_errors: Mapping[str, Tensor],
+    exactly: Collection[str] | None = None,
+    probes: int = PROBES,
+    seed: int = 0,
+) -> dict[str, Effect]:
+    """Return what each local error does to the output.
 
     Args:
         gx: rho(g) x, where the Jacobians are taken.
         local_errors: {layer: f_l(rho h) - rho f_l(h)}, shaped as the layer's output.
+        exactly: the layers whose effect is not to be estimated; default: all.
     """
     names = [n for n in local_errors if n in trace.by_name]
     if not names:
@@ -34,16 +62,75 @@ def attributed(
         fed = gx.with_x(differentiable(gx.x)) if isinstance(gx, Inputs) else differentiable(gx)
         outputs, _ = capture(model, fed, names, clone=trace.clones)
         out = outputs[trace.output]
-        inside = [n for n in names if n in local_errors and outputs[n].requires_grad]
+        inside = {n: outputs[n] for n in names if n in local_errors and outputs[n].requires_grad}
         if not inside or not out.requires_grad:
             return {}  # what is counted or chosen has no derivative
-        generator = torch.Generator(device="cpu").manual_seed(seed)
-        total = dict.fromkeys(inside, 0.0)
-        for _ in range(probes):
-            v = torch.randn(out.shape, generator=generator, dtype=torch.float64).to(out)
-            grads = torch.autograd.grad(out, [outputs[n] for n in inside], v, retain_graph=True, allow_unused=True)
-            for name, grad in zip(inside, grads, strict=True):
-                if grad is not None:
-                    total[name] += float((grad * local_errors[name]).sum()) ** 2
         size = float(out.detach().norm())
-    return {name: (value / probes) ** 0.5 / size if size else 0.0 for name, value in total.items()}
+        wanted = {n: v for n, v in inside.items() if exactly is None or n in exactly}
+        found = _exact(out, wanted, local_errors, size, seed)
+        missed = {n: v for n, v in inside.items() if n not in found}
+        count = MORE if any(n in wanted for n in missed) else probes
+        return found | _estimated(out, missed, local_errors, size, count, seed)
+
+
+def _exact(
+    out: Tensor, layers: Mapping[str, Tensor], errors: Mapping[str, Tensor], size: float, seed: int
+) -> dict[str, Effect]:
+    """Return the exact effects; none of the layers that cannot be differentiated twice."""
+    if not layers:
+        return {}
+    values = list(layers.values())
+    v, probe = torch.zeros_like(out, requires_grad=True), _probe(out, torch.Generator().manual_seed(seed))
+    try:
+        slopes: Sequence[Tensor | None] = torch.autograd.grad(out, values, v, create_graph=True, allow_unused=True)
+    except RuntimeError:
+        return {}
+    checks: Sequence[Tensor | None] = torch.autograd.grad(out, values, probe, retain_graph=True, allow_unused=True)
+    found = {}
+    for name, slope, check in zip(layers, slopes, checks, strict=True):
+        if slope is None or check is None:
+            found[name] = Effect(0.0)
+            continue
+        try:
+            (moved,) = torch.autograd.grad((slope * errors[name]).sum() + 0 * v.sum(), v, retain_graph=True)
+        except RuntimeError:
+            continue
+        # a backward of somebody's own may be written so that its own derivative is lost
+        apart = abs(float((moved * probe).sum() - (check * errors[name]).sum()))
+        scale = float(moved.norm() * probe.norm()) + float(check.norm() * errors[name].norm())
+        if apart <= AGREES * scale:
+            found[name] = _effect(float(moved.norm()), size)
+    return found
+
+
+def _estimated(
+    out: Tensor, layers: Mapping[str, Tensor], errors: Mapping[str, Tensor], size: float, probes: int, seed: int
+) -> dict[str, Effect]:
+    """Return the effects as far as random probes tell them."""
+    if not layers:
+        return {}
+    generator = torch.Generator().manual_seed(seed)
+    squares: dict[str, list[float]] = {name: [] for name in layers}
+    for _ in range(probes):
+        v = _probe(out, generator)
+        slopes = torch.autograd.grad(out, list(layers.values()), v, retain_graph=True, allow_unused=True)
+        for name, slope in zip(layers, slopes, strict=True):
+            squares[name].append(0.0 if slope is None else float((slope * errors[name]).sum()) ** 2)
+    return {name: _effect(math.sqrt(sum(found) / probes), size, found) for name, found in squares.items()}
+
+
+def _probe(out: Tensor, generator: torch.Generator) -> Tensor:
+    return torch.randn(out.shape, generator=generator, dtype=torch.float64).to(out)
+
+
+def _effect(norm: float, size: float, squares: Sequence[float] = ()) -> Effect:
+    if not norm or not size:
+        return Effect(0.0)
+    if not squares:
+        return Effect(norm / size)
+    from scipy.special import chdtri
+
+    # the sum of n squares over ||J e||^2 follows the chi-squared distribution with n degrees of freedom
+    tails = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
+    low, high = (math.sqrt(sum(squares) / float(chdtri(len(squares), tail))) / size for tail in tails)
+    return Effect(norm / size, (low, high))

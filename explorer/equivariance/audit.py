@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from explorer.declare.elements import Element
 from explorer.declare.space import inference_of
-from explorer.equivariance import measure, rounding
-from explorer.equivariance.attribution import attributed
+from explorer.equivariance import measure, rounding, sentences
+from explorer.equivariance.attribution import Effect, attributed
 from explorer.equivariance.guilt import guilty_layers, unknown_before
 from explorer.equivariance.hints import hints
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
@@ -52,16 +52,28 @@ class _Case:
         self.values, self.fed = audit.run(inputs, inputs=True)
         self.other = inference_of(inputs).others(inputs, audit.seed + 1)
         self.variation = self._variation(audit)
-        again, _ = audit.run(inputs, audit.seed + 1)
-        self.random = [n for n in audit.names if not torch.equal(self.values[n], again[n])]
+        # only what the same seed repeats was given the same random numbers in every run
+        self.unsteady = self._changed(audit, audit.seed)
+        self.random = [] if self.unsteady else self._changed(audit, audit.seed + 1)
         self.states = self._states(audit) if self.random else {}
 
+    def _changed(self, audit: Audit, seed: int) -> list[str]:
+        """Return the layers that another run on the same input changes by more than rounding."""
+        again, _ = audit.run(self.inputs, seed)
+        found = []
+        for name in audit.names:
+            one, other = self.values[name].double(), again[name].double()
+            rounding = measure.tolerance(self.inputs.x.dtype, audit.trace[name].rank)
+            if one.shape != other.shape or float((one - other).norm()) > rounding * float(one.norm()):
+                found.append(name)
+        return found
+
     def _variation(self, audit: Audit) -> dict[str, float]:
-        """Return per layer how far its values are from those on numbers that are dealt out anew."""
-        if (dealt := rounding.dealt(self.inputs, audit.seed)) is None:
+        """Return per layer how far its values are from those on numbers that are drawn anew."""
+        if (drawn := rounding.drawn_anew(self.inputs, audit.seed)) is None:
             return {}
         try:
-            others, _ = audit.run(dealt)
+            others, _ = audit.run(drawn)
         except LayerError:
             return {}  # such inputs are none to this network
         return rounding.variation(audit.trace, self.values, others)
@@ -93,7 +105,7 @@ class Audit:
     Args:
         samples: one batch of images, or graphs one by one; all have the layers of `traced`.
         dtype: precision of the run.
-        of_filters: per layer the relative error that its stored filters excuse.
+        stored: with what precision each parameter was made that symmetric filters may be made of.
     """
 
     def __init__(
@@ -103,10 +115,11 @@ class Audit:
         samples: Sequence[Inputs],
         seed: int,
         dtype: torch.dtype,
-        of_filters: Mapping[str, float],
+        stored: Mapping[str, float],
     ) -> None:
         self.model, self.trace, self.seed = model, traced, seed
-        self.of_filters = of_filters
+        self.of_filters = rounding.of_filters(stored, traced)
+        self.of_own_filters = rounding.of_filters(stored, traced, alone=True)
         self.names = [layer.name for layer in traced.layers]
         self.cases = [_Case(self, inputs) for inputs in samples]
         self.x = samples[0].x
@@ -124,8 +137,9 @@ class Audit:
         if self.coarse is not None:
             least = rounding.of_run(traced, self.coarse)
             self.rounding = {n: max(self.rounding[n], least[n]) for n in self.names}
-        self.attributed: dict[str, float] = {}
+        self.attributed: dict[str, Effect] = {}
         self.random = next((case.random for case in self.cases if case.random), [])
+        self.unsteady = next((case.unsteady for case in self.cases if case.unsteady), [])
 
     @property
     def samples(self) -> int:
@@ -196,6 +210,9 @@ class Audit:
                 self.figures[layer.name].idle.append(label)
                 continue
             f, answer, figures = layer.field, answers[layer.name], self.figures[layer.name]
+            if expected.shape != answer.shape:  # as of 2x5 places, which a turn makes 5x2
+                figures.idle.append(label)
+                continue
             where = measure.mask(element, value, f, layer.receptive)
             if where.kept == 0.0:
                 continue  # nothing here is determined by the input
@@ -226,14 +243,15 @@ class Audit:
                     self.presets[key] = keep(self.presets.get(key, figure), figure)
 
     def attribute(self) -> None:
-        """Push each layer's worst local error to the output; one batch of probes per element that was worst."""
+        """Push each layer's worst local error to the output: exactly where it is more than rounding."""
         by_element: dict[tuple[int, int], tuple[_Case, Element, list[str]]] = {}
         for name, (case, element) in self.worst_on.items():
             by_element.setdefault((id(case), id(element)), (case, element, []))[2].append(name)
         for case, element, names in by_element.values():
             errors = {n: w[1] for n in names if (w := self.figures[n].worst) is not None}
             gx = case.inputs.moved(element)
-            self.attributed |= attributed(self.model, self.trace, gx, errors, seed=self.seed)
+            faults = {n for n in names if (w := self.figures[n].worst) is not None and w[0] > self.rounding[n]}
+            self.attributed |= attributed(self.model, self.trace, gx, errors, faults, seed=self.seed)
 
     def report(
         self,
@@ -252,10 +270,10 @@ class Audit:
         verdict, guilty, said = self._verdict(rows)
         said += notes
         if training:
-            said.append(f"{training[0]} was in train mode; it was measured in eval mode")
-        causes = [h for g in guilty for h in hints(self.model, self.trace, g, g in training, group)]
-        if self.random:
-            drawn = f"{self.random[0]} draws random numbers in eval mode; all runs were given the same ones"
+            was = "were in train mode; they were" if len(training) > 1 else "was in train mode; it was"
+            said.append(f"{sentences.listed(training)} {was} measured in eval mode")
+        causes = [h for g in guilty for h in hints(self.model, self.trace, g, group)]
+        if drawn := sentences.draws(self.random, self.unsteady):
             (causes if verdict == "broken" else said).append(drawn)
         return Report(
             name, group, verdict, tuple(guilty), tuple(rows), tuple(e for e, _ in self.elements),
@@ -270,13 +288,13 @@ class Audit:
         by_name = {row.name: row for row in rows}
         law = {name for name, figures in self.figures.items() if figures.cumulative}
         ends = [by_name[name] for name in self.trace.outputs]
-        seen = any(end.seen for end in ends)
+        seen = any(end.seen or end.verdict == "broken" for end in ends)
         judged = [end for end in ends if end.cumulative is not None and not self.figures[end.name].idle]
         # what is said of one that stays without a verdict is said of the first
         last = (judged or ends)[0]
         # where a representation lacks these elements, no later layer can have made the fault: it was lost there
         lacking = next((row.name for row in rows if row.field != "unknown" and self.figures[row.name].idle), "")
-        own = [n for n in guilty if (most := by_name[n].local_max) is not None and most > by_name[n].tolerance]
+        own = [n for n in guilty if (most := by_name[n].local_max) is not None and most > by_name[n].local_tolerance]
         if lacking and not own and seen:
             guilty = [lacking]
             missing = self.figures[lacking].idle[0]
@@ -286,9 +304,6 @@ class Audit:
             verdict = "broken"
         elif not judged:
             verdict = "no law"
-            if last.cumulative is not None:
-                idle = self.figures[last.name].idle
-                notes.append(f"{len(idle)} element(s) ({idle[0]}, ...) have no action on {last.name}: not judged")
         else:
             verdict = "holds"
         guesses = [name for name in guilty if name not in declared]
@@ -296,51 +311,41 @@ class Audit:
             # every layer obeys its law alone: code of a forward, between the layers, does not
             guilty = [next(row.name for row in rows if row.seen)]
             if not unknown_before(self.trace, law, guilty[0]):
-                obeys = "alone it obeys its law" if by_name[guilty[0]].local is not None else "it is no layer"
-                notes.append(
-                    f"{guilty[0]} is where the fault first shows, but {obeys}: the fault is made by code between it "
-                    "and the layers before it"
-                )
+                notes.append(sentences.between(by_name[guilty[0]], self.trace, law))
         elif verdict == "broken" and guesses:
             notes.append(
                 f"{guesses[0]} is measured against a guessed field type, '{by_name[guesses[0]].field}'; if it is "
                 "wrong, correct that first"
             )
         elif guesses:
-            although = " although the output does" if verdict == "holds" else ""
+            although = ", although that of the output holds" if verdict == "holds" else ""
             notes.append(
-                f"{', '.join(guesses)} does not follow its guessed field type{although}; correct the guess if the "
-                "layer has another representation"
+                f"the law of the guessed field type fails in {', '.join(guesses)}{although}; correct a wrong guess"
             )
             guilty = []
         for end in ends if verdict == "holds" else ():
             if end not in judged:
                 notes.append(
-                    f"{end.name}, tensor {self.trace[end.name].part + 1} of the result, was not judged: no law"
+                    f"{end.name}, tensor {self.trace[end.name].part + 1} of the result, has no law and was not judged"
                 )
         if verdict == "broken" and len(guilty) == 1 and (unknown := unknown_before(self.trace, law, guilty[0])):
             first = by_name[guilty[0]]
-            if first.local is None or first.local_max is None or first.local_max <= first.tolerance:
-                listed = ", ".join(unknown[:4]) + (", ..." if len(unknown) > 4 else "")
+            if first.local is None or first.local_max is None or first.local_max <= first.local_tolerance:
                 notes.append(
-                    f"{guilty[0]} is where the fault first shows; it may be made in {listed}, whose fields are not "
-                    "known: declare them"
+                    f"the fault first shows in {guilty[0]}; it may be made in {sentences.listed(unknown)}, whose field "
+                    "types are not known: declare them"
                 )
                 guilty = []
-        if verdict == "holds" and last.variation is not None and last.variation <= self.rounding[last.name]:
-            notes.append("the output is the same for another input but for rounding, so the law holds for nothing")
+        for end in judged if verdict == "holds" else ():
+            if end.variation is not None and end.variation <= self.rounding[end.name]:
+                notes.append(sentences.same_answer(end.name, len(ends) > 1))
         if self.coarse is not None:
             word = str(self.coarse).removeprefix("torch.")
             notes.append(f"the network makes {word} numbers in its forward: its laws are tested to that precision only")
-        if verdict == "no law" and any(row.cumulative is not None for row in rows):
-            notes.append("the output has no law under this group: no action, or places that left the image count in it")
-        elif verdict == "no law" and not self.elements:
+        if verdict == "no law":
+            labels, exact = [label for label, _ in self.elements], any(exact for _, exact in self.elements)
             places = inference_of(self.cases[0].inputs).size_words(self.cases[0].inputs)
-            notes.append(f"an input{places} has no element of this group but the identity: take a larger one")
-        elif verdict == "no law" and any(exact for _, exact in self.elements):
-            notes.append("every place of so small an input sees what lies beyond its ends: take a larger one")
-        elif verdict == "no law":
-            notes.append("no exact element of this group has an action here, so there is a curve but no verdict")
+            notes.append(sentences.no_law(last, self.figures[last.name].idle, labels, exact, places))
         return verdict, self._calls(guilty, notes), notes
 
     def _calls(self, guilty: Sequence[str], notes: list[str]) -> list[str]:
@@ -356,9 +361,12 @@ class Audit:
         local, cumulative, chance = _summary(f.local), _summary(f.cumulative), _summary(f.chance)
         judged = local or cumulative
         variation = self._variation(layer.name)
-        by_rule = rounding.limit(self.rounding[layer.name], self.of_filters[layer.name], variation)
-        limit = by_rule if tol is None else tol
+        limit, alone = (
+            rounding.limit(self.rounding[layer.name], filters[layer.name], variation) if tol is None else tol
+            for filters in (self.of_filters, self.of_own_filters)
+        )
         floors = torch.cat(f.floor) if f.floor else torch.zeros(1)
+        effect = self.attributed.get(layer.name)
         lossy = floors[floors > 0]
         return LayerReport(
             name=layer.name,
@@ -372,7 +380,8 @@ class Audit:
             cumulative=cumulative.median if cumulative else None,
             cumulative_p95=cumulative.p95 if cumulative else None,
             cumulative_max=cumulative.most if cumulative else None,
-            attributed=self.attributed.get(layer.name),
+            attributed=effect.value if effect else None,
+            attributed_within=effect.within if effect else None,
             floor=max(self.float_floor[layer.name], 0.0 if f.cumulative else float(floors.median())),
             chance=chance.median if chance else None,
             tolerance=limit,
@@ -380,7 +389,8 @@ class Audit:
             mean_abs=float(np.median([float(d.mean_abs.median()) for d in f.distances])) if f.distances else None,
             decibel=float(np.median([float(d.decibel.median()) for d in f.distances])) if f.distances else None,
             kept=float(np.mean(f.kept)) if f.kept else 0.0,
-            verdict="no law" if judged is None else "broken" if judged.most > limit else "holds",
+            local_tolerance=alone,
+            verdict="no law" if judged is None else "broken" if judged.most > (alone if local else limit) else "holds",
             resampled_cumulative=soft.median if (soft := _summary(f.soft_cumulative)) else None,
             resampled_local=soft.median if (soft := _summary(f.soft_local)) else None,
             resampled_floor=float(lossy.median()) if f.soft_cumulative and len(lossy) else None,

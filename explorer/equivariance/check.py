@@ -16,7 +16,7 @@ from explorer.declare.space import space_of
 from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.equivariance import rounding
 from explorer.equivariance.audit import Audit
-from explorer.equivariance.given import Data, given_inputs
+from explorer.equivariance.given import Data, given_inputs, require_options
 from explorer.equivariance.hints import NORMS_AND_DROPOUT
 from explorer.equivariance.outcome import Report
 from explorer.network.inputs import Inputs
@@ -64,11 +64,12 @@ def check_equivariance(
         progress: called with (done, total) elements.
 
     Raises:
-        TypeError: the model is no module.
-        ValueError: unknown group, near-constant or non-finite input, a form or shape that is not understood.
+        TypeError: the model is no module, or an option of another type.
+        ValueError: unknown group or option, near-constant or non-finite input, a form or shape that is not understood.
         KeyError: an override names no layer; LayerError: a layer raised, and `.where` names it.
     """
     _require_module(model)
+    require_options(group, x_field, overrides, boundary, dtype, tol, count)
     symmetry = find_symmetry(group)
     given = given_inputs(inputs, symmetry, group, x_field, seed)
     first = given[0]
@@ -90,7 +91,7 @@ def check_equivariance(
     training = [n for n, m in model.named_modules() if m.training and isinstance(m, NORMS_AND_DROPOUT)]
     with evaluating(model), torch.no_grad():
         traced = trace(model, first, overrides=overrides, declared=declared, parts=True)
-        audit = Audit(model, traced, given, seed, kind, rounding.of_filters(stored, traced))
+        audit = Audit(model, traced, given, seed, kind, stored)
         step = _common_step([layer.field.spacing for layer in traced.layers if layer.field])
         situation = Situation(space.inference(first).size(first), step, boundary, np.random.default_rng(seed), count)
         elements = symmetry.elements(group, situation)

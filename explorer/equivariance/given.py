@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from explorer.declare.fields import FieldType
@@ -13,6 +15,7 @@ from explorer.declare.space import Space, domain_word, kinds, space_of, spaces
 from explorer.declare.symmetries import Symmetry
 from explorer.network.inputs import Inputs
 
+BOUNDARIES = ("circular", "zero")
 Data = Tensor | Sequence[int] | Sequence[Tensor] | Inputs | Sequence[Inputs]
 
 
@@ -53,6 +56,32 @@ def given_inputs(data: object, symmetry: Symmetry, group: str, x_field: FieldTyp
         f"the data is a {type(data).__name__} of {of}; give one tensor, a shape, or inputs, of which there may be "
         f"several: {_listed(symmetry)}"
     )
+
+
+def require_options(
+    group: object, x_field: object, overrides: object, boundary: object, dtype: object, tol: object, count: object
+) -> None:
+    """Refuse what `check_equivariance` cannot be asked.
+
+    Raises:
+        TypeError, ValueError: in one sentence.
+    """
+    if not isinstance(group, str):
+        raise TypeError(f"the group is named by a text such as 'D4' or 'permutation', not {group!r}")
+    if x_field is not None and not isinstance(x_field, FieldType):
+        raise TypeError(f"x_field is a FieldType, as equiscope.fields has them, not {x_field!r}")
+    if overrides is not None and not (
+        isinstance(overrides, Mapping) and all(isinstance(v, str) for pair in overrides.items() for v in pair)
+    ):
+        raise TypeError(f"overrides are {{layer: text of a field}}, as {{'conv1': 'grid scalar'}}, not {overrides!r}")
+    if boundary not in BOUNDARIES:
+        raise ValueError(f"the boundary is one of {', '.join(BOUNDARIES)}, not {boundary!r}")
+    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
+        raise TypeError(f"dtype is a real precision, such as torch.float64, or None, not {dtype!r}")
+    if tol is not None and not (isinstance(tol, int | float) and 0 <= tol < math.inf):
+        raise ValueError(f"tol is a number from 0 on, or None, not {tol!r}")
+    if not isinstance(count, int) or count < 1:
+        raise ValueError(f"count is a whole number from 1 on, not {count!r}")
 
 
 def _require(symmetry: Symmetry, group: str, space: Space, taken: str, shape: str = "") -> None:

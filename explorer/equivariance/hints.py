@@ -14,7 +14,7 @@ from explorer.network.layers import Layer, Trace
 NORMS_AND_DROPOUT = (nn.modules.batchnorm._BatchNorm, nn.modules.dropout._DropoutNd)
 
 
-def hints(model: nn.Module, trace: Trace, name: str, training: bool = False, group: str = "D4") -> tuple[str, ...]:
+def hints(model: nn.Module, trace: Trace, name: str, group: str = "D4") -> tuple[str, ...]:
     """Return sentences about what in layer `name` could break the symmetry under `group`."""
     layer = trace[name]
     module = model.get_submodule(layer.module)
@@ -26,16 +26,22 @@ def hints(model: nn.Module, trace: Trace, name: str, training: bool = False, gro
     if isinstance(module, nn.Linear) and layer.inputs and layer.inputs[0] is not None:
         flat = getattr(layer.inputs[0].domain, "flat", None)
         if flat:
-            found.append(f"{name}: a dense layer on {flat[0]}x{flat[1]} flattened places weighs each place differently")
+            found.append(
+                f"{name}: a dense layer has a weight of its own for each of {flat[0]}x{flat[1]} flattened places"
+            )
     if layer.field is not None and (space := spaces().get(layer.field.domain.space)) is not None:
         found += space.hints(module, layer, name, group)
-    if any(p.ndim >= 3 and n.startswith("pos") for n, p in module.named_parameters(recurse=False)):
-        found.append(f"{name}: an absolute position encoding ties values to places")
-    if training and isinstance(module, NORMS_AND_DROPOUT):
-        found.append(f"{name}: {layer.kind} was in train mode, where it depends on the batch or on chance")
-    if isinstance(module, nn.LayerNorm) and len(module.normalized_shape) > 1 and module.elementwise_affine:
-        found.append(f"{name}: its affine weights differ from place to place")
+    for parameter in (n for n, p in module.named_parameters(recurse=False) if p.ndim >= 3 and n.startswith("pos")):
+        found.append(f"{name}: its parameter {parameter} may encode absolute positions, which ties values to places")
+    if isinstance(module, nn.LayerNorm) and len(module.normalized_shape) > 1 and _differs(module):
+        found.append(f"{name}: its weights or biases differ from place to place")
     return tuple(found)
+
+
+def _differs(module: nn.LayerNorm) -> bool:
+    """Return whether a normalisation scales or shifts the places, all axes but the first, in different ways."""
+    given = [p.detach() for p in (module.weight, module.bias) if p is not None]
+    return any(bool((p.flatten(1) != p.flatten(1)[:, :1]).any()) for p in given)
 
 
 def _stride(module: nn.Module, layer: Layer, shifts: bool) -> list[str]:
@@ -93,8 +99,8 @@ def _filters(module: nn.Module, layer: Layer, mirrors: bool) -> list[str]:
         return []
     under = "quarter turns and mirrors" if mirrors else "quarter turns"
     return [
-        f"{layer.name}: its filters change under {under} (relative asymmetry {asymmetry:.2g}), while its field type "
-        "promises that they do not"
+        f"{layer.name}: its filters are not symmetric under {under} (relative asymmetry {asymmetry:.2g}); between "
+        "scalar fields they have to be"
     ]
 
 

@@ -21,6 +21,9 @@ class LayerReport:
     """One layer over all samples and exact elements (`resampled_*`: over the elements that are not exact).
 
     Medians and 95th percentiles are relative errors; None where the layer's field has no action or no exact element.
+    `tolerance` is that of the cumulative error, which filters of earlier layers may excuse too, `local_tolerance` that
+    of the local error.
+    `attributed` is exact, or lies in the interval `attributed_within` with 95 % confidence.
     `variation` is the relative distance of the values on unrelated inputs: small where a constant outweighs them.
     """
 
@@ -48,6 +51,8 @@ class LayerReport:
     resampled_local: float | None = None
     resampled_floor: float | None = None
     variation: float | None = None
+    attributed_within: tuple[float, float] | None = None
+    local_tolerance: float = math.inf
     lie: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
     @property
@@ -91,6 +96,10 @@ class Report:
     def holds(self) -> bool:
         return self.verdict == "holds"
 
+    def __contains__(self, layer: object) -> bool:
+        """Say whether there is a row of that name."""
+        return any(row.name == layer for row in self.layers)
+
     def __getitem__(self, layer: str) -> LayerReport:
         """Return the row of a layer by its name, as `model.named_modules()` has it.
 
@@ -107,7 +116,8 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values; infinities and NaN become None."""
-        rows = [{f.name: _plain(getattr(row, f.name)) for f in fields(row)} for row in self.layers]
+        names = [*(f.name for f in fields(LayerReport)), "share"]
+        rows = [{name: _plain(getattr(row, name)) for name in names} for row in self.layers]
         top = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "layers"}
         return {**{k: top[k] for k in ("model", "group", "verdict", "guilty")}, "layers": rows, **top}
 
@@ -127,11 +137,18 @@ class Report:
                 if curve
                 else (r.local, r.cumulative, r.attributed, r.floor, r.chance, r.share)
             )
+            texts = [_figure(v) for v in figures]
+            if not curve and r.attributed is not None and r.attributed_within is not None:
+                texts[2] = f"{f'~{r.attributed:.0e}':>8}"
             mark = "?" if r.guessed else ""
             lines.append(
-                f"{r.name:<{width}}  {r.field + mark:<{wide}}  " + "  ".join(_figure(v) for v in figures)
+                f"{r.name:<{width}}  {r.field + mark:<{wide}}  " + "  ".join(texts)
                 + f"  {r.verdict}{' (resampled)' if curve and r.resampled_floor else ''}"
             )  # fmt: skip
+        if any(r.attributed and r.attributed_within for r in self.layers):
+            lines.append(
+                "~: an estimate of the effect on the output; with 95 % confidence the exact one is 0.67 to 1.9 times it"
+            )
         guilty = f"; the fault is made in {', '.join(self.guilty)}" if self.guilty else ""
         lines += [f"verdict: {self.verdict}{guilty}", *(f"hint: {h}" for h in self.hints)]
         lines += [f"note: {w}" for w in self.warnings]

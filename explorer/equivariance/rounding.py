@@ -40,14 +40,16 @@ def stored(model: nn.Module) -> dict[str, float]:
     }
 
 
-def of_filters(made: Mapping[str, float], trace: Trace) -> dict[str, float]:
+def of_filters(made: Mapping[str, float], trace: Trace, alone: bool = False) -> dict[str, float]:
     """Return per layer the relative error that stored filters excuse: its own, and those of layers before it.
 
     Args:
         made: what `stored` says of the network before any conversion.
+        alone: count its own filters only, as for a layer that is fed without the layers before it.
     """
     found, coarsest = {}, 0.0
     for layer in trace.layers:
+        coarsest = 0.0 if alone else coarsest
         for name, eps in made.items():
             owner = name.rpartition(".")[0]
             # a parameter that a container or the network itself holds acts somewhere among its layers
@@ -72,16 +74,19 @@ def limit(of_run: float, of_filters: float, variation: float | None) -> float:
     return min(max(of_run, of_filters), most)
 
 
-def dealt(inputs: Inputs, seed: int) -> Inputs | None:
-    """Return inputs whose numbers are dealt out anew, None where they are no numbers.
+def drawn_anew(inputs: Inputs, seed: int) -> Inputs | None:
+    """Return inputs whose numbers are drawn anew from those that are there, None where they are no numbers.
 
     Other samples may lie on the orbit of these: there nothing invariant changes.
     """
     x = inputs.x
     if not x.is_floating_point():
         return None
-    order = torch.randperm(x.numel(), generator=torch.Generator().manual_seed(seed)).to(x.device)
-    return inputs.with_x(x.flatten()[order].view_as(x))
+    generator = torch.Generator().manual_seed(seed)
+    # any of the numbers at any place, so that their sum changes, each changed, so that equal ones differ too
+    drawn = x.flatten()[torch.randint(max(x.numel(), 1), (x.numel(),), generator=generator).to(x.device)]
+    drawn = drawn * (0.5 + torch.rand(x.numel(), generator=generator)).to(x)
+    return inputs.with_x(drawn.view_as(x))
 
 
 def variation(trace: Trace, values: Mapping[str, Tensor], others: Mapping[str, Tensor]) -> dict[str, float]:

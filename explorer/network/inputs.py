@@ -39,6 +39,19 @@ class Inputs:
     aside: int = 0
     remake: Callable[[Inputs, Tensor, Tensor, Tensor | None], Inputs] | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what would fail far from here.
+
+        Raises:
+            TypeError, ValueError: in one sentence.
+        """
+        if not isinstance(self.values, tuple) or not all(isinstance(v, Tensor) for v in self.values):
+            raise TypeError("the values of Inputs are a tuple of tensors, (x,) for one")
+        if not isinstance(self.fields, tuple) or not all(isinstance(f, FieldType) for f in self.fields):
+            raise TypeError("the fields of Inputs are a tuple of FieldType, as equiscope.fields has them")
+        if len(self.values) != len(self.fields) or not self.values:
+            raise ValueError(f"Inputs have a field for each value: {len(self.values)} and {len(self.fields)} are given")
+
     @property
     def x(self) -> Tensor:
         return self.values[0]

@@ -19,6 +19,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, partial
 from pathlib import Path
+from pickle import UnpicklingError
 from types import ModuleType
 from typing import Any
 
@@ -243,9 +244,14 @@ def load_weights(model: nn.Module, path: Path, strict: bool = True) -> tuple[str
     missing = [k for k in own if k not in tensors]
     if strict and (misfits or missing):
         first = (misfits or missing)[0]
-        what = "does not fit" if misfits else "is missing"
-        counts = f"{len(misfits)} misfit(s), {len(missing)} missing"
-        raise ModelError(str(path), f"{path.name}: the tensor {first!r} {what} this network ({counts})")
+        if not misfits:
+            what = "is missing"
+        elif first in own:
+            what = f"has the shape {tuple(tensors[first].shape)}, and in this network {tuple(own[first].shape)}"
+        else:
+            what = "is none of this network"
+        counts = f"{len(misfits)} do not fit and {len(missing)} are missing"
+        raise ModelError(str(path), f"{path.name}: the tensor {first!r} {what}; of {len(own)} tensors {counts}")
     fitting = {k: v for k, v in tensors.items() if k not in misfits}
     model.load_state_dict(fitting, strict=False)
     fresh = [k for k in own if k not in fitting]
@@ -268,6 +274,9 @@ def read_weights(path: Path) -> dict[str, Tensor]:
             tensors = load_file(path)
         else:
             tensors = torch.load(path, map_location="cpu", weights_only=True)
+    except UnpicklingError as error:
+        reason = "it is damaged or holds more than tensors; save model.state_dict()"
+        raise ModelError(str(path), f"{path.name} is no readable weights file: {reason}") from error
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ModelError(str(path), f"{path.name} is no readable weights file: {reason[:200]}") from error

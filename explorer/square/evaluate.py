@@ -16,7 +16,7 @@ from explorer.declare.elements import Element, NoAction, chain_element
 from explorer.declare.fields import FieldType, Regular
 from explorer.declare.space import space_of
 from explorer.equivariance import measure
-from explorer.equivariance.attribution import attributed
+from explorer.equivariance.attribution import PROBES, Effect, attributed
 from explorer.equivariance.hints import hints
 from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError
@@ -25,7 +25,7 @@ from explorer.network.running import evaluating
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
 from explorer.square.frame import Array, LayerInfo, Measure, Square
-from explorer.square.judging import judged, limits
+from explorer.square.judging import judged, limit
 from explorer.square.kept import Kept, kept
 from explorer.square.prepare import Prepared, reseed
 from explorer.square.remembered import Remembered
@@ -78,9 +78,16 @@ def measured(
     relative, here, chance = figures["relative"], figures.get("alone"), figures.get("other", math.nan)
     if not math.isfinite(relative):
         raise LayerError(layer.name, f"layer {layer.name} of {p.card.name} gave NaN or infinity on the moved data")
-    judged = here if here is not None else relative
-    tolerance = limits(p, layer, element.group, max(judged, relative)) if exact else 0.0
-    verdict = "no law" if not exact else "unmoved" if element.identity else "broken" if judged > tolerance else "holds"
+    group = element.group
+    tolerance = limit(p, layer, group, relative) if exact else 0.0
+    if not exact:
+        verdict = "no law"
+    elif element.identity:
+        verdict = "unmoved"
+    elif here is None:
+        verdict = "broken" if relative > tolerance else "holds"
+    else:
+        verdict = "broken" if here > limit(p, layer, group, here, alone=True) else "holds"
     return Measure(
         relative, here, max(floor, figures.get("floor", 0.0)), chance if math.isfinite(chance) else None, exact,
         verdict, where.kept, figures["max_abs"], figures["mean_abs"], figures["decibel"],
@@ -145,19 +152,21 @@ def refine(
     yield dict(measures)
     effects = effects_on_output(p, element.element, [n for n, m in measures.items() if m.verdict == "broken"])
     if effects:
-        yield {n: replace(m, attributed=effects[n]) if n in effects else m for n, m in measures.items()}
+        for name, effect in effects.items():
+            measures[name] = replace(measures[name], attributed=effect.value, attributed_within=effect.within)
+        yield measures
 
 
-def effects_on_output(p: Prepared, element: Element, names: Sequence[str]) -> dict[str, float]:
+def effects_on_output(p: Prepared, element: Element, names: Sequence[str]) -> dict[str, Effect]:
     """Return {layer: relative change of the output that the layer's own error makes}, for those that can be fed.
 
     A network whose backward passes would be felt is left to `check`: it gives none.
     """
-    probes = min(8, int(ATTRIBUTE_SECONDS / max(3 * p.forward_seconds, 1e-6)))
+    passes = int(ATTRIBUTE_SECONDS / max(3 * p.forward_seconds, 1e-6))
     errors: dict[str, Tensor] = {}
     # not in inference mode, whose tensors cannot take part in a backward pass
     with torch.no_grad(), evaluating(p.model), following(p.model):
-        for name in names if probes else ():
+        for name in names if passes else ():
             layer, value = p.trace[name], p.values[name]
             expected = measure.expected_after(element, layer, value)
             alone = measure.local_answer(p.model, p.trace, layer, element, p.fed.get(name, ()))
@@ -168,7 +177,9 @@ def effects_on_output(p: Prepared, element: Element, names: Sequence[str]) -> di
             return {}
         gx = p.inputs.moved(element)
         reseed(p.seed)
-        return attributed(p.model, p.trace, gx, errors, probes, p.seed)
+        # three passes together, and one backward of a backward for each layer
+        exactly = None if passes >= 3 + len(errors) else ()
+        return attributed(p.model, p.trace, gx, errors, exactly, min(PROBES, passes), p.seed)
 
 
 def causes(p: Prepared, element: Element, measures: Mapping[str, Measure]) -> tuple[str, ...]:

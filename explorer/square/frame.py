@@ -55,7 +55,8 @@ class Measure:
     decibel: float | None = None
     channels: Array | None = None
     attributed: float | None = None  # relative change of the output that this layer's own error makes
-    tolerance: float = 0.0  # up to which an exact law holds
+    attributed_within: tuple[float, float] | None = None  # the interval of an estimate, with 95 % confidence
+    tolerance: float = 0.0  # of the cumulative error, up to which an exact law holds
 
     @property
     def seen(self) -> bool:

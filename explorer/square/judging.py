@@ -16,15 +16,16 @@ from explorer.square.kept import kept
 from explorer.square.prepare import Prepared, reseed
 
 
-def limits(p: Prepared, layer: Layer, group: str, error: float) -> float:
+def limit(p: Prepared, layer: Layer, group: str, error: float, alone: bool = False) -> float:
     """Return the relative error up to which the law of an element holds at a layer.
 
     Args:
         group: of the element.
         error: what was measured; what costs further runs of the network is only asked where it can matter.
+        alone: it is that of the layer alone, which filters of earlier layers do not excuse.
     """
     of_run = _of_run(p)[layer.name]
-    of_filters = _of_filters(p)[layer.name] if filters_count(p, group) else 0.0
+    of_filters = _of_filters(p, alone)[layer.name] if filters_count(p, group) else 0.0
     if error > max(of_run, of_filters):
         of_run = max(of_run, _of_casts(p)[layer.name])
     if of_filters <= of_run:
@@ -48,9 +49,9 @@ def _of_run(p: Prepared) -> dict[str, float]:
     return {name: max(eps, 8 * p.float_floor[name]) for name, eps in run.items()}
 
 
-@kept()
-def _of_filters(p: Prepared) -> dict[str, float]:
-    return rounding.of_filters(p.stored, p.trace)
+@kept(most=2)
+def _of_filters(p: Prepared, alone: bool) -> dict[str, float]:
+    return rounding.of_filters(p.stored, p.trace, alone)
 
 
 @kept()
@@ -67,10 +68,10 @@ def _of_casts(p: Prepared) -> dict[str, float]:
 def variation(p: Prepared) -> dict[str, float]:
     """Return per layer the relative distance of its values on unrelated inputs."""
     found = rounding.variation(p.trace, p.values, p.chance)
-    if (dealt := rounding.dealt(p.inputs, p.seed)) is not None:
+    if (drawn := rounding.drawn_anew(p.inputs, p.seed)) is not None:
         reseed(p.seed)
         try:
-            others, _ = capture(p.model, dealt, [layer.name for layer in p.trace.layers], clone=p.trace.clones)
+            others, _ = capture(p.model, drawn, [layer.name for layer in p.trace.layers], clone=p.trace.clones)
         except LayerError:
             return found  # such inputs are none to this network
         for name, apart in rounding.variation(p.trace, p.values, others).items():
@@ -101,7 +102,8 @@ def judged(p: Prepared, square: Square, measures: Mapping[str, Measure]) -> Squa
     guesses = {row.name for row in rows if row.guessed}
     ends = [measures.get(name) for name in p.trace.outputs]
     verdict = "broken"
-    if not any(end is not None and end.seen for end in ends) and guesses.issuperset(guilty):
+    seen = any(end is not None and (end.seen or end.verdict == "broken") for end in ends)
+    if not seen and guesses.issuperset(guilty):
         guilty = []
         exact = [m for m in measures.values() if m.exact]
         if exact and all(m.verdict == "unmoved" for m in exact):

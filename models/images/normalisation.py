@@ -26,6 +26,7 @@ from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
 from explorer.spaces.grid.form import InputSpec
 from models.layers.global_pooling import GlobalMean
+from models.layers.seeded import seeded
 from models.training import digits as training
 from models.training.shifted_digits import SIZE, Resized, shifted_error
 
@@ -130,9 +131,7 @@ class NormalisedCNN(nn.Module):
 
 def build(norm: float = 0) -> NormalisedCNN:
     """Build the network with one kind of normalisation."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return NormalisedCNN(NORMS[int(norm)])
+    return seeded(lambda: NormalisedCNN(NORMS[int(norm)]))
 
 
 class AnyNorm(Resized):

@@ -18,6 +18,7 @@ from torch.nn import functional as F
 from explorer.declare.card import Card
 from explorer.spaces.grid.form import InputSpec
 from models.layers.global_pooling import GlobalMean
+from models.layers.seeded import seeded
 
 CHANNELS = 8
 ODD, EVEN = 29, 32
@@ -81,9 +82,7 @@ def build_padding() -> nn.Module:
 
 
 def _seeded(**fault: Any) -> nn.Module:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return SymmetricCNN(**fault)
+    return seeded(lambda: SymmetricCNN(**fault))
 
 
 def matrix(model: nn.Module) -> dict[str, Any]:

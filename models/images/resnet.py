@@ -14,13 +14,13 @@ paper, with F two convolutions, batch normalisation in between, and sigma after 
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
 from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
 from explorer.spaces.grid.form import InputSpec
+from models.layers.seeded import seeded
 
 KINDS = ("residual", "plain")
 SIZE = 32  # even, so that shifts by whole 2 x 2 patches survive P
@@ -99,9 +99,7 @@ class ResidualODE(nn.Module):
 
 def build_ode(step: float = 0.5, depth: float = 4, kind: float = 0) -> nn.Module:
     """Build the network with fixed random weights, the same ones for every depth and step."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return ResidualODE(int(depth), step, KINDS[int(kind)])
+    return seeded(lambda: ResidualODE(int(depth), step, KINDS[int(kind)]))
 
 
 class Add(nn.Module):
@@ -178,9 +176,7 @@ class ResNet(nn.Module):
 
 def build_resnet18() -> nn.Module:
     """Build ResNet-18 with the initial weights of the paper; they are random, and the same every time."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return ResNet()
+    return seeded(ResNet)
 
 
 CARD = (

@@ -16,6 +16,8 @@ class Tap(nn.Module):
 
     def __init__(self, field: FieldType) -> None:
         super().__init__()
+        if not isinstance(field, FieldType):
+            raise TypeError(f"a tap is given a FieldType, as equiscope.fields has them, not {field!r}")
         self.out_field = field
 
     def forward(self, value: Tensor) -> Tensor:

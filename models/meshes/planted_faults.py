@@ -18,6 +18,7 @@ from explorer.spaces.mesh.fields import Tangent, Vertices
 from explorer.spaces.mesh.form import MeshInput
 from models.layers.gauge.conv import GaugeConv
 from models.layers.gauge.nonlinear import NormGate
+from models.layers.seeded import seeded
 
 CHANNELS, HIDDEN, CLASSES = 6, 8, 4
 ORDERS = (0, 1)
@@ -77,23 +78,17 @@ class MeshClassifier(nn.Module):
 
 def build() -> MeshClassifier:
     """Build the network without a fault."""
-    return _seeded(MeshClassifier)
+    return seeded(MeshClassifier)
 
 
 def build_without_transport() -> MeshClassifier:
     """Build it with a second convolution that does not carry vectors."""
-    return _seeded(lambda: MeshClassifier(convolution=WithoutTransport))
+    return seeded(lambda: MeshClassifier(convolution=WithoutTransport))
 
 
 def build_with_vector_bias() -> MeshClassifier:
     """Build it with a bias on vectors."""
-    return _seeded(lambda: MeshClassifier(shift=VectorShift))
-
-
-def _seeded(make: Callable[[], MeshClassifier]) -> MeshClassifier:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return make()
+    return seeded(lambda: MeshClassifier(shift=VectorShift))
 
 
 def _card(

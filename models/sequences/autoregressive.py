@@ -30,9 +30,10 @@ from explorer.declare.params import Param
 from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
+from models.layers.seeded import round_to_half, seeded
 from models.layers.taps import Tap
 from models.training.digits import Progress, one_thread
-from models.training.sequences import Recipe, halved, judged_by, train
+from models.training.sequences import Recipe, judged_by, train
 
 MOST_LAGS, LAGS = 24, 8
 STEPS = 96
@@ -168,16 +169,12 @@ STARTS = ("fixed point", "zeros")
 
 def build_ar(lags: float = LAGS) -> AR:
     """Build AR(τ)."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return AR(int(lags))
+    return seeded(lambda: AR(int(lags)))
 
 
 def build_latent(start: float = 0) -> LatentAR:
     """Build latent AR with one of STARTS for h_1."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return LatentAR(STARTS[int(start)])
+    return seeded(lambda: LatentAR(STARTS[int(start)]))
 
 
 def drawn(chance: np.random.Generator, count: int) -> tuple[Tensor]:
@@ -209,7 +206,7 @@ def fit(
             network.weight[lags - 1, :lags], network.bias[lags - 1] = best[:-1], best[-1]
             if progress is not None:
                 progress(lags, MOST_LAGS, f"error {float((given @ best - wanted).square().mean().sqrt()):.4f}")
-        halved(network)
+        round_to_half(network)
         (x,) = drawn(judged_by(), COUNT)
         found = {}
         for lags in (1, 2, 4, 8, 16, 24):

@@ -44,6 +44,7 @@ from explorer.declare.fields import INVARIANT, PAIR
 from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
+from models.layers.seeded import seeded
 from models.layers.taps import Tap
 from models.training.digits import Progress
 from models.training.sequences import Recipe, judged_by, right, train
@@ -213,9 +214,7 @@ class PointerNetwork(nn.Module):
 
 def build(channels: int, width: int, looks: int, glimpse: bool, ordered: bool) -> PointerNetwork:
     """Build a pointer network."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return PointerNetwork(channels, width, looks, glimpse, ordered)
+    return seeded(lambda: PointerNetwork(channels, width, looks, glimpse, ordered))
 
 
 def drawn_numbers(chance: np.random.Generator, count: int) -> tuple[Tensor, Tensor]:

@@ -51,6 +51,7 @@ from explorer.declare.fields import INVARIANT, PAIR
 from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
+from models.layers.seeded import seeded
 from models.layers.taps import Tap
 from models.training.digits import Progress
 from models.training.sequences import Recipe, judged_by, right, train
@@ -272,9 +273,7 @@ Network = Seq2Seq | Bahdanau
 
 def build(kind: type[Seq2Seq] | type[Bahdanau], letters: int) -> Network:
     """Build a network that reads and writes that many different letters."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return kind(letters)
+    return seeded(lambda: kind(letters))
 
 
 def drawn_letters(chance: np.random.Generator, count: int) -> tuple[Tensor, Tensor]:

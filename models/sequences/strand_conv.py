@@ -28,6 +28,7 @@ from explorer.declare.fields import FieldType
 from explorer.spaces.sequence.fields import Steps, Strands
 from explorer.spaces.sequence.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
+from models.layers.seeded import seeded
 from models.training.digits import Progress
 from models.training.sequences import Recipe, judged_by, train
 
@@ -99,9 +100,7 @@ class MotifScan(nn.Module):
 
 def build(conv: type[StrandConv] | type[PlainConv]) -> MotifScan:
     """Build the network with or without the constraint."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return MotifScan(conv)
+    return seeded(lambda: MotifScan(conv))
 
 
 def drawn(chance: np.random.Generator, count: int) -> tuple[Tensor, Tensor]:

@@ -30,6 +30,7 @@ from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
 from models.layers.attention.steps import Attention, Residual
+from models.layers.seeded import seeded
 from models.layers.taps import Tap
 from models.training.digits import Progress
 from models.training.sequences import Recipe, judged_by, right, train
@@ -294,9 +295,7 @@ class Transformer(nn.Module):
 
 def build(positions: float = 0, mask: float = 0) -> Transformer:
     """Build the network, with or without position encodings and the decoder's mask; 0 is with."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return Transformer(len(LETTERS), positions=not int(positions), masked=not int(mask))
+    return seeded(lambda: Transformer(len(LETTERS), positions=not int(positions), masked=not int(mask)))
 
 
 def drawn(chance: np.random.Generator, count: int) -> tuple[Tensor, Tensor]:

@@ -22,6 +22,7 @@ from explorer.declare.params import Param
 from explorer.spaces.graph.fields import GRAPH, NODE
 from explorer.spaces.graph.form import GraphInput
 from explorer.spaces.sequence.samples import tasks
+from models.layers.seeded import seeded
 from models.layers.taps import Tap
 from models.training.digits import Progress
 from models.training.sequences import Recipe, judged_by, train
@@ -92,9 +93,7 @@ class SetReader(nn.Module):
 
 def build(looks: float = STEPS) -> SetReader:
     """Build the network with so many looks at the set."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return SetReader(int(looks))
+    return seeded(lambda: SetReader(int(looks)))
 
 
 def figures(x: Tensor) -> Tensor:

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.spaces.grid import digit_images as digits
+from models.layers.seeded import seeded
 
 Progress = Callable[[int, int, str], None]
 SIZE = digits.SIZE
@@ -53,9 +54,7 @@ def train(
     # the caller may be looking at another network without gradients
     with torch.inference_mode(False), torch.enable_grad(), one_thread():
         images, labels = _split("train", subset)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            network = build()
+        network = seeded(build, seed)
         chance = torch.Generator().manual_seed(seed)
         optimizer = torch.optim.AdamW(network.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
         # one rise and one cosine fall, stepped per batch: short trainings end well

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from models.layers.seeded import round_to_half
 from models.training.communities import Task, drawn, found, karate, together
 from models.training.digits import Progress, one_thread
 
@@ -118,9 +119,7 @@ def train(
                 schedule.step()
             if progress is not None:
                 progress(epoch + 1, epochs, f"loss {total / len(tasks):.4f}")
-        with torch.no_grad():
-            for parameter in network.parameters():
-                parameter.copy_(parameter.half())
+        round_to_half(network)
         network.eval()
         return network, evaluate(network, signals, judged)
 

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.spaces.graph.boiling_points import Alkane, alkanes, wiener
+from models.layers.seeded import round_to_half, seeded
 from models.training.digits import Progress, one_thread
 
 CHANNELS, CARBON = 8, 1  # columns of the "atoms" features, and which of them is carbon
@@ -81,9 +82,7 @@ def train(
     epochs = recipe.steps // 100 if epochs is None else epochs
     learned, _ = fold(held)
     with torch.inference_mode(False), torch.enable_grad(), one_thread():
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            network = build()
+        network = seeded(build, seed)
         inputs, target = together(learned, recipe.bonds), boiling(learned)
         mean, scale = target.mean(), target.std()
         target = (target - mean) / scale
@@ -105,8 +104,7 @@ def train(
         with torch.no_grad():
             head.weight.mul_(scale)
             head.bias.mul_(scale).add_(mean)
-            for parameter in network.parameters():
-                parameter.copy_(parameter.half())
+            round_to_half(network)
         network.eval()
         return network, {**errors(network, recipe, held), "baseline_error": baseline(held)}
 

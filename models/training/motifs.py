@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.spaces.graph.samples.planted_motifs import MOTIFS, planted
+from models.layers.seeded import round_to_half, seeded
 from models.training.digits import Progress, one_thread
 
 LABELS = ("no motif", *(f"a {name}" for name in MOTIFS if name != "none"))
@@ -93,9 +94,7 @@ def train(
     """
     epochs = recipe.steps // 100 if epochs is None else epochs
     with torch.inference_mode(False), torch.enable_grad(), one_thread():
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            network = build()
+        network = seeded(build, seed)
         with torch.no_grad():
             for name in recipe.risen:
                 for parameter in network.get_submodule(name).parameters():
@@ -120,9 +119,7 @@ def train(
                     total += loss.item() / 100
                 if progress is not None:
                     progress(epoch + 1, epochs, f"loss {total:.4f}")
-        with torch.no_grad():
-            for parameter in network.parameters():
-                parameter.copy_(parameter.half())
+        round_to_half(network)
         network.eval()
         return network, judge(network, recipe)
 

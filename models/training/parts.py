@@ -16,6 +16,7 @@ from torch.nn import functional as F
 from explorer.spaces.mesh.fit import fit_mesh
 from explorer.spaces.mesh.form import MeshInput
 from explorer.spaces.mesh.samples.surfaces import SAMPLES
+from models.layers.seeded import round_to_half, seeded
 from models.training.digits import Progress, one_thread
 
 PARTS = ("head", "torso", "upper arm", "lower arm", "hand", "upper leg", "lower leg", "foot")
@@ -82,9 +83,7 @@ def train_parts(
     """
     epochs = EPOCHS if epochs is None else epochs
     with torch.inference_mode(False), torch.enable_grad(), one_thread():
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            network = build()
+        network = seeded(build, seed)
         learned = bodies(LEARNED, wanted)
         optimizer = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=1e-2)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=max(1, epochs))
@@ -101,9 +100,7 @@ def train_parts(
             schedule.step()
             if progress is not None:
                 progress(epoch + 1, epochs, f"loss {total:.4f}")
-        with torch.no_grad():
-            for parameter in network.parameters():
-                parameter.copy_(parameter.half())
+        round_to_half(network)
         network.eval()
         return network, judged(network, wanted)
 

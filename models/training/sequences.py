@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from models.layers.seeded import round_to_half
 from models.training.digits import Progress, one_thread
 
 EPOCH = 100  # steps
@@ -81,17 +82,10 @@ def train(
                 total += value.item()
             if progress is not None:
                 progress(epoch + 1, epochs, f"loss {total / EPOCH:.4f}")
-        halved(network)
+        round_to_half(network)
         network.eval()
         with torch.no_grad():
             return network, dict(judge(network))
-
-
-def halved(network: nn.Module) -> None:
-    """Round the parameters to what half precision holds."""
-    with torch.no_grad():
-        for parameter in network.parameters():
-            parameter.copy_(parameter.half())
 
 
 def judged_by() -> np.random.Generator:

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.spaces.graph.samples.solids import cylinder_points
+from models.layers.seeded import round_to_half, seeded
 from models.training.digits import Progress, one_thread
 
 SHAPES = ("sphere", "torus", "chair", "cylinder")
@@ -120,9 +121,7 @@ def train(
     """
     epochs = recipe.steps // 100 if epochs is None else epochs
     with torch.inference_mode(False), torch.enable_grad(), one_thread():
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            network = build()
+        network = seeded(build, seed)
         chance = np.random.default_rng([seed, 1])
         optimizer = torch.optim.AdamW(network.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=max(1, 100 * epochs))
@@ -140,9 +139,7 @@ def train(
                 total += loss.item() / 100
             if progress is not None:
                 progress(epoch + 1, epochs, f"loss {total:.4f}")
-        with torch.no_grad():
-            for parameter in network.parameters():
-                parameter.copy_(parameter.half())
+        round_to_half(network)
         network.eval()
         return network, {"accuracy": accuracy(network)}
 

@@ -122,6 +122,8 @@ def test_makers_refuse_in_one_sentence(make: Any, message: str) -> None:
         ),
         (equiscope.sequence(torch.rand(9, 2)), "D4", r"the input is a sequence .* equiscope.image\(x\)"),
         ([torch.rand(1, 1, 8, 8)] * 2, "D4", "a list of tensors is taken for a graph"),
+        (torch.arange(64).reshape(1, 1, 8, 8), "C4", r"holds int64 values, .* x.float\(\) / 255"),
+        ((torch.rand(2, 3), torch.tensor([[0, 7], [1, 0]])), "permutation", "the nodes 0 to 7, and x has 2"),
         (np.zeros((1, 1, 8, 8)), "C4", r"a NumPy array; give a tensor: torch.from_numpy\(x\)"),
         ([(torch.rand(3, 2), torch.zeros(2, 2))], "permutation", "a list of tuple; give one tensor"),
         ({"x": 1}, "C4", "the data is of type dict"),
@@ -132,6 +134,52 @@ def test_data_in_another_form_is_told(data: Any, group: str, message: str) -> No
     with pytest.raises(ValueError, match=message) as caught:
         check_equivariance(nn.Conv2d(1, 1, 3), data, group)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: equiscope.image("a.png"), "x of image.* not this str"),
+        (lambda: equiscope.graph([[1.0, 2.0], [3.0]]), "lists of equal lengths, not this list"),
+        (lambda: equiscope.image(torch.rand(8, 8), "regular"), "fields of Inputs are a tuple of FieldType"),
+        (lambda: equiscope.Inputs(torch.rand(3, 2), (NODE,)), "values of Inputs are a tuple of tensors"),
+        (lambda: equiscope.Tap("node scalar"), "a tap is given a FieldType"),
+        (lambda: equiscope.mesh(VERTICES, FACES.double()), "faces are whole numbers"),
+        (lambda: equiscope.Inputs((torch.rand(3, 2),), (NODE, NODE)), "a field for each value: 1 and 2"),
+    ],
+)
+def test_other_types_are_refused_where_they_are_given(make: Any, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message) as caught:
+        make()
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"group": None}, "the group is named by a text .* not None"),
+        ({"x_field": "grid scalar"}, "x_field is a FieldType"),
+        ({"overrides": {"0": NODE}}, "overrides are {layer: text of a field}"),
+        ({"overrides": ["0"]}, "overrides are {layer: text of a field}"),
+        ({"boundary": "mirror"}, "one of circular, zero, not 'mirror'"),
+        ({"dtype": "float32"}, "a real precision, .* not 'float32'"),
+        ({"dtype": torch.int32}, "a real precision"),
+        ({"tol": float("nan")}, "tol is a number from 0 on"),
+        ({"tol": -1.0}, "tol is a number from 0 on"),
+        ({"count": 0}, "count is a whole number from 1 on, not 0"),
+    ],
+)
+def test_options_that_cannot_be_are_told(options: dict[str, Any], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message) as caught:
+        check_equivariance(nn.Conv2d(1, 1, 3), torch.rand(1, 1, 8, 8), **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_report_says_which_layers_it_has() -> None:
+    report = check_equivariance(nn.Sequential(nn.ReLU()), torch.rand(1, 1, 8, 8), "C4")
+    assert "0" in report and "nope" not in report
+    with pytest.raises(KeyError, match="no layer 'nope'; there are '0'"):
+        report["nope"]
 
 
 @pytest.mark.parametrize(("model", "message"), [(nn.ReLU, r"type; ReLU\(\) makes one"), (None, "not of type NoneType")])

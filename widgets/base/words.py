@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from explorer.declare.elements import chain_text
 from explorer.square.frame import Frame, Measure, Square
 
+FLAT = 0.01  # relative distance of unrelated inputs, below which values are nearly constant
+
 
 def figure(value: float | None) -> str:
     """Return a number in the fewest characters that tell it: "0.213", "2.0e-7", "0", "no law" for None."""
@@ -79,15 +81,23 @@ def read_out(name: str, measure: Measure | None, sep: str = " · ") -> str:
     words.append(f"floor {figure(measure.floor)}")
     if measure.chance is not None:
         words.append(f"chance {figure(measure.chance)}")
+        if measure.cumulative and 0 < measure.chance < FLAT:  # a large constant makes every relative error small
+            words.append(f"{figure(measure.cumulative / measure.chance)} times what another input changes")
     if measure.decibel is not None:
         words.append(f"{figure(measure.decibel)} dB")
     if measure.attributed is not None:
-        words.append(f"its effect on the output {figure(measure.attributed)}")
+        words.append(f"its effect on the output {_estimate(measure.attributed, measure.attributed_within)}")
     if measure.kept < 1:
         words.append(f"{measure.kept:.0%} of places compared")
     verdict = "holds, the error comes from earlier layers" if inherited(measure) else measure.verdict
     words.append("guilty" if guilty(measure) else verdict)
     return sep.join(words)
+
+
+def _estimate(value: float, within: tuple[float, float] | None) -> str:
+    if within is None:
+        return figure(value)
+    return f"between {' and '.join(f'{w:.1e}' if w < 1e-3 else f'{w:.2g}' for w in within)} (estimated)"
 
 
 def subject(frame: Frame) -> str:

@@ -75,7 +75,7 @@ class Panes(QTabWidget):
 
     @property
     def specs(self) -> list[ViewSpec]:
-        """What all views say of themselves."""
+        """Descriptions of all views, in their order."""
         return [seat.spec for seat in self.seats]
 
     @property

@@ -28,6 +28,10 @@ def graph_inputs(values: Sequence[Tensor]) -> Inputs:
     nodes = len(values[0])
     index = next((v for v in values[1:] if _is_index(v)), None)
     edges = -1 if index is None else index.shape[1]
+    if index is not None and edges and not 0 <= int(index.min()) <= int(index.max()) < nodes:
+        raise ValueError(
+            f"edge_index names the nodes {int(index.min())} to {int(index.max())}, and x has {nodes}, from 0"
+        )
     fields, names = [NODE_INPUT], ["x"]
     for k, v in enumerate(values[1:], 1):
         if v is index:

@@ -365,7 +365,7 @@ def known(
     return torch.from_numpy(inside).to(device=like.device, dtype=like.dtype)
 
 
-class Orbit:
+class StackedElements:
     """Many elements at once on one grid size: one stacked sparse matrix, built once, used by every layer."""
 
     def __init__(self, matrices: Sequence[Matrix], size: tuple[int, int], device: str, dtype: torch.dtype) -> None:

@@ -33,6 +33,9 @@ def stimulus(inputs: Tensor | Sequence[int], seed: int) -> Tensor:
         raise ValueError(f"the shape must be (batch, channel, height, width), all positive, got {tuple(inputs)}")
     if x.ndim != 4 or x.numel() == 0:
         raise ValueError(f"the input must be (batch, channel, height, width), not empty, got shape {tuple(x.shape)}")
+    if not x.is_floating_point():
+        kind = str(x.dtype).removeprefix("torch.")
+        raise ValueError(f"the input holds {kind} values, and images are real; x.float() / 255 makes one of bytes")
     if not torch.isfinite(x).all():
         raise ValueError("the input holds NaN or infinite values; nothing can be measured on it")
     flat = x.double().flatten(2)

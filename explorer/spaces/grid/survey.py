@@ -22,7 +22,7 @@ from explorer.equivariance import measure
 from explorer.network.layers import Layer
 from explorer.spaces.grid.affine import Affine, fibre_matrix
 from explorer.spaces.grid.fields import Grid
-from explorer.spaces.grid.resampling import Orbit, by_place, real, resampling_by_place
+from explorer.spaces.grid.resampling import StackedElements, by_place, real, resampling_by_place
 from explorer.square.kept import kept
 from explorer.square.prepare import Prepared
 from explorer.square.sweep import Figures, in_a_batch, norms_of
@@ -212,5 +212,5 @@ class _Actions:
 
 
 @lru_cache(maxsize=8)  # of one network's grid sizes; each holds 16 entries for every place of every element
-def _orbit(elements: tuple[Affine, ...], size: tuple[int, int], device: str, dtype: torch.dtype) -> Orbit:
-    return Orbit([e.matrix for e in elements], size, device, dtype)
+def _orbit(elements: tuple[Affine, ...], size: tuple[int, int], device: str, dtype: torch.dtype) -> StackedElements:
+    return StackedElements([e.matrix for e in elements], size, device, dtype)

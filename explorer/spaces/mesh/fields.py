@@ -104,7 +104,7 @@ class Metric(Representation):
 
 
 @dataclass(frozen=True, slots=True)
-class Frame(Representation):
+class TangentFrame(Representation):
     """The two axes of the tangent plane in space, (vertices, 2, 3)."""
 
     size = 6
@@ -124,6 +124,6 @@ EDGE_DIRECTION = FieldType(Edges(), Direction())  # (edges,)
 EDGE_TRANSPORTER = FieldType(Edges(), Transporter())  # (edges,)
 EDGE_METRIC = FieldType(Edges(), Metric())  # (edges,)
 VERTEX_METRIC = FieldType(Vertices(), Metric())  # (vertices,)
-VERTEX_FRAME = FieldType(Vertices(), Frame())  # (vertices, 2, 3)
+VERTEX_FRAME = FieldType(Vertices(), TangentFrame())  # (vertices, 2, 3)
 PATCH_CORNER = FieldType(Vertices(), Patch("corner"))  # (vertices, radii, directions, 3)
 PATCH_WEIGHT = FieldType(Vertices(), Patch("weight"))

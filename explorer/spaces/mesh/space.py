@@ -12,10 +12,10 @@ from explorer.spaces.mesh.fields import (
     Ambient,
     Direction,
     Faces,
-    Frame,
     Metric,
     Patch,
     Tangent,
+    TangentFrame,
     Transporter,
     Vertices,
 )
@@ -59,7 +59,7 @@ class MeshSpace(Space):
         "direction": Written(lambda _: Direction(), ("edge",)),
         "transporter": Written(lambda _: Transporter(), ("edge",)),
         "metric": Written(lambda _: Metric(), ("vertex", "edge")),
-        "frame": Written(lambda _: Frame(), ("vertex",)),
+        "frame": Written(lambda _: TangentFrame(), ("vertex",)),
         "patch corner": Written(lambda _: Patch("corner"), ("vertex",)),
         "patch weight": Written(lambda _: Patch("weight"), ("vertex",)),
     }

@@ -10,9 +10,9 @@ def memory(module: nn.Module, name: str) -> list[str]:
     if isinstance(module, nn.RNNBase):
         both = "; and it reads backwards as well, from an end that a delay cuts off" if module.bidirectional else ""
         return [
-            f"{name}: starts from the zero state, which the zeros of a delay move; from the state that they leave "
-            f"alone, h = R(0, h), the law would hold{both}"
+            f"{name}: a state that starts at zero is moved by the zeros of a delay; start at one that they leave as it "
+            f"is, h = R(0, h){both}"
         ]
     if isinstance(module, nn.MultiheadAttention | nn.TransformerEncoderLayer):
-        return [f"{name}: attention hears the zeros of a delay as well, and what comes later where nothing masks it"]
+        return [f"{name}: attention hears the zeros of a delay as well, unless a mask leaves them out"]
     return []

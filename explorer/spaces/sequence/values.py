@@ -20,7 +20,8 @@ class Settling:
     Attributes:
         layers: the names under which the state is a layer.
         orbit: h_0 = 0, h_1, ..., (k + 1, units).
-        contraction: by what factor the distance of two orbits shrinks in an iteration; 1 or more: it does not.
+        contraction: by what factor small distances to the fixed point shrink in an iteration; 1 or more: they do not,
+            or there is another fixed point.
         converged: whether it came to rest, or a fixed point was found from where it had come to.
     """
 

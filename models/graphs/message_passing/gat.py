@@ -27,6 +27,7 @@ from explorer.declare.params import Param
 from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.form import GraphInput
 from models.layers.graph.propagation import Pattern, pattern, product, segment_softmax
+from models.layers.seeded import seeded
 from models.layers.taps import Tap
 from models.training.graphs import RECIPES, measured, train
 
@@ -131,16 +132,12 @@ class GAT(nn.Module):
 
 def build_gat(heads: float = HEADS.index(8)) -> GAT:
     """Build a GAT; `heads` is an index into HEADS."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return GAT(GATLayer, HEADS[int(heads)])
+    return seeded(lambda: GAT(GATLayer, HEADS[int(heads)]))
 
 
 def build_gatv2(heads: float = HEADS.index(8)) -> GAT:
     """Build a GATv2; `heads` is an index into HEADS."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return GAT(GATv2Layer, HEADS[int(heads)])
+    return seeded(lambda: GAT(GATv2Layer, HEADS[int(heads)]))
 
 
 _PARAMS = (Param("heads", "Heads", HEADS.index(8), 0, len(HEADS) - 1, choices=tuple(map(str, HEADS))),)

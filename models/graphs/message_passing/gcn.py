@@ -21,6 +21,7 @@ from explorer.declare.params import Param
 from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.form import GraphInput
 from models.layers.graph.propagation import Operator, operator
+from models.layers.seeded import seeded
 from models.layers.taps import Tap
 from models.training.graphs import RECIPES, measured, train
 
@@ -101,16 +102,12 @@ class SGC(nn.Module):
 
 def build_gcn(depth: float = 2) -> GCN:
     """Build a GCN of `depth` layers."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return GCN(int(depth))
+    return seeded(lambda: GCN(int(depth)))
 
 
 def build_sgc(hops: float = 2) -> SGC:
     """Build an SGC that reaches `hops` edges far."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return SGC(int(hops))
+    return seeded(lambda: SGC(int(hops)))
 
 
 CARD = (

@@ -27,6 +27,7 @@ from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.form import GraphInput
 from explorer.work.eigenspaces import by_rule
 from models.layers.graph.propagation import Kept, operator, pattern
+from models.layers.seeded import seeded
 from models.layers.taps import Tap
 from models.training.graphs import RECIPES, measured, train
 
@@ -219,9 +220,7 @@ class FilteredMLP(nn.Module):
 
 def build_polynomial(degree: float = 2, laplacian: float = 0, coefficients: float = 0) -> FilteredMLP:
     """Build a network of two polynomial filters."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return FilteredMLP(int(degree), LAPLACIANS[int(laplacian)], COEFFICIENTS[int(coefficients)])
+    return seeded(lambda: FilteredMLP(int(degree), LAPLACIANS[int(laplacian)], COEFFICIENTS[int(coefficients)]))
 
 
 def build_chebnet(degree: float = 2, lambda_max: float = 2.0) -> Filtered:

@@ -17,6 +17,7 @@ from explorer.declare.fields import INVARIANT
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.form import GraphInput
 from models.layers.graph.propagation import operator, pattern, product
+from models.layers.seeded import seeded
 
 CHANNELS, HIDDEN, CLASSES = 6, 16, 4
 CAP = 2
@@ -100,28 +101,22 @@ class GraphClassifier(nn.Module):
 
 def build() -> GraphClassifier:
     """Build the network without a fault."""
-    return _seeded(GraphClassifier)
+    return seeded(GraphClassifier)
 
 
 def build_numbered() -> GraphClassifier:
     """Build it with a layer that adds a function of the node's number."""
-    return _seeded(lambda: GraphClassifier(numbered=NumberedNodes()))
+    return seeded(lambda: GraphClassifier(numbered=NumberedNodes()))
 
 
 def build_capped() -> GraphClassifier:
     """Build it with a second aggregation of the first edges only."""
-    return _seeded(lambda: GraphClassifier(aggregate2=CappedSum()))
+    return seeded(lambda: GraphClassifier(aggregate2=CappedSum()))
 
 
 def build_weighted() -> GraphClassifier:
     """Build it with a readout that weights the nodes by their numbers."""
-    return _seeded(lambda: GraphClassifier(readout=WeightedReadout()))
-
-
-def _seeded(make: Callable[[], GraphClassifier]) -> GraphClassifier:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return make()
+    return seeded(lambda: GraphClassifier(readout=WeightedReadout()))
 
 
 def _card(

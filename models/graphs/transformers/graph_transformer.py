@@ -26,6 +26,7 @@ from explorer.spaces.graph.form import GraphInput
 from models.layers.attention.steps import Logits, Residual
 from models.layers.attention.within_graphs import SoftmaxWithinGraphs, WeightedSum
 from models.layers.graph.positions import ENCODINGS, WIDTH
+from models.layers.seeded import seeded
 from models.training import graphs as graph_training
 from models.training.digits import Progress
 
@@ -102,9 +103,7 @@ class GraphTransformer(nn.Module):
 
 def build(encoding: float = 0) -> GraphTransformer:
     """Build the network with one of ENCODINGS; the parameters are the same for all of them."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return GraphTransformer(tuple(ENCODINGS)[int(encoding)])
+    return seeded(lambda: GraphTransformer(tuple(ENCODINGS)[int(encoding)]))
 
 
 INPUT = GraphInput(channels=6, signals=("x", "edge_index", "batch"), most=MOST)

@@ -34,6 +34,7 @@ from models.layers.attention.steps import Logits, Residual, split_heads
 from models.layers.attention.within_graphs import same_graph
 from models.layers.graph.aggregation import graphs_in
 from models.layers.graph.structure import as_array, shortest_paths
+from models.layers.seeded import seeded
 from models.layers.taps import Tap
 from models.training.graphs import RECIPES, measured, train
 
@@ -288,9 +289,7 @@ class Graphormer(nn.Module):
 
 def build(depth: float = DEPTH) -> Graphormer:
     """Build the network with fresh parameters."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return Graphormer(depth=int(depth))
+    return seeded(lambda: Graphormer(depth=int(depth)))
 
 
 INPUT = GraphInput(channels=6, signals=("x", "edge_index", "edge_attr", "batch"), edge_channels=1, most=MOST)

@@ -26,6 +26,7 @@ from explorer.spaces.graph.form import GraphInput
 from models.layers.attention.steps import Logits, Residual
 from models.layers.attention.within_graphs import SoftmaxWithinGraphs, WeightedSum
 from models.layers.graph.structure import Array, adjacency, as_array, remembered
+from models.layers.seeded import seeded
 from models.training.graphs import RECIPES, measured, train
 
 HIDDEN = 32
@@ -176,9 +177,7 @@ class SAT(nn.Module):
 
 def build(extractor: float = 0) -> SAT:
     """Build the network with one of EXTRACTORS; the parameters are the same for both."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return SAT(EXTRACTORS[int(extractor)])
+    return seeded(lambda: SAT(EXTRACTORS[int(extractor)]))
 
 
 INPUT = GraphInput(channels=6, signals=("x", "edge_index", "batch"), most=MOST)

@@ -30,6 +30,7 @@ from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.form import GraphInput
 from models.layers.attention.steps import Logits, Residual
 from models.layers.attention.within_graphs import SoftmaxWithinGraphs, WeightedSum, same_graph
+from models.layers.seeded import seeded
 from models.layers.taps import Tap
 
 STEPS = (
@@ -183,9 +184,7 @@ class TransformerToGCN(nn.Module):
 
 def build(step: float = 0) -> TransformerToGCN:
     """Build the network at one of STEPS, always with the same fresh parameters."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return TransformerToGCN(int(step))
+    return seeded(lambda: TransformerToGCN(int(step)))
 
 
 CARD = Card(

@@ -1,4 +1,4 @@
-"""The state that a row of zeros does not change: found by iteration, with the contraction factor measured.
+"""The state that a row of zeros does not change: found by iteration, with the factor that it contracts by.
 
 Bronstein, Bruna, Cohen, Veličković, "Geometric Deep Learning", 2021, section 5.7, eq. (41) and (42): with h* = R(0, h*)
 before the first step, padding does nothing, and a recurrent network commutes with shifts.
@@ -26,8 +26,9 @@ class FixedPoint:
     Attributes:
         state: h*, (1, units), or (c*, h*) of an LSTM.
         iterations: how many were made.
-        contraction: by what factor the distance to another orbit shrank in an iteration, at the end; 1 or more: this is
-            no contraction, and zeros on the left move the state wherever it starts.
+        contraction: the spectral radius of the Jacobian of R(0, .) at h*: in the long run small distances shrink by it.
+            Without an h* the factor by which two orbits approached at the end. 1 or more: this is no
+            contraction, or it has another fixed point, and zeros on the left can move the state.
         converged: whether R(0, h*) is h* to rounding.
         orbit: every h_k of the iteration, (iterations + 1, units), without c of an LSTM.
     """
@@ -65,7 +66,7 @@ class Cell(Protocol):
 @torch.inference_mode(False)  # the state serves in training too
 @torch.no_grad()
 def fixed_point(cell: Cell, limit: int = PATIENCE) -> FixedPoint:
-    """Find h* = R(0, h*) by iteration from 0, and measure how fast two orbits come together.
+    """Find h* = R(0, h*) by iteration from 0, and how fast states come together there.
 
     Where orbits come together, or the one from 0 comes to rest, but too slowly for `limit` iterations (a forgetting
     time of hundreds of steps), Newton's method finishes. Banach's theorem: a contraction has exactly one fixed point
@@ -100,6 +101,10 @@ def fixed_point(cell: Cell, limit: int = PATIENCE) -> FixedPoint:
     # a network that remembers for good has several fixed points: its orbits stay apart, and yet each may come to rest
     if not done and (contraction < 1.0 or moves[-1] < 0.5 * moves[len(moves) // 2]):
         here, done = _newton(update, here)
+    if done:
+        contraction = _radius(update, here)
+        if not _unique(update, here, orbits[1:], contraction):
+            contraction = max(contraction, 1.0)
     state = tuple(s.clone() for s in here.chunk(cell.states, 1))
     return FixedPoint(state, iterations, contraction, done, torch.stack(path)[:, -cell.units :].clone())
 
@@ -111,6 +116,24 @@ def _shrinkage(apart: Sequence[float], tiny: float) -> float:
     if last <= middle:
         return apart[1] / apart[0] if len(apart) > 1 else 1.0
     return float((apart[last] / apart[middle]) ** (1 / (last - middle)))
+
+
+def _radius(update: Callable[[Tensor], Tensor], h: Tensor) -> float:
+    """Return the spectral radius of the Jacobian at h; all of its rows in one backward pass."""
+    with torch.enable_grad():
+        copies = h.detach().expand(h.shape[1], -1).clone().requires_grad_(True)
+        (jacobian,) = torch.autograd.grad((update(copies) + 0 * copies).diagonal().sum(), copies)
+    return float(torch.linalg.eigvals(jacobian.double()).abs().max())
+
+
+def _unique(update: Callable[[Tensor], Tensor], here: Tensor, orbit: Tensor, radius: float) -> bool:
+    """Return whether the other orbit leads to this fixed point too, as far as is known."""
+    there, rests = _newton(update, orbit)
+    if not rests:
+        return True
+    tiny, size = torch.finfo(here.dtype).eps, max(1.0, float(here.norm()))
+    # where distances shrink slowly, rounding moves a fixed point by 1 / (1 - radius) as much
+    return float((there - here).norm()) <= 64 * tiny * size / max(abs(1.0 - radius), tiny)
 
 
 def _newton(update: Callable[[Tensor], Tensor], h: Tensor) -> tuple[Tensor, bool]:

@@ -20,10 +20,10 @@ from explorer.spaces.mesh.fields import (
     EDGE_TRANSPORTER,
     FACES,
     Ambient,
-    Frame,
     Metric,
     Patch,
     Tangent,
+    TangentFrame,
     Vertices,
 )
 from explorer.spaces.sequence.fields import STEP, STEP_INPUT, Steps, Strands
@@ -39,7 +39,7 @@ spacings = st.one_of(
 flats = st.one_of(st.none(), st.tuples(st.integers(1, 4096), st.integers(1, 4096)))
 tangents = st.builds(lambda orders: Tangent(tuple(orders)), st.lists(st.integers(0, 12), min_size=1, max_size=5))
 ON_VERTICES = st.sampled_from(
-    [Ambient("position"), Ambient("vector"), Patch("corner"), Patch("weight"), Frame(), Metric()]
+    [Ambient("position"), Ambient("vector"), Patch("corner"), Patch("weight"), TangentFrame(), Metric()]
 )
 unbatched = st.sampled_from([Nodes(), Edges(), Pairs(), Graphs(), Steps()])
 field_types = st.one_of(
@@ -158,7 +158,7 @@ def test_a_field_is_a_value(field: FieldType) -> None:
             assert field.rep.size == 2 * len(orders) - orders.count(0)
         case Strands():
             assert field.rep.size == 2
-        case Ambient() | Frame():
+        case Ambient() | TangentFrame():
             assert field.rep.size in (3, 6)
         case _:
             assert field.rep.size == 1

@@ -100,7 +100,7 @@ def test_the_network_and_the_input_are_left_as_they_were(fails: bool) -> None:
         report = check_equivariance(net, x, "D4")
         assert report.verdict == "holds"
         # measured in eval mode, and that is said
-        assert report.warnings == ("2 was in train mode; it was measured in eval mode",)
+        assert report.warnings == ("2, 3 were in train mode; they were measured in eval mode",)
     after = untouched(net)
     assert torch.equal(x, given) and torch.equal(before.pop("random"), after.pop("random"))
     assert all(torch.equal(v, after["values"][k]) for k, v in before.pop("values").items())

@@ -210,7 +210,7 @@ def test_attribution_is_left_out_where_it_would_be_felt(monkeypatch: pytest.Monk
 
 def test_broken_layers_come_with_hints() -> None:
     found, _ = square(prepared(symmetric_net(fault=True)), turned("rotate:90", layer="2"), seconds=1.0)
-    assert len(found.hints) == 1 and "2: its filters change" in found.hints[0]
+    assert len(found.hints) == 1 and "2: its filters are not symmetric" in found.hints[0]
 
 
 def test_rounding_of_float32_weights_is_no_fault_in_double_precision() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -187,7 +188,15 @@ def _settled(one: Settling) -> str:
     """Say how far the iteration went and how fast two of them come together."""
     law = "contraction" if one.contraction < UNMOVED else "no contraction"
     end = f"{len(one.orbit) - 1} iterations" if one.converged else "no fixed point found"
-    return f" ({law}: × {figure(one.contraction)} a step, {end})"
+    return f" ({law}: × {_factor(one.contraction)} a step, {end})"
+
+
+def _factor(value: float) -> str:
+    """Return a factor with two digits of what it lacks of 1, where that is little."""
+    short = 1.0 - value
+    if not 1e-9 < short < 0.01:
+        return figure(value)
+    return f"{value:.{1 - math.floor(math.log10(short))}f}"
 
 
 def _values(square: Square, part: TimePart, name: str) -> tuple[NDArray[Any], NDArray[Any] | None]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from explorer.declare.elements import Element, NoAction
 from explorer.declare.fields import FieldType, Regular
 from explorer.spaces.graph.fields import Edges
-from explorer.spaces.mesh.fields import Ambient, Direction, Faces, Frame, Metric, Patch, Tangent, Transporter
+from explorer.spaces.mesh.fields import Ambient, Direction, Faces, Metric, Patch, Tangent, TangentFrame, Transporter
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -139,7 +139,7 @@ class SurfaceMap(Element):
             case Ambient(kind=kind):
                 moved = values @ _like(self.linear, values).T
                 return moved + _like(self.shift, values) if kind == "position" else moved
-            case Frame():
+            case TangentFrame():
                 return self._axes(values)
             case Patch():
                 return self._patch(values)

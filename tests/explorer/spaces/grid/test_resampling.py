@@ -101,11 +101,13 @@ def test_small_and_large_grids_are_filtered_alike(size: tuple[int, int], monkeyp
 def test_an_orbit_is_its_elements_one_by_one() -> None:
     matrices = [rotation_matrix(a) for a in (0.0, 20.0, 90.0, 135.0)]
     x = torch.randn(3, 9, 12, dtype=torch.float64)
-    together = grid_action.Orbit([rotation_matrix(a) for a in (0.0, 20.0, 135.0)], (9, 12), "cpu", torch.float64).act(x)
+    together = grid_action.StackedElements(
+        [rotation_matrix(a) for a in (0.0, 20.0, 135.0)], (9, 12), "cpu", torch.float64
+    ).act(x)
     for k, a in enumerate((0.0, 20.0, 135.0)):
         assert torch.allclose(together[k], Affine(_linear(rotation_matrix(a))).act(x[None], grid())[0], atol=1e-12)
     square = torch.randn(3, 8, 8, dtype=torch.float64)
-    exact = grid_action.Orbit(matrices, (8, 8), "cpu", torch.float64).act(square)
+    exact = grid_action.StackedElements(matrices, (8, 8), "cpu", torch.float64).act(square)
     assert torch.equal(exact[0], square) and torch.equal(exact[2], torch.rot90(square, 1, (-2, -1)))
 
 

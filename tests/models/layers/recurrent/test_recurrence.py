@@ -107,7 +107,7 @@ def test_the_fixed_point_is_where_many_zeros_lead(kind: type[Recurrence]) -> Non
 
 
 @each_kind
-def test_the_measured_contraction_is_the_spectral_radius_at_the_fixed_point(kind: type[Recurrence]) -> None:
+def test_the_contraction_is_the_spectral_radius_at_the_fixed_point(kind: type[Recurrence]) -> None:
     layer = made(kind, "zero")
     found = fixed_point(layer)
     given = layer.projected(torch.zeros(1, 1, 2, dtype=torch.float64))[0].detach()
@@ -117,7 +117,38 @@ def test_the_measured_contraction_is_the_spectral_radius_at_the_fixed_point(kind
         return torch.cat(layer.step(given, state)[-layer.states :], 1)[0]
 
     jacobian = torch.autograd.functional.jacobian(update, torch.cat(found.state, 1)[0])
-    assert found.contraction == pytest.approx(float(torch.linalg.eigvals(jacobian).abs().max()), rel=0.1)
+    assert found.contraction == pytest.approx(float(torch.linalg.eigvals(jacobian).abs().max()), rel=1e-9)
+
+
+@pytest.mark.parametrize(("u", "radius"), [
+    ([[0.99989, 0.0], [0.0, 0.5]], 0.99989),  # slower than the iteration has patience for
+    ([[0.9, 5.0], [0.0, 0.8]], 0.9),  # distances grow at first: its norm is 5
+    ([[0.0, -0.8], [0.8, 0.0]], 0.8),  # a turn: both eigenvalues are complex
+    ([[2.0, 0.0], [0.0, 0.5]], 2.0),
+])  # fmt: skip
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_a_linear_update_contracts_by_its_spectral_radius(
+    u: list[list[float]], radius: float, dtype: torch.dtype
+) -> None:
+    layer = SimpleRNN(1, 2, "zero").to(dtype)
+    with torch.no_grad():
+        for p in layer.parameters():
+            p.zero_()  # then h* is 0, where tanh has slope 1
+        layer.weight_hh.copy_(torch.tensor(u, dtype=dtype))
+    assert fixed_point(layer).contraction == pytest.approx(radius, rel=1e3 * torch.finfo(dtype).eps)
+
+
+def test_an_update_with_two_fixed_points_is_no_contraction() -> None:
+    layer = SimpleRNN(1, 1, "zero").double()
+    with torch.no_grad():
+        for p in layer.parameters():
+            p.zero_()
+        layer.weight_hh.fill_(3.0)
+        layer.bias_hh.fill_(-1.0)
+    found = fixed_point(layer)
+    assert found.converged and float(found.state[0]) < -0.99 and found.contraction == 1.0
+    # at each of its two resting points it shrinks small distances
+    assert all(3 * (1 - h * h) < 1 for h in (float(found.state[0]), 0.955))
 
 
 def test_an_orthogonal_u_of_size_q_contracts_by_at_most_q() -> None:
@@ -244,7 +275,7 @@ def test_how_a_state_settles_is_sent_to_the_window(kind: type[Recurrence]) -> No
     np.testing.assert_allclose(settling.orbit[-1], found.state[-1][0].numpy(), atol=1e-6)
 
 
-def test_the_measured_contraction_of_an_rnn_is_how_fast_torchs_cell_brings_two_states_together() -> None:
+def test_the_contraction_of_an_rnn_is_how_fast_torchs_cell_brings_two_states_together() -> None:
     cell = nn.RNNCell(1, 8).double()
     layer = SimpleRNN(1, 8, "zero").double()
     layer.load_state_dict(cell.state_dict())
