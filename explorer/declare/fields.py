@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from explorer.declare.groups import FiniteGroup
 
@@ -209,6 +209,12 @@ class Pairs(Domain):
         return places[None]
 
 
+class Acting(Protocol):
+    """Act on fields, as group elements do."""
+
+    def act(self, values: Tensor, field: FieldType) -> Tensor: ...
+
+
 class Representation:
     """The change of the values at one place under an element, beside moving along with their place.
 
@@ -225,6 +231,10 @@ class Representation:
     def axes(self, domain: Domain) -> tuple[str, ...]:
         """Return the names of the axes where they are not those of the domain, else ()."""
         return ()
+
+    def acted(self, element: Acting, values: Tensor, field: FieldType) -> Tensor:
+        """Return rho(g) of values of a field with this representation; raise NoAction where it has none."""
+        return element.act(values, field)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,3 +309,8 @@ class FieldType:
 
 INVARIANT = FieldType(Point())
 PAIR = FieldType(Pairs())  # (..., nodes, nodes)
+
+
+def shortest(value: float) -> str:
+    """Return the shortest text that float() reads as `value`: 2, not 2.0, and all digits of 1/3."""
+    return text if float(text := f"{value:g}") == value else repr(float(value))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from explorer.data.samples import Sample
     from explorer.declare.card import Card, Form
-    from explorer.declare.elements import Step
+    from explorer.declare.elements import Element, Step
     from explorer.network.inputs import Inputs
     from explorer.network.layers import Layer, Trace
     from explorer.network.recognise import Recognised
@@ -140,6 +140,20 @@ class Inference(ABC):
             fields: of the layers.
         """
         return {}
+
+    def wide(self, shape: tuple[int, ...]) -> FieldType | None:
+        """Return the field of a tensor whose channels have several axes, or None where it has no places."""
+        return None
+
+    def exchanges(
+        self, channels: tuple[int, ...], elements: Sequence[Element]
+    ) -> Iterator[tuple[tuple[int, ...], ...]]:
+        """Yield orders of channels that people exchange under these elements: for each of them, which comes where.
+
+        Args:
+            channels: how many there are, along each axis of channels.
+        """
+        return iter(())
 
     def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
         """Return what is known of a tensor that functional code made of one of the shape `seen`, or None."""
@@ -279,6 +293,22 @@ class Space(ABC):
             ValueError: it is wrong, in one sentence.
         """
         raise NotImplementedError
+
+    def named(self, tensors: Mapping[str, Tensor]) -> tuple[tuple[str, ...], Inputs] | None:
+        """Return tensors given by name as inputs, and their names in that order; None where they are not of this space.
+
+        Raises:
+            ValueError: they are, and something is wrong; in one sentence.
+        """
+        return None
+
+    def settled(self, inputs: Inputs, model: nn.Module) -> Inputs:
+        """Return inputs with the fields that only a trial on the network tells; it is left as it was.
+
+        Raises:
+            ValueError: the trial leaves it open, in one sentence that says what to declare.
+        """
+        return inputs
 
     def stimulus(self, inputs: Inputs, seed: int) -> Inputs:
         """Return the inputs that a check is made on.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from explorer.declare.elements import Element
 from explorer.declare.space import inference_of
 from explorer.equivariance import measure, rounding, sentences
 from explorer.equivariance.attribution import Effect, attributed
+from explorer.equivariance.exchanges import exchanged
 from explorer.equivariance.guilt import guilty_layers, unknown_before
 from explorer.equivariance.hints import hints
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
@@ -63,7 +65,7 @@ class _Case:
         found = []
         for name in audit.names:
             one, other = self.values[name].double(), again[name].double()
-            rounding = measure.tolerance(self.inputs.x.dtype, audit.trace[name].rank)
+            rounding = measure.tolerance(self.values[name].dtype, audit.trace[name].rank)
             if one.shape != other.shape or float((one - other).norm()) > rounding * float(one.norm()):
                 found.append(name)
         return found
@@ -241,6 +243,21 @@ class Audit:
                 for key, figure in preset_figures(expected, answer).items():
                     keep = min if key.startswith("eq-") else max
                     self.presets[key] = keep(self.presets.get(key, figure), figure)
+
+    def doubtful(self, tol: float | None) -> bool:
+        """Return whether a layer does not follow the field that it was taken for."""
+        rows = [self._row(layer, tol, {}) for layer in self.trace.layers]
+        return any(row.guessed and row.seen for row in rows)
+
+    def with_exchanges(self, elements: Sequence[tuple[str, Element]]) -> Trace:
+        """Return the trace with the representations that trials under these elements tell."""
+        case = self.cases[0]
+        own = [g.on(case.inputs) for _, g in elements]
+        exact = [g for g in own if case.inputs.exact(g) and g.known(case.inputs.x, case.inputs.field) is None]
+        if not exact or case.random or case.unsteady:
+            return self.trace
+        run = partial(self.run, inputs=True)
+        return exchanged(self.model, self.trace, (case.inputs, case.other), exact, run)
 
     def attribute(self) -> None:
         """Push each layer's worst local error to the output: exactly where it is more than rounding."""

@@ -16,11 +16,13 @@ from explorer.declare.space import space_of
 from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.equivariance import rounding
 from explorer.equivariance.audit import Audit
+from explorer.equivariance.exchanges import Exchange
 from explorer.equivariance.given import Data, given_inputs, require_options
 from explorer.equivariance.hints import NORMS_AND_DROPOUT
 from explorer.equivariance.outcome import Report
+from explorer.network.arguments import require_call
 from explorer.network.inputs import Inputs
-from explorer.network.layers import LayerError
+from explorer.network.layers import LayerError, Trace
 from explorer.network.precision import converted, copied
 from explorer.network.running import evaluating
 from explorer.network.trace import trace
@@ -71,10 +73,12 @@ def check_equivariance(
     _require_module(model)
     require_options(group, x_field, overrides, boundary, dtype, tol, count)
     symmetry = find_symmetry(group)
-    given = given_inputs(inputs, symmetry, group, x_field, seed)
+    given = given_inputs(inputs, symmetry, group, x_field, seed, model)
     first = given[0]
     space = space_of(first)
     model = copied(model)
+    if first.call is None:
+        require_call(model, len(first.arguments))
     stored = rounding.stored(model) if symmetry.filters else {}
     device = next((p.device for p in model.parameters()), torch.device("cpu"))
     notes = []
@@ -91,15 +95,28 @@ def check_equivariance(
     training = [n for n, m in model.named_modules() if m.training and isinstance(m, NORMS_AND_DROPOUT)]
     with evaluating(model), torch.no_grad():
         traced = trace(model, first, overrides=overrides, declared=declared, parts=True)
-        audit = Audit(model, traced, given, seed, kind, stored)
         step = _common_step([layer.field.spacing for layer in traced.layers if layer.field])
         situation = Situation(space.inference(first).size(first), step, boundary, np.random.default_rng(seed), count)
         elements = symmetry.elements(group, situation)
-        for done, (label, element) in enumerate(elements):
-            audit.add(label, element)
-            if progress:
-                progress(done + 1, len(elements))
-        if details:
+
+        def audited(traced: Trace) -> Audit:
+            audit = Audit(model, traced, given, seed, kind, stored)
+            for done, (label, element) in enumerate(elements):
+                audit.add(label, element)
+                if progress:
+                    progress(done + 1, len(elements))
+            return audit
+
+        audit = audited(traced)
+        if not declared and audit.doubtful(tol):
+            tried = audit.with_exchanges(elements)
+            if tried is not traced:
+                traced, audit = tried, audited(tried)
+                notes += [
+                    f"elements exchange channels of {n}, as trials showed: it is judged so" for n in traced.outputs
+                    if isinstance(getattr(traced[n].field, "rep", None), Exchange)
+                ]  # fmt: skip
+        if details and first.x.is_floating_point():
             audit.attribute()
     lie: dict[str, dict[str, float]] = {}
     if details:
@@ -118,7 +135,7 @@ def _fails(model: nn.Module, given: Sequence[Inputs], dtype: torch.dtype, device
         trial = converted(copied(model), kind)
         with evaluating(trial), torch.no_grad():
             try:
-                trial(*(v.clone() for v in given[0].to(device, kind).arguments))
+                given[0].to(device, kind).run(trial, clone=True)
             except torch.OutOfMemoryError:
                 raise
             except Exception as error:

@@ -5,27 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from explorer.declare.fields import FieldType
 from explorer.declare.space import Space, domain_word, kinds, space_of, spaces
 from explorer.declare.symmetries import Symmetry
+from explorer.network.arguments import Named, named
 from explorer.network.inputs import Inputs
 
 BOUNDARIES = ("circular", "zero")
-Data = Tensor | Sequence[int] | Sequence[Tensor] | Inputs | Sequence[Inputs]
+# an object with tensors by name, such as torch_geometric's Data, is any object to a type checker
+Data = Tensor | Sequence[int] | Sequence[Tensor] | Inputs | Sequence[Inputs] | Mapping[str, Any] | Any
 
 
-def given_inputs(data: object, symmetry: Symmetry, group: str, x_field: FieldType | None, seed: int) -> list[Inputs]:
+def given_inputs(
+    data: object, symmetry: Symmetry, group: str, x_field: FieldType | None, seed: int, model: nn.Module
+) -> list[Inputs]:
     """Return the inputs to measure on: one batch of images, or graphs, meshes or sequences one by one.
 
     Args:
         data: any of `Data`.
         symmetry, group: what acts on them, and what the caller calls it.
         x_field: the field of the first tensor, where tensors are given and it is not what their space takes it for.
+        model: is asked by trial where shapes do not tell; it is left as it was.
 
     Raises:
         ValueError: a form that is none of `Data`, or data that the group does not act on.
@@ -36,6 +43,12 @@ def given_inputs(data: object, symmetry: Symmetry, group: str, x_field: FieldTyp
         data = [data]
     if isinstance(data, np.ndarray):
         raise ValueError("the data is a NumPy array; give a tensor: torch.from_numpy(x)")
+    if not isinstance(data, Tensor) and (by_name := named(data, model)) is not None:
+        return [_by_name(by_name, symmetry, group, seed, model)]
+    if isinstance(data, list | tuple) and data and not any(isinstance(v, Tensor | Inputs) for v in data):
+        all_named = [named(v, model) for v in data]
+        if all(v is not None for v in all_named):
+            return [_by_name(v, symmetry, group, seed, model) for v in all_named if v is not None]
     if not isinstance(data, Tensor | Sequence) or isinstance(data, str | bytes):
         kind = type(data).__name__
         raise ValueError(f"the data is of type {kind}; give a tensor of images, or make inputs: {_listed(symmetry)}")
@@ -50,12 +63,27 @@ def given_inputs(data: object, symmetry: Symmetry, group: str, x_field: FieldTyp
             _require(symmetry, group, space, taken, "" if tensor is None else f" with x of shape {tuple(tensor.shape)}")
             made = space.given(data, seed)
             fields = made.fields if x_field is None else (x_field, *made.fields[1:])
-            return [space.stimulus(replace(made, fields=fields), seed)]
+            return [space.stimulus(space.settled(replace(made, fields=fields), model), seed)]
     of = ", ".join(dict.fromkeys(type(x).__name__ for x in data))
     raise ValueError(
         f"the data is a {type(data).__name__} of {of}; give one tensor, a shape, or inputs, of which there may be "
         f"several: {_listed(symmetry)}"
     )
+
+
+def _by_name(data: Named, symmetry: Symmetry, group: str, seed: int, model: nn.Module) -> Inputs:
+    """Return tensors that came by name as the inputs of the space that knows them."""
+    for space in spaces().values():
+        if (found := space.named(data.tensors)) is not None:
+            order, made = found
+            _require(symmetry, group, space, f"{data.what} is taken for")
+            made = replace(made, call=partial(_called, data, order))
+            return space.stimulus(space.settled(made, model), seed)
+    raise ValueError(f"the data is {data.what}, and nothing says of which kind; make inputs: {_listed(symmetry)}")
+
+
+def _called(data: Named, order: Sequence[str], network: nn.Module, given: Sequence[Tensor]) -> Any:
+    return data.call(network, order, given)
 
 
 def require_options(

@@ -192,7 +192,7 @@ def expected_after(element: Element, layer: Layer, values: Tensor) -> Tensor | N
     if layer.field is None:
         return None
     try:
-        return element.act(values, layer.field)
+        return layer.field.rep.acted(element, values, layer.field)
     except NoAction:
         return None
 
@@ -212,7 +212,7 @@ def local_answer(
     if not layer.alone or layer.field is None:
         return None
     try:
-        moved = tuple(element.act(t, f) for t, f in zip(fed, layer.inputs, strict=True) if f is not None)
+        moved = tuple(f.rep.acted(element, t, f) for t, f in zip(fed, layer.inputs, strict=True) if f is not None)
     except NoAction:
         return None
     if known is not None and unmoved(fed, moved):

@@ -75,17 +75,18 @@ def limit(of_run: float, of_filters: float, variation: float | None) -> float:
 
 
 def drawn_anew(inputs: Inputs, seed: int) -> Inputs | None:
-    """Return inputs whose numbers are drawn anew from those that are there, None where they are no numbers.
+    """Return inputs whose numbers are drawn anew from those that are there, None where there are none.
 
     Other samples may lie on the orbit of these: there nothing invariant changes.
     """
     x = inputs.x
-    if not x.is_floating_point():
+    if not x.numel():
         return None
     generator = torch.Generator().manual_seed(seed)
     # any of the numbers at any place, so that their sum changes, each changed, so that equal ones differ too
-    drawn = x.flatten()[torch.randint(max(x.numel(), 1), (x.numel(),), generator=generator).to(x.device)]
-    drawn = drawn * (0.5 + torch.rand(x.numel(), generator=generator)).to(x)
+    drawn = x.flatten()[torch.randint(x.numel(), (x.numel(),), generator=generator).to(x.device)]
+    if x.is_floating_point():  # numbers of symbols and of atoms stay what they are
+        drawn = drawn * (0.5 + torch.rand(x.numel(), generator=generator)).to(x)
     return inputs.with_x(drawn.view_as(x))
 
 

@@ -97,8 +97,7 @@ def capture(
             if base in by_module and base:
                 watch(module, base, by_module[base])
         try:
-            given = x.arguments if isinstance(x, Inputs) else (x,)
-            result = model(*(v.clone() for v in given) if clone else given)
+            result = x.run(model, clone) if isinstance(x, Inputs) else model(x.clone() if clone else x)
         except (Cancelled, torch.OutOfMemoryError):
             raise
         except Exception as error:

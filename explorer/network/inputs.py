@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from explorer.declare.fields import FieldType
 from explorer.declare.space import spaces
@@ -31,6 +31,7 @@ class Inputs:
             called with lengths and angles alone.
         remake: makes the same arguments anew from (these inputs, positions, faces, axes or None), for what bends or
             remeshes a surface: lengths, angles and patches follow from it. None where nothing can be made anew.
+        call: (network, arguments) -> its answer, where they are not given one by one in their order.
     """
 
     values: tuple[Tensor, ...]
@@ -38,6 +39,7 @@ class Inputs:
     names: tuple[str, ...] = ("x",)
     aside: int = 0
     remake: Callable[[Inputs, Tensor, Tensor, Tensor | None], Inputs] | None = None
+    call: Callable[[nn.Module, tuple[Tensor, ...]], Any] | None = None
 
     def __post_init__(self) -> None:
         """Refuse what would fail far from here.
@@ -64,6 +66,11 @@ class Inputs:
     def arguments(self) -> tuple[Tensor, ...]:
         """Return what the network is called with."""
         return self.values[: len(self.values) - self.aside]
+
+    def run(self, model: nn.Module, clone: bool = False) -> Any:
+        """Call a network, with copies of the arguments if `clone` says so, and return what it returns."""
+        given = tuple(v.clone() for v in self.arguments) if clone else self.arguments
+        return model(*given) if self.call is None else self.call(model, given)
 
     @property
     def batched(self) -> bool:

@@ -62,7 +62,7 @@ def trace(
             handles.append(module.register_forward_hook(recorder.leave, with_kwargs=True))
         with torch.no_grad():
             try:
-                result = model(*inputs.arguments)
+                result = inputs.run(model)
             except (_Unfit, torch.OutOfMemoryError):
                 raise
             except Exception as error:
@@ -167,8 +167,11 @@ class _Recorder:
                 out_field = self._kept(module, args, kwargs, in_field, out_field)
             weighted = any(True for _ in module.parameters())
             rank = max([rank + int(weighted and not inner), *(layer.rank for layer in inner)])
-            radius = self.inference.receptive(module, in_field, shape_in, shape, radius)
-            radius = _widest([radius, *(layer.receptive for layer in inner)])
+            told = self.inference.receptive(module, in_field, shape_in, shape, radius)
+            if self.declared and math.isnan(told) and (inner or (not weighted and shape == shape_in)):
+                # the author of a card stands for code between its layers: it sees no farther than they do
+                told = _widest([radius, *(k[1] for k in known[1:] if k)])
+            radius = _widest([told, *(layer.receptive for layer in inner)])
         if out_field is not None and out_field.guessed and not self.declared and self._told(module, tensors):
             # a table that its caller gives it: the caller's law is a law, its own is not known
             out_field = None
@@ -345,18 +348,25 @@ class _Recorder:
             placed = self.inference.placed(shape, resized)
             if placed is None:
                 return None
-            for seen, seen_field, radius, rank in reversed(self._recent):
+            for seen, seen_field, _, rank in reversed(self._recent):
                 if seen == shape and seen_field.domain == placed.domain:
-                    return seen_field.guess(), radius, rank
-            return placed, self.inference.untold, max((rank for *_, rank in self._recent), default=0)
+                    return seen_field.guess(), self.inference.untold, rank
+            return placed, self.inference.untold, self._most_rank()
         for seen, seen_field, radius, rank in reversed(self._recent):
             if seen == shape:
-                return seen_field.guess() if not self.declared else seen_field, radius, rank
+                # the same shape is mostly the same field, but code may have looked farther
+                return (
+                    (seen_field, radius, rank) if self.declared else (seen_field.guess(), self.inference.untold, rank)
+                )
         # only then by kindred shapes: as many channels as nodes would make a matrix of pairs of them
         for seen, seen_field, radius, rank in reversed(self._recent):
             if (found := self.inference.alike(shape, seen, (seen_field, radius, rank))) is not None:
                 return found
-        return None
+        sized = None if self.declared else self.inference.wide(shape)
+        return None if sized is None or len(shape) > 4 else (sized, self.inference.untold, self._most_rank())
+
+    def _most_rank(self) -> int:
+        return max((rank for *_, rank in self._recent), default=0)
 
 
 def _widest(radii: Sequence[float]) -> float:

@@ -157,7 +157,7 @@ def sizes(model: nn.Module, names: Mapping[nn.Module, str], inputs: Inputs, infe
             return {}
         handles = [m.register_forward_hook(leave, with_kwargs=True) for m in names]
         with evaluating(model), torch.no_grad():
-            model(*other.map(lambda v, _: v.clone()).arguments)
+            other.run(model, clone=True)
     except torch.OutOfMemoryError:
         raise
     except Exception:  # somebody else's network may take so many places and no other number

@@ -18,7 +18,8 @@ NO_PLACES = "invariant"  # the kind of what is drawn as one row of numbers
 
 def kind_of(field: FieldType | None, drawn: Container[str]) -> str:
     """Return where the values sit, "node", "pair", ..., or "invariant" where views draw no such places."""
-    name = field.domain.name if field is not None else ""
+    # coarser places than those of the input are none that these views draw
+    name = field.domain.name if field is not None and field.spacing == 1.0 else ""
     return name if name in drawn else NO_PLACES
 
 

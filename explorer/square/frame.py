@@ -82,9 +82,9 @@ class LayerInfo:
 
     @property
     def kind_of_places(self) -> str:
-        """Return "node", "edge", "pair", "step", ..., or "" for what has a batch axis."""
+        """Return "node", "edge", "pair", "step", ..., or "" for what has a batch axis, or coarser places."""
         domain = _domain(self.field)
-        return "" if domain is None or domain.batched else domain.name
+        return "" if domain is None or domain.batched or domain.spacing != 1.0 else domain.name
 
     @property
     def channels(self) -> int:

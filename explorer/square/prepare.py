@@ -172,7 +172,7 @@ def prepare(
             if not torch.isfinite(values[name]).all():
                 raise LayerError(name, f"layer {name} of {card.name} gave NaN or infinite values on this input")
         if seconds < SLOW_SECONDS:
-            seconds = _seconds(partial(model, *x.arguments), device)
+            seconds = _seconds(partial(x.run, model), device)
         reseed(seed)
         chance, _ = capture(model, inference.another(x, seed), names, clone=traced.clones)
         watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)

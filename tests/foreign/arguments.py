@@ -232,7 +232,6 @@ CASES = (
         partial(given, weight, acts=("edges",), order=(1, 0, 2)),
         "nodes",
         fault="numbers",
-        refusable=True,
     ),
     *pair(
         "by keyword",
@@ -240,7 +239,6 @@ CASES = (
         partial(given, weight, acts=("edges",), form="mapping", names=("x", "edge_index", "edge_weight")),
         "nodes",
         fault="numbers",
-        refusable=True,
     ),
     *pair(
         "all by name",
@@ -248,7 +246,6 @@ CASES = (
         partial(given, attribute, acts=("edges",), form="mapping", names=("x", "edge_index", "edge_attr")),
         "nodes",
         fault="numbers",
-        refusable=True,
         wide=2,
     ),
     *pair(
@@ -257,7 +254,6 @@ CASES = (
         partial(given, weight, acts=("edges",), form="mapping", names=("feats", "adj_list", "e_feat")),
         "nodes",
         fault="numbers",
-        refusable=True,
     ),
     *pair("edges as rows", ListOfEdges, listed, "nodes", fault="numbers", refusable=True),
     *pair("positions", Positions, partial(given, positions, acts=("nodes",)), "nodes", fault="first"),
@@ -286,5 +282,5 @@ CASES = (
     *pair("numbers of graphs", Batched, partial(given, batch, acts=("nodes",)), "fixed"),
     *pair("what belongs to the graph", Global, partial(given, state, acts=("fixed",)), "nodes"),
     *pair("a mask of nodes", Masked, partial(given, mask, acts=("nodes",)), "fixed"),
-    *pair("numbers of atoms", Atoms, atoms, "nodes", refusable=True),
+    *pair("numbers of atoms", Atoms, atoms, "nodes"),
 )

@@ -23,6 +23,8 @@ KINDS = (
     "styles",
     "opened",
     "declared",
+    "vision",
+    "zoo",
 )
 
 

@@ -243,11 +243,9 @@ def convolution_cases():
 def other_cases():
     found = []
     for read, out in (("nodes", "nodes"), ("graph", "fixed")):
-        sound = Case(f"forward(data), {read}", partial(OfData, read), data, "permutation", (out,), refusable=True)
+        sound = Case(f"forward(data), {read}", partial(OfData, read), data, "permutation", (out,))
         found += [sound, sound.broken("first node", partial(OfData, read, True))]
-    sound = Case(
-        "forward(data), edge_attr", OfDataWithEdges, data_with_edges, "permutation", ("nodes",), refusable=True
-    )
+    sound = Case("forward(data), edge_attr", OfDataWithEdges, data_with_edges, "permutation", ("nodes",))
     found += [sound, sound.broken("a running sum", partial(OfDataWithEdges, True))]
     for how in ("mean", "max", "softmax", "std", "median", "sort", "set2set", "attention"):
         found.append(Case(f"pooling, {how}", partial(Pooled, how), graph, "permutation", ("fixed",)))

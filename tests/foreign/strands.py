@@ -231,9 +231,7 @@ class Genome(nn.Module):
 
 def strand_cases():
     sound = Case("both strands", Genome, dna, "reverse-complement", ("fixed",), hooks=False)
-    steps = replace(
-        sound, name="both strands, steps", make=partial(Genome, read="strands"), out=("strands@2",), refusable=True
-    )
+    steps = replace(sound, name="both strands, steps", make=partial(Genome, read="strands"), out=("strands@2",))
     found = [
         sound, steps, replace(sound, name="both strands, snake", make=partial(Genome, act=nn.Tanhshrink)),
         sound.broken("one strand read", partial(Genome, read="forward")),

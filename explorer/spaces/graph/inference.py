@@ -26,7 +26,7 @@ class GraphInference(Inference):
 
     def __init__(self, inputs: Inputs) -> None:
         index = inputs.get("edge_index")
-        self.nodes, self.edges = len(inputs.x), -1 if index is None else index.shape[1]
+        self.nodes, self.edges = inputs.places, -1 if index is None else index.shape[1]
         self.fewer: tuple[tuple[Domain, int, int], ...] = ()
 
     def fits(self, field: FieldType, value: Tensor) -> bool:
@@ -134,6 +134,8 @@ class GraphInference(Inference):
         """
         x = inputs.x
         other = x.roll(max(1, len(x) // 3), 0) if len(x) and self.edges > 0 else x
+        if not x.is_floating_point():
+            return inputs.with_x(other)
         size = float(x.norm())
         if size == 0.0 or float((other - x).norm()) <= 1e-3 * size:
             generator = torch.Generator().manual_seed(seed)

@@ -113,7 +113,7 @@ class Relabelling(Element):
     def on(self, inputs: Inputs) -> Element:
         index = inputs.get("edge_index")
         edges = None if index is None else index.cpu().numpy()
-        return self.made(len(inputs.x), edges)
+        return self.made(inputs.places, edges)
 
     def made(self, nodes: int, edges: Index | None) -> GraphMap:
         """Return the map on a graph of so many nodes with the listed `edges`, (2, E), or None for a set."""

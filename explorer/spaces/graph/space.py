@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     import torch
     from numpy.typing import NDArray
-    from torch import Tensor
+    from torch import Tensor, nn
 
     from explorer.data.samples import Sample
     from explorer.declare.card import Form
@@ -105,16 +105,26 @@ class GraphSpace(Space):
     def reads(self, data: Tensor | Sequence[object]) -> str:
         from torch import Tensor
 
-        if isinstance(data, Tensor) or not data or not all(isinstance(v, Tensor) for v in data):
+        if isinstance(data, Tensor) or not data or not all(isinstance(v, Tensor) and v.ndim < 4 for v in data):
             return ""
         return f"a {type(data).__name__} of tensors is taken for"
 
     def given(self, data: Tensor | Sequence[object], seed: int) -> Inputs:
         from torch import Tensor
 
-        from explorer.spaces.graph.inputs import graph_inputs
+        from explorer.spaces.graph.inputs import ordered_graph
 
-        return graph_inputs([v for v in data if isinstance(v, Tensor)])
+        return ordered_graph([v for v in data if isinstance(v, Tensor)])
+
+    def named(self, tensors: Mapping[str, Tensor]) -> tuple[tuple[str, ...], Inputs] | None:
+        from explorer.spaces.graph.inputs import named_graph
+
+        return named_graph(tensors)
+
+    def settled(self, inputs: Inputs, model: nn.Module) -> Inputs:
+        from explorer.spaces.graph.settling import settled
+
+        return settled(inputs, model)
 
     def random_steps(
         self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, state: State | None

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from explorer.declare.elements import Element, NoAction
 from explorer.declare.fields import FieldType, Regular, Scalar
 from explorer.declare.groups import MIRROR, FiniteGroup, Matrix
-from explorer.spaces.grid.fields import Grid, Tokens
+from explorer.spaces.grid.fields import Grid, Pixels, Tokens
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -100,7 +100,7 @@ class Affine(Element):
     def exact(self, field: FieldType, shape: tuple[int, ...]) -> bool:
         if isinstance(field.rep, Regular) and field.rep.group.find(self.orthogonal) is None:
             return False
-        if not isinstance(field.domain, Grid | Tokens):
+        if not isinstance(field.domain, Grid | Pixels | Tokens):
             return True
         steps = np.array(self.shift) / field.domain.spacing
         return self.lattice and bool(np.abs(steps - np.round(steps)).max() < _TINY)
@@ -114,8 +114,8 @@ class Affine(Element):
     def act(self, values: Tensor, field: FieldType) -> Tensor:
         from explorer.spaces.grid import resampling as grid_action  # torch is imported only when tensors are there
 
-        if isinstance(field.domain, Tokens):
-            maps = self.act(field.domain.spread(values), replace(field, domain=Grid(field.domain.step)))
+        if isinstance(field.domain, Tokens | Pixels):
+            maps = self.act(field.domain.spread(values), replace(field, domain=Grid(field.domain.spacing)))
             return field.domain.gathered(maps, values)
         flat = field.domain.flat if isinstance(field.domain, Grid) else None
         if flat:
@@ -134,12 +134,12 @@ class Affine(Element):
         from explorer.spaces.grid import resampling as grid_action
 
         # one place that stands for the whole image is neither moved nor cut off
-        if not isinstance(field.domain, Grid | Tokens) or math.isinf(field.domain.spacing):
+        if not isinstance(field.domain, Grid | Pixels | Tokens) or math.isinf(field.domain.spacing):
             return None
         if self.lattice and (self.boundary == "circular" or not self._edges):
             return None
-        own = field.domain.size if isinstance(field.domain, Tokens) else field.domain.flat
-        size = own or (values.shape[-2], values.shape[-1])
+        rows, columns = field.domain.spread(values[:1]).shape[-2:]
+        size = (rows, columns)
         return grid_action.known(size, self.matrix, self.shift, field.domain.spacing, self.boundary, values)
 
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from explorer.declare.fields import Domain, FieldType, Regular, Representation, Scalar
+from explorer.declare.fields import Domain, FieldType, Regular, Representation, Scalar, shortest
 from explorer.declare.groups import group
 from explorer.declare.places import eroded
 
@@ -41,7 +41,7 @@ class Grid(Domain):
 
     def text(self, rep: Representation) -> str:
         flat = f" flat {self.flat[0]}x{self.flat[1]}" if self.flat else ""
-        spacing = f" /{_shortest(self.spacing)}" if self.spacing != 1.0 else ""
+        spacing = f" /{shortest(self.spacing)}" if self.spacing != 1.0 else ""
         return f"grid {rep}{spacing}{flat}"
 
     def spread(self, values: Tensor) -> Tensor:
@@ -99,7 +99,7 @@ class Tokens(Domain):
 
     def text(self, rep: Representation) -> str:
         more = f"+{self.extra}" if self.extra else ""
-        return f"token {rep} /{_shortest(self.step)} of {self.size[0]}x{self.size[1]}{more}"
+        return f"token {rep} /{shortest(self.step)} of {self.size[0]}x{self.size[1]}{more}"
 
     def spread(self, values: Tensor) -> Tensor:
         maps: Tensor = values[:, self.extra :].transpose(1, 2).unflatten(2, self.size)
@@ -128,6 +128,69 @@ class Tokens(Domain):
         return Grid(self.step).shrunk(places, receptive)
 
 
+@dataclass(frozen=True, slots=True)
+class Pixels(Domain):
+    """A grid with the channels of a place on the last axis: (batch, y, x, channel)."""
+
+    step: float = 1.0
+    name = "pixel"
+    space = "grid"
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return ("batch", "y", "x", "channel")
+
+    @property
+    def spacing(self) -> float:
+        return self.step
+
+    @property
+    def plain(self) -> FieldType:
+        return FieldType(Grid(self.step))
+
+    def at_spacing(self, spacing: float) -> Domain:
+        return replace(self, step=spacing)
+
+    def channels(self, shape: tuple[int, ...]) -> int:
+        return shape[-1]
+
+    def by_channel(self, values: Tensor) -> Tensor:
+        return self.spread(values).flatten(2)
+
+    def text(self, rep: Representation) -> str:
+        return f"pixel {rep}" + (f" /{shortest(self.step)}" if self.step != 1.0 else "")
+
+    def spread(self, values: Tensor) -> Tensor:
+        return values.movedim(-1, 1)
+
+    def gathered(self, maps: Tensor, values: Tensor) -> Tensor:
+        """Undo `spread`."""
+        return maps.movedim(1, -1)
+
+    def ones(self, values: Tensor) -> Tensor:
+        return values.new_ones((1, 1, *values.shape[1:3]))
+
+    def as_places(self, plain: Tensor) -> Tensor:
+        return plain.flatten(0, -3)[0]
+
+    def from_places(self, places: Tensor) -> Tensor:
+        return places[None, None]
+
+    def masked(self, values: Tensor, places: Tensor) -> Tensor:
+        return values * places[..., None]
+
+    def shrunk(self, places: Tensor, receptive: float) -> Tensor:
+        return Grid(self.step).shrunk(places, receptive)
+
+
+def parse_pixels(rest: str) -> Pixels:
+    """Read what stands after the representation of pixels: "/4"; raise LookupError otherwise."""
+    found = re.fullmatch(r"(?:/([0-9.]+))?", rest)
+    if found is None or not float(found[1] or 1):
+        raise LookupError(rest)
+    return Pixels(float(found[1] or 1))
+
+
 def parse_tokens(rest: str) -> Tokens:
     """Read what stands after the representation of tokens: "/4 of 3x3+1"; raise LookupError otherwise."""
     found = re.fullmatch(r"/([0-9.]+) of ([1-9][0-9]*)x([1-9][0-9]*)(?:\+([0-9]+))?", rest)
@@ -144,11 +207,6 @@ def grid(rep: Representation | None = None, spacing: float = 1.0) -> FieldType:
 def regular(name: str, spacing: float = 1.0) -> FieldType:
     """Return a grid field in the regular representation of the group called `name`."""
     return FieldType(Grid(spacing), Regular(group(name)))
-
-
-def _shortest(value: float) -> str:
-    """Return the shortest text that float() reads as `value`: 2, not 2.0, and all digits of 1/3."""
-    return text if float(text := f"{value:g}") == value else repr(float(value))
 
 
 def parse_grid(rest: str) -> Grid:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from explorer.declare.elements import Element
 from explorer.declare.fields import INVARIANT, FieldType, Point, Regular, Scalar
 from explorer.declare.space import Inference, Known
 from explorer.network.inputs import Inputs
-from explorer.spaces.grid.fields import Grid, Tokens
+from explorer.spaces.grid.fields import Grid, Pixels, Tokens
+from explorer.spaces.grid.orientations import orientations
+from explorer.spaces.grid.reach import reaches
 from explorer.spaces.grid.stimulus import another, noise
 
 _KEEPS_REP = (
@@ -22,13 +25,26 @@ _KEEPS_REP = (
     nn.AvgPool2d, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d, nn.Upsample, nn.ZeroPad2d, nn.CircularPad2d,
     nn.ReflectionPad2d, nn.ReplicationPad2d, nn.ConstantPad2d, nn.BatchNorm1d, nn.Softmax, nn.LogSoftmax, nn.LPPool2d,
 )  # fmt: skip
+# torch's own layers that see what their type says; a subclass may do otherwise
+_TOLD = (
+    nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Hardtanh,
+    nn.Dropout, nn.Dropout2d, nn.BatchNorm2d, nn.InstanceNorm2d, nn.GroupNorm, nn.LayerNorm, nn.MaxPool2d,
+    nn.AvgPool2d, nn.Conv2d, nn.ConvTranspose2d, nn.Flatten, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d,
+)  # fmt: skip
 _WHOLE_IMAGE = (nn.GroupNorm, nn.LayerNorm, nn.InstanceNorm2d)  # each value depends on all places, through the mean
 
 
 class GridInference(Inference):
     """Images (batch, channel, height, width) and what networks make of them."""
 
+    untold = math.nan
+
+    def __init__(self, inputs: Inputs) -> None:
+        self.sides = tuple(inputs.x.shape[-2:])
+
     def fits(self, field: FieldType, value: Tensor) -> bool:
+        if field.invariant and value.ndim == 1:
+            return True  # one number for each image
         if not field.batched or len(field.axes) != value.ndim:
             return False
         if field.invariant:
@@ -48,13 +64,44 @@ class GridInference(Inference):
     def infer(
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
     ) -> FieldType | None:
-        return infer(module, in_field, shape_in, shape)
+        found = infer(module, in_field, shape_in, shape)
+        if found is None or not found.guessed or len(shape) != 4 or found.rep != Scalar():
+            return found
+        if in_field is not None and isinstance(in_field.domain, Pixels) and shape[:3] == shape_in[:3]:
+            return FieldType(in_field.domain, guessed=True)
+        known = in_field is not None and isinstance(in_field.domain, Grid) and shape[-2:] == shape_in[-2:]
+        sized = None if known else self.wide(shape)
+        return sized if sized is not None and isinstance(sized.domain, Pixels) else found
 
     def receptive(
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
         radius: float,
     ) -> float:  # fmt: skip
         return receptive(module, in_field, shape_in, shape, radius)
+
+    def reaches(
+        self, run: Callable[[Tensor], Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
+    ) -> dict[str, float]:
+        return reaches(run, inputs.x, fields)
+
+    def wide(self, shape: tuple[int, ...]) -> FieldType | None:
+        if len(shape) < 4 or 1 in shape[-2:]:
+            return None
+        if (spacing := self._spacing(shape[-2:])) is not None:
+            return FieldType(Grid(spacing), guessed=True)
+        last = self._spacing(shape[1:3]) if len(shape) == 4 else None
+        return None if last is None else FieldType(Pixels(last), guessed=True)
+
+    def _spacing(self, sides: Sequence[int]) -> float | None:
+        """Return how many pixels lie between two of so many places, where it is as many along both axes."""
+        rows, columns = (own / size for own, size in zip(self.sides, sides, strict=True))
+        whole = max(rows, 1 / rows)
+        return rows if rows == columns and whole == round(whole) else None
+
+    def exchanges(
+        self, channels: tuple[int, ...], elements: Sequence[Element]
+    ) -> Iterator[tuple[tuple[int, ...], ...]]:
+        return orientations(channels, elements)
 
     def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
         field, radius, rank = known
@@ -73,7 +120,7 @@ class GridInference(Inference):
         return None
 
     def functional(self, shape: tuple[int, ...]) -> FieldType | None:
-        return INVARIANT.guess() if len(shape) == 2 else None
+        return INVARIANT.guess() if 1 <= len(shape) <= 2 else None
 
     def others(self, inputs: Inputs, seed: int) -> Inputs:
         return inputs.with_x(another(inputs.x, seed))
@@ -147,23 +194,28 @@ def receptive(
     shape: tuple[int, ...],
     radius: float,
 ) -> float:
-    """Return the radius in input pixels that one output value can depend on, given its input's radius."""
-    if in_field is None or len(shape) != 4 or len(shape_in) != 4:
-        pointwise = shape == shape_in and isinstance(module, _KEEPS_REP) and not isinstance(module, _WHOLE_IMAGE)
-        return radius if pointwise or isinstance(module, nn.Flatten) else math.inf
+    """Return the radius in input pixels that one output value can depend on, given its input's radius.
+
+    It is known of torch's own layers; NaN for all others, even for those that derive from them.
+    """
+    if in_field is None or type(module) not in _TOLD:
+        return math.nan
+    if len(shape) != 4 or len(shape_in) != 4:
+        return radius if isinstance(module, nn.Flatten) or shape == shape_in else math.inf
     if shape[-2:] == (1, 1) and shape_in[-2:] != (1, 1):
         return math.inf
     if isinstance(module, _WHOLE_IMAGE) and not getattr(module, "track_running_stats", False):
         return math.inf
     kernel = getattr(module, "kernel_size", None)
-    if kernel is not None:
-        dilation = max(_pair(getattr(module, "dilation", 1)))
-        reach = (max(_pair(kernel)) - 1) / 2 * dilation
-        return radius + (reach + _off_centre(module, shape_in, shape)) * in_field.spacing
-    if shape_in[-2:] == shape[-2:]:
+    if kernel is None and shape_in[-2:] == shape[-2:]:
         return radius
-    # a pool without a kernel size, or an interpolation: no further than a step of the coarser of the two grids
-    return radius + max(1.0, *(a / b for a, b in zip(shape_in[-2:], shape[-2:]))) * in_field.spacing
+    if kernel is None:  # no further than a step of the coarser of the two grids
+        return radius + max(1.0, *(a / b for a, b in zip(shape_in[-2:], shape[-2:]))) * in_field.spacing
+    dilation = max(_pair(getattr(module, "dilation", 1)))
+    reach = (max(_pair(kernel)) - 1) / 2 * dilation
+    if getattr(module, "padding", 0) == "same":
+        reach = math.ceil(reach)  # of an even number of places one more is added behind
+    return radius + (reach + _off_centre(module, shape_in, shape)) * in_field.spacing
 
 
 def _off_centre(module: nn.Module, shape_in: tuple[int, ...], shape: tuple[int, ...]) -> float:

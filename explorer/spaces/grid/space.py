@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from explorer.declare.fields import Scalar
 from explorer.declare.space import Domains, Inference, Kind, Scene, Space
-from explorer.spaces.grid.fields import grid, parse_grid, parse_tokens
+from explorer.spaces.grid.fields import grid, parse_grid, parse_pixels, parse_tokens
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +42,7 @@ class GridSpace(Space):
         ),
     )
     rank = 90  # whatever is none of the others takes images
-    domains: ClassVar[Domains] = {"grid": parse_grid, "token": parse_tokens}
+    domains: ClassVar[Domains] = {"grid": parse_grid, "token": parse_tokens, "pixel": parse_pixels}
     examples = ("grid scalar", "grid regular(D4)", "grid scalar /2")
     orbits = ("rotate",)
     scenes = (
@@ -94,13 +94,15 @@ class GridSpace(Space):
     def inference(self, inputs: Inputs) -> Inference:
         from explorer.spaces.grid.inference import GridInference
 
-        return GridInference()
+        return GridInference(inputs)
 
     def reads(self, data: Tensor | Sequence[object]) -> str:
         from torch import Tensor
 
         if isinstance(data, Tensor):
             return f"a tensor of shape {tuple(data.shape)} alone is taken for"
+        if data and all(isinstance(v, Tensor) and _pictures(v) for v in data):
+            return "a list of images is taken for"
         return "a shape asks for noise in the form of" if all(isinstance(n, int) for n in data) else ""
 
     def given(self, data: Tensor | Sequence[object], seed: int) -> Inputs:
@@ -109,9 +111,18 @@ class GridSpace(Space):
         from explorer.network.inputs import Inputs
         from explorer.spaces.grid.stimulus import stimulus
 
+        if not isinstance(data, Tensor) and data and all(isinstance(v, Tensor) for v in data):
+            values = tuple(v for v in data if isinstance(v, Tensor))
+            names = ("x", *(f"x{k}" for k in range(1, len(values))))
+            return Inputs(values, (grid(Scalar()),) * len(values), names)
         shape = None if isinstance(data, Tensor) else [n for n in data if isinstance(n, int)]
         x = data if isinstance(data, Tensor) else stimulus(shape or (), seed)
         return Inputs((x,), (grid(Scalar()),))
+
+    def named(self, tensors: Mapping[str, Tensor]) -> tuple[tuple[str, ...], Inputs] | None:
+        if not all(_pictures(v) for v in tensors.values()):
+            return None
+        return tuple(tensors), self.given(list(tensors.values()), 0)
 
     def stimulus(self, inputs: Inputs, seed: int) -> Inputs:
         from explorer.spaces.grid.stimulus import stimulus
@@ -121,6 +132,8 @@ class GridSpace(Space):
     def lie_derivatives(self, model: nn.Module, inputs: Inputs, trace: Trace) -> dict[str, dict[str, float]]:
         from explorer.spaces.grid.lie import lie_derivative
 
+        if inputs.call is not None or len(inputs.values) > 1:
+            return {}  # the derivative is along one image
         return {along: lie_derivative(model, inputs.x, trace, inputs.field, along) for along in ("right", "rotation")}
 
     def random_steps(
@@ -134,6 +147,10 @@ class GridSpace(Space):
         from explorer.spaces.grid.survey import survey, sweep
 
         return survey, sweep
+
+
+def _pictures(values: Tensor) -> bool:
+    return values.ndim == 4 and values.is_floating_point()
 
 
 SPACE = GridSpace()

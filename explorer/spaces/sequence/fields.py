@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from explorer.declare.fields import Domain, FieldType, Representation, Scalar
+from explorer.declare.fields import Domain, FieldType, Representation, Scalar, shortest
 from explorer.declare.places import eroded
 
 if TYPE_CHECKING:
@@ -19,9 +19,11 @@ class Steps(Domain):
     """The steps of a sequence: one axis is time, all others together are the channels.
 
     Time is axis 0, except in somebody else's network with a batch axis: (1, steps, channels), (1, channels, steps).
+    Behind a stride or a pool a place stands for several steps: `apart` is the distance of two of them.
     """
 
     axis: int = 0
+    apart: float = 1.0
     name = "step"
     space = "sequence"
     counted = True
@@ -33,11 +35,19 @@ class Steps(Domain):
         return ("step", "channel")
 
     @property
+    def spacing(self) -> float:
+        return self.apart
+
+    def at_spacing(self, spacing: float) -> Domain:
+        return replace(self, apart=spacing)
+
+    @property
     def plain(self) -> FieldType:
-        return STEP
+        return FieldType(Steps(0, self.apart))
 
     def text(self, rep: Representation) -> str:
-        return f"step {rep}" + (f" on axis {self.axis}" if self.axis else "")
+        apart = f" /{shortest(self.apart)}" if self.apart != 1.0 else ""
+        return f"step {rep}{apart}" + (f" on axis {self.axis}" if self.axis else "")
 
     def channels(self, shape: tuple[int, ...]) -> int:
         return math.prod(shape) // max(1, shape[self.axis])
@@ -53,7 +63,7 @@ class Steps(Domain):
 
     def shrunk(self, places: Tensor, receptive: float) -> Tensor:
         # what has a state needs no more than what has come before: there nothing is shrunk
-        radius = math.ceil(receptive - 1e-9) if math.isfinite(receptive) else 0
+        radius = math.ceil(receptive / self.apart - 1e-9) if math.isfinite(receptive) else 0
         return eroded(places, radius) if radius > 0 else places
 
 
@@ -72,8 +82,14 @@ STEP_INPUT = FieldType(Steps(), Scalar(intensity=True))
 
 
 def parse_steps(rest: str) -> Steps:
-    """Read what stands after the representation of a field on steps: "on axis 1"; raise LookupError otherwise."""
-    found = re.fullmatch(r"(?:on axis (?P<axis>[0-9]))?", rest)
+    """Read what stands after the representation of a field on steps: "/2 on axis 1"; raise LookupError otherwise."""
+    found = re.fullmatch(r"(?:/(?P<apart>[0-9.]+(?:e[+-]?[0-9]+)?))?(?:(?:^| )on axis (?P<axis>[0-9]))?", rest)
     if found is None:
         raise LookupError(rest)
-    return Steps(int(found["axis"] or 0))
+    try:
+        apart = float(found["apart"] or 1.0)
+    except ValueError:
+        apart = 0.0
+    if apart <= 0.0:
+        raise ValueError(f"the spacing must be a positive number, not {found['apart']!r}")
+    return Steps(int(found["axis"] or 0), apart)

@@ -8,12 +8,13 @@ which is time, and else the field that came in.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 
+from explorer.declare.elements import Element
 from explorer.declare.fields import INVARIANT, PAIR, FieldType, Pairs, Point
 from explorer.declare.space import Inference, Known
 from explorer.network.inputs import Inputs
@@ -59,8 +60,10 @@ class SequenceInference(Inference):
 
     def fits(self, field: FieldType, value: Tensor) -> bool:
         match field.domain:
-            case Steps(axis=axis):
+            case Steps(axis=axis, apart=1.0):
                 return axis < value.ndim and value.shape[axis] == self.steps
+            case Steps(axis=axis, apart=apart):
+                return axis < value.ndim and abs(value.shape[axis] * apart - self.steps) < 2 * max(apart, 1.0)
             case Pairs():
                 return tuple(value.shape[-2:]) == (self.steps, self.steps)
             case Point():
@@ -86,11 +89,28 @@ class SequenceInference(Inference):
         own = time_axis(module, len(shape))
         if own is not None and shape[own] == self.steps:
             return FieldType(Steps(own), guessed=True)
+        if in_field is not None and (coarse := self._coarse(own, in_field, shape_in, shape)) is not None:
+            return FieldType(coarse, guessed=True)
         if in_field is not None and not isinstance(in_field.domain, Pairs):
             axis = in_field.domain.axis if isinstance(in_field.domain, Steps) else 0
             if axis < min(len(shape), len(shape_in)) and shape[axis] == shape_in[axis]:
                 return FieldType(in_field.domain, guessed=guessed)
         return self.functional(shape)
+
+    def _coarse(
+        self, own: int | None, in_field: FieldType, shape_in: tuple[int, ...], shape: tuple[int, ...]
+    ) -> Steps | None:
+        """Return the steps that a stride, a pool or an upsampling leaves: so many times fewer or more; else None."""
+        if not isinstance(in_field.domain, Steps) or len(shape) != len(shape_in):
+            return None
+        before, axis = in_field.domain.apart, in_field.domain.axis if own is None else own
+        if in_field.domain.axis != axis or shape[axis] < 2 or shape[axis] == shape_in[axis]:
+            return None
+        ratio = shape_in[axis] / shape[axis]
+        apart = before * round(ratio) if ratio >= 1 else before / round(1 / ratio)
+        found = Steps(axis, apart)
+        near = abs(shape[axis] * apart - self.steps) < 2 * max(apart, 1.0)
+        return found if apart != before and near and (apart != 1.0 or shape[axis] == self.steps) else None
 
     def functional(self, shape: tuple[int, ...]) -> FieldType | None:
         if len(shape) > 2 and shape[-2:] == (self.steps, self.steps):
@@ -117,6 +137,16 @@ class SequenceInference(Inference):
         found = dict.fromkeys(fields, math.inf)  # what belongs to no step sees all of them
         return found | (reaches(run, inputs.x, inputs.field, along) if along else {})
 
+    def exchanges(
+        self, channels: tuple[int, ...], elements: Sequence[Element]
+    ) -> Iterator[tuple[tuple[int, ...], ...]]:
+        """Yield the orders of two strands, or of two ways to read: end to end, and one half for the other."""
+        (width,) = channels
+        ends, half = tuple(reversed(range(width))), width // 2
+        yield (ends,) * len(elements)
+        if width % 2 == 0:
+            yield ((*range(half, width), *range(half)),) * len(elements)
+
     def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
         found = self.functional(shape)
         if found is None or found.invariant:
@@ -133,6 +163,8 @@ class SequenceInference(Inference):
         x = inputs.x
         axis = inputs.field.domain.axis if isinstance(inputs.field.domain, Steps) else 0
         other = x.flip(axis).roll(max(1, self.steps // 3), axis) if self.steps else x
+        if not x.is_floating_point():
+            return inputs.with_x(other)
         size = float(x.norm())
         if size == 0.0 or float((other - x).norm()) <= 1e-3 * size:
             generator = torch.Generator().manual_seed(seed)

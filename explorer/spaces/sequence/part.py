@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.declare.elements import Element
+from explorer.declare.fields import FieldType
 from explorer.network.capture import capture, gradients_to_inputs
 from explorer.network.inputs import as_given, places_first
 from explorer.network.layers import Layer
@@ -64,7 +65,7 @@ def time_part(one: BothWays) -> TimePart:
 def _written(p: Prepared, output: Tensor) -> tuple[str, ...]:
     """Return the name of the largest output at each step; () where the outputs are not words of the sequence."""
     field = p.trace[p.trace.output].field
-    if not _speaks(p) or field is None or not isinstance(field.domain, Steps):
+    if not _speaks(p) or field is None or not _each_step(field):
         return ()
     best: list[int] = places_first(output.detach(), field).reshape(-1, len(p.labels)).argmax(1).tolist()
     return tuple(p.labels[k] for k in best)
@@ -90,15 +91,20 @@ def _truncated(found: Any) -> dict[str, Any]:
     return {} if found is None else {"truncated": found[0], "cuts": found[1]}
 
 
+def _each_step(field: FieldType | None) -> bool:
+    """Return whether there is a value for each step; behind a stride there are fewer."""
+    return field is not None and isinstance(field.domain, Steps) and field.domain.apart == 1.0
+
+
 def _gates(p: Prepared, values: Mapping[str, Tensor]) -> dict[str, Array]:
     """Return every step field of few channels: gates, states, what lies between them."""
     found: dict[str, Array] = {}
     room = MOST_VALUES
     for w in p.watched:
         value = values.get(w.name)
-        if not w.leaf or w.field is None or not isinstance(w.field.domain, Steps) or value is None:
+        if not w.leaf or w.field is None or not _each_step(w.field) or value is None:
             continue
-        steps = value.shape[w.field.domain.axis]
+        steps = len(w.field.domain.places_first(value))
         if steps and value.numel() <= min(steps * MOST_UNITS, room):
             found[w.name] = raw(value, w.field, ALL)
             room -= value.numel()
@@ -126,7 +132,7 @@ def refine_time(p: Prepared, state: State, square: Square) -> Iterator[Square]:
     layer = p.trace[square.layer.name]
     if part is None or node is None or not 0 <= node < part.steps or layer.field is None:
         return
-    possible = isinstance(layer.field.domain, Steps) and p.forward_seconds < GRADIENT_SECONDS
+    possible = _each_step(layer.field) and p.forward_seconds < GRADIENT_SECONDS
     if part.gradient is None and (possible or _gradient.made(p, layer.name, node, None)):
         part = replace(part, gradient=_gradient(p, layer.name, node, None)[0])
         yield replace(square, part=part)

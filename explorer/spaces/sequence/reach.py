@@ -44,14 +44,19 @@ def reaches(run: Run, x: Tensor, field: FieldType, fields: Mapping[str, FieldTyp
 
 
 def _on_fewer(run: Run, steps: Tensor, field: FieldType, fields: Mapping[str, FieldType]) -> dict[str, float]:
-    """Return the reaches that are the same on fewer steps, twice: seven answers to a long sequence take long."""
+    """Return the reaches that fewer steps tell, twice: seven answers to a long sequence take long.
+
+    They are the same on both, or fall short of both by as much, as where a sequence is written backwards.
+    """
     try:
         one, two = (_tried(run, _noise(steps, count), field, fields) for count in SHORT)
     except torch.OutOfMemoryError:
         raise
     except Exception:  # it takes so many steps and no other number
         return {}
-    return {name: reach for name, reach in one.items() if reach == two[name]}
+    known = {name: reach for name, reach in one.items() if reach == two[name]}
+    short = {name: SHORT[0] - reach for name, reach in one.items() if SHORT[0] - reach == SHORT[1] - two[name]}
+    return known | {name: len(steps) - less for name, less in short.items()}
 
 
 def _noise(like: Tensor, steps: int) -> Tensor:
@@ -99,6 +104,7 @@ def _farthest(field: FieldType, changed: Tensor, at: int, steps: int) -> float:
         return 0.0
     # a pair of steps is left out with either of them
     pairs = field.domain.by_place(changed).shape[0] == steps * steps and steps > 1
-    apart = torch.minimum((places // steps - at).abs(), (places % steps - at).abs()) if pairs else (places - at).abs()
+    at_steps = places * field.spacing + (field.spacing - 1) / 2
+    apart = torch.minimum((places // steps - at).abs(), (places % steps - at).abs()) if pairs else (at_steps - at).abs()
     radius = float(apart.max())
-    return radius if radius < steps - 1 else math.inf
+    return radius if radius < steps - field.spacing else math.inf

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
 from explorer.declare.written import Written
-from explorer.spaces.sequence.fields import Strands, parse_steps
+from explorer.spaces.sequence.fields import Steps, Strands, parse_steps
 
 if TYPE_CHECKING:
     import numpy as np
     import torch
     from numpy.typing import NDArray
-    from torch import nn
+    from torch import Tensor, nn
 
     from explorer.data.samples import Sample
     from explorer.declare.card import Form
@@ -114,6 +114,29 @@ class SequenceSpace(Space):
             return made
         return replace(sequence_inputs(made.x, form.layout), names=made.names)
 
+    def reads(self, data: Tensor | Sequence[object]) -> str:
+        from torch import Tensor
+
+        symbols = isinstance(data, Tensor) and _symbols(data)
+        return "a tensor of whole numbers alone is taken for" if symbols else ""
+
+    def given(self, data: Tensor | Sequence[object], seed: int) -> Inputs:
+        from torch import Tensor
+
+        assert isinstance(data, Tensor)
+        found = self.named({"x": data})
+        assert found is not None
+        return found[1]
+
+    def named(self, tensors: Mapping[str, Tensor]) -> tuple[tuple[str, ...], Inputs] | None:
+        from explorer.declare.fields import FieldType
+        from explorer.network.inputs import Inputs
+
+        values = tuple(tensors.values())
+        if not all(map(_symbols, values)) or len({v.shape[-1] for v in values}) > 1:
+            return None
+        return tuple(tensors), Inputs(values, tuple(FieldType(Steps(v.ndim - 1)) for v in values), tuple(tensors))
+
     def inference(self, inputs: Inputs) -> Inference:
         from explorer.spaces.sequence.inference import SequenceInference
 
@@ -152,6 +175,15 @@ class SequenceSpace(Space):
         from explorer.spaces.sequence.part import refine_time
 
         return refine_time(p, state, square)
+
+
+def _symbols(values: Tensor) -> bool:
+    """Say whether a tensor holds numbers of symbols, (steps,) or (1, steps), or a mask of them."""
+    return (
+        not values.is_floating_point()
+        and not values.is_complex()
+        and (values.ndim == 1 or (values.ndim == 2 and len(values) == 1))
+    )
 
 
 SPACE = SequenceSpace()

@@ -91,7 +91,12 @@ class TimeMap(Element):
         return TimeMap(self.shift + first.shift, complement=self.complement != first.complement, boundary=self.boundary)
 
     def exact(self, field: FieldType, shape: tuple[int, ...]) -> bool:
-        return self.moves
+        return self.moves and self._on(field)
+
+    def _on(self, field: FieldType) -> bool:
+        """Say whether a whole shift is one by whole places of a field, which may have fewer places than steps."""
+        places = self.shift / field.spacing
+        return abs(places - round(places)) < _TINY
 
     def tau(self, steps: int) -> NDArray[np.float64]:
         """Return tau(t) for every step, (steps,): where the value at t comes from."""
@@ -115,9 +120,11 @@ class TimeMap(Element):
         return found
 
     def act(self, values: Tensor, field: FieldType) -> Tensor:
-        axes = _axes(field)
+        axes, apart = _axes(field), field.spacing
+        if self.moves and not self._on(field):
+            raise NoAction(f"a shift by {self.shift:g} steps moves no place of a field that has one every {apart:g}")
         for axis in axes:
-            values = sampled(values, self.tau(values.shape[axis]), axis, self.boundary)
+            values = sampled(values, _coarse(self.source, values.shape[axis], apart), axis, self.boundary)
         if self.complement and axes and isinstance(field.domain, Steps):
             values = _complemented(values, field)
         return values
@@ -126,7 +133,8 @@ class TimeMap(Element):
         axes = _axes(field)
         if not axes or self.boundary == "circular" or self.identity or self.backwards:
             return None
-        inside = [_inside(self.tau(values.shape[axis]), values.shape[axis]) for axis in axes]
+        sizes = [values.shape[axis] for axis in axes]
+        inside = [_inside(_coarse(self.source, size, field.spacing), size) for size in sizes]
         places = inside[0] if len(inside) == 1 else inside[0][:, None] & inside[1][None, :]
         return values.new_tensor(places.astype(np.float64))
 
@@ -222,6 +230,16 @@ def _axes(field: FieldType) -> tuple[int, ...]:
             return (-2, -1)
         case _:
             return ()
+
+
+def _coarse(
+    source: Callable[[NDArray[np.float64], int], NDArray[np.float64]], places: int, apart: float
+) -> NDArray[np.float64]:
+    """Return where the value at each place comes from, counted in places; `source` counts in steps."""
+    within = (apart - 1) / 2  # a place stands for the middle of its steps
+    at: NDArray[np.float64] = np.arange(places, dtype=np.float64) * apart + within
+    found: NDArray[np.float64] = (source(at, round(places * apart)) - within) / apart
+    return found
 
 
 def _inside(tau: NDArray[np.float64], steps: int) -> NDArray[np.bool_]:

@@ -80,7 +80,8 @@ def test_the_texts_people_see() -> None:
         "", "grid", "scalar", "grid  scalar", "grid scalar/2", "grid scalar /", "grid scalar /x", "grid scalar /-2",
         "grid scalar /nan", "grid scalar flat 2", "grid scalar flat 0x3", "grid scalar flat 2x", "grid regular()",
         "point scalar /2", "point scalar flat 2x2", "invariant /2", "volume scalar", "grid regular(C4", "Grid scalar",
-        "grid scalar\ngrid scalar", "grid scalar guessed", "step", "steps scalar", "step scalar /2",
+        "grid scalar\ngrid scalar", "grid scalar guessed", "step", "steps scalar", "step scalar /x",
+        "step scalar /-2", "pixel",
         "strands", "grid strands", "point strands", "step  strands",
     ],
 )  # fmt: skip

@@ -139,20 +139,20 @@ class Functional(nn.Module):
 
 
 @pytest.mark.parametrize(
-    ("end", "field"),
+    ("end", "field", "radius"),
     [
-        ("mean", "point regular(C4)"),
-        ("maps", "grid regular(C4)"),
-        ("flat", "grid regular(C4) flat 9x9"),
-        ("x", "grid intensity"),
+        ("mean", "point regular(C4)", math.inf),
+        ("maps", "grid regular(C4)", 1),
+        ("flat", "grid regular(C4) flat 9x9", 1),
+        ("x", "grid intensity", 0),
     ],
 )
-def test_functional_code_at_the_end_is_inferred_from_its_shape(end: str, field: str) -> None:
+def test_functional_code_at_the_end_is_inferred_from_its_shape(end: str, field: str, radius: float) -> None:
     found = seen(Functional(end))
     last = found.layers[-1]
     assert [layer.name for layer in found.layers] == ["conv", OUTPUT] and found.output == OUTPUT
     assert str(last.field) == field and last.kind == "forward" and last.inputs == ()
-    assert not last.alone and math.isinf(last.receptive)
+    assert not last.alone and last.receptive == radius  # found by trial
 
 
 def test_a_network_that_returns_no_tensor_is_refused() -> None:
@@ -195,7 +195,6 @@ def test_a_residual_sum_keeps_the_field_of_its_shape() -> None:
         ([nn.Conv2d(1, 1, 3, stride=2, padding=1)] * 2 + [nn.MaxPool2d(3, 2, 1)], 8, 1 + 2 + 4),
         ([nn.AvgPool2d(2), nn.Conv2d(1, 1, 3)], 2, 0.5 + 2 + 0.5),  # 17 = 2 * 8 + 1: samples lie half a step off
         ([nn.Conv2d(1, 1, 1), nn.BatchNorm2d(1), nn.ReLU(), nn.Dropout()], 1, 0),
-        ([nn.Conv2d(1, 1, 3, stride=2, padding=1), nn.Upsample(scale_factor=2)], 1, 1 + 2),
         ([nn.ConvTranspose2d(1, 1, 2, stride=2)], 0.5, 0.5),
         ([nn.AdaptiveAvgPool2d(4)], 4, 17 / 4),
         ([nn.Conv2d(1, 1, 3), nn.AdaptiveAvgPool2d(1)], math.inf, math.inf),
@@ -210,6 +209,47 @@ def test_spacing_and_receptive_radius_are_the_closed_forms(
     last = seen(nn.Sequential(*layers).eval(), image(17)).layers[-1]
     assert last.field is not None and last.field.spacing == spacing
     assert last.receptive == radius
+
+
+class Rolled(nn.Conv2d):
+    """Derives from a convolution, and sees farther than its kernel says."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x) + x.roll(3, -1)
+
+
+class Widening(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(1, 1, 5, padding=2, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + torch.relu(nn.functional.conv2d(self.conv(x), torch.ones(1, 1, 3, 3), padding=1))
+
+
+@pytest.mark.parametrize(
+    ("layers", "least", "most"),
+    [
+        ([Rolled(1, 1, 3, padding=1)], 3, 3),
+        ([nn.Conv2d(1, 1, 3, padding=1, padding_mode="circular"), Rolled(1, 1, 3, padding=1)], 4, 4),
+        ([Widening()], 3, 3),
+        ([Widening(), nn.BatchNorm2d(1), Widening()], 6, 6),
+        ([nn.ReflectionPad2d(2), nn.Conv2d(1, 1, 5)], 2, 4),  # near an edge a mirrored pixel lies twice as far
+        ([nn.Conv2d(1, 1, 3, stride=2, padding=1), nn.Upsample(scale_factor=2)], 1.5, 3),
+        ([nn.ZeroPad2d((4, 0, 0, 0)), nn.Conv2d(1, 1, 1)], 2, 2),  # all is seen 2 pixels from where it lies
+    ],
+)
+def test_the_radius_of_other_layers_is_found_by_trial(layers: list[nn.Module], least: float, most: float) -> None:
+    torch.manual_seed(3)
+    assert least <= seen(nn.Sequential(*layers).eval(), image(17)).layers[-1].receptive <= most
+
+
+def test_a_mirror_in_a_network_sees_all_of_the_image() -> None:
+    class Mirrored(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x + x.flip(-1)
+
+    assert math.isinf(seen(Mirrored(), image(17)).layers[-1].receptive)
 
 
 @pytest.mark.parametrize("side", [32, 33])

@@ -8,10 +8,11 @@ import scipy.ndimage
 import torch
 
 from explorer.declare.elements import transforms
+from explorer.declare.fields import FieldType
 from explorer.declare.groups import rotation_matrix
 from explorer.spaces.grid import resampling as grid_action
 from explorer.spaces.grid.affine import Affine, _linear
-from explorer.spaces.grid.fields import grid
+from explorer.spaces.grid.fields import Pixels, grid
 
 
 @pytest.mark.parametrize("matrix", [rotation_matrix(30), rotation_matrix(-71) * 1.3], ids=["rotation", "similarity"])
@@ -120,3 +121,12 @@ def test_the_kept_resampling_matrices_are_bounded() -> None:
     huge = grid_action._Operators(limit=10)
     huge.get(8, 8, _linear(rotation_matrix(1)), (0.0, 0.0), "cpu", torch.float64)
     assert not huge._kept and huge._bytes == 0
+
+
+def test_a_grid_with_its_channels_last_moves_as_one_with_them_first() -> None:
+    x, last = torch.rand(2, 3, 8, 8), FieldType(Pixels(2.0))
+    for element in (Affine((0.0, -1.0, 1.0, 0.0)), Affine(shift=(4.0, -2.0), boundary="zero")):
+        moved = element.act(x.movedim(1, -1), last)
+        assert torch.equal(moved.movedim(-1, 1), element.act(x, grid(spacing=2.0)))
+        known, plain = element.known(x.movedim(1, -1), last), element.known(x, grid(spacing=2.0))
+        assert (known is None) is (plain is None) and (known is None or torch.equal(known, plain))  # type: ignore[arg-type]

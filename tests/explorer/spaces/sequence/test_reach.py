@@ -14,7 +14,7 @@ from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.reach import SHORT, reaches
 
 STEPS = 8192
-FIELDS: dict[str, FieldType] = dict.fromkeys(("near", "all", "share"), STEP)
+FIELDS: dict[str, FieldType] = dict.fromkeys(("near", "all", "share", "turned"), STEP)
 
 
 def tried(length: int, *, only: int = 0) -> tuple[dict[str, float], list[int]]:
@@ -28,7 +28,9 @@ def tried(length: int, *, only: int = 0) -> tuple[dict[str, float], list[int]]:
             raise ValueError("another number of steps")
         window = line.shape[-1] // 8
         near, share = (F.avg_pool1d(line, 2 * r + 1, 1, r, count_include_pad=False) for r in (3, window))
+        turned = line.flip(-1).roll(1, -1)
         return {
+            "turned": turned.reshape(x.shape),
             "near": near.reshape(x.shape),
             "share": share.reshape(x.shape),
             "all": (line + line.mean()).reshape(x.shape),
@@ -41,6 +43,7 @@ def tried(length: int, *, only: int = 0) -> tuple[dict[str, float], list[int]]:
 def test_what_is_the_same_on_short_sequences_is_not_tried_on_a_long_one() -> None:
     found, lengths = tried(STEPS)
     assert found["near"] == 3.0 and math.isinf(found["all"])
+    assert found["turned"] == STEPS - 2, "as far as the sequence is long, but for two steps"
     # a window that grows with the sequence is tried as long as it is
     assert found["share"] == STEPS // 8
     assert set(lengths) == {*SHORT, STEPS} and lengths.count(STEPS) <= 7

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from explorer.declare.elements import NoAction, chain_element, inverse_steps, parse_chain, transforms
+from explorer.declare.field_text import parse_field
 from explorer.declare.fields import INVARIANT, PAIR, FieldType
 from explorer.equivariance.check import check_equivariance
 from explorer.network.inputs import Inputs
@@ -230,3 +231,18 @@ def test_three_handles_are_passed_smoothly() -> None:
     assert isinstance(with_more, TimeMap) and np.array_equal(with_more.tau(101), element.tau(101))
     assert str(parse_chain("warp:0.1,-0.05,0.08")[0]) == "warp:0.1,-0.05,0.08"
     assert str(parse_chain("warp:0.1,0,0,0.6,0.05")[0]) == "warp:0.1,0,0,0.6,0.05"
+
+
+@pytest.mark.parametrize(("pool", "apart"), [(nn.AvgPool1d(2), 2.0), (nn.MaxPool1d(4), 4.0)])
+def test_steps_behind_a_pool_move_by_whole_places(pool: nn.Module, apart: float) -> None:
+    x = torch.rand(1, 3, 32)
+    fine, coarse = FieldType(Steps(2)), FieldType(Steps(2, apart))
+    for element in (TimeMap(shift=8.0), TimeMap(backwards=True)):
+        assert torch.equal(pool(element.act(x, fine)), element.act(pool(x), coarse)) and element.exact(coarse, ())
+    late = TimeMap(shift=8.0).known(pool(x), coarse)
+    assert late is not None and int((late == 0).sum()) == 8 / apart
+    odd = TimeMap(shift=3.0)
+    assert not odd.exact(coarse, ())
+    with pytest.raises(NoAction, match="a shift by 3 steps moves no place"):
+        odd.act(pool(x), coarse)
+    assert parse_field(str(coarse)) == coarse

@@ -1,0 +1,98 @@
+"""Find by trial how far layers see on images: half of it is given other values, and it is watched what changes.
+
+A half finds what a single pixel misses: strides pass over pixels, and no stride passes over all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import Tensor
+
+from explorer.declare.fields import FieldType
+from explorer.spaces.grid.fields import Grid, Pixels, Tokens
+
+Run = Callable[[Tensor], Mapping[str, Tensor]]
+
+MOST_CUTS = 4
+LOUD = 30.0  # times the size of x, for layers that pass on only what is large
+FAINT = 1e4  # times the spacing of floating-point numbers: less is what fades with the distance
+
+
+def reaches(run: Run, x: Tensor, fields: Mapping[str, FieldType]) -> dict[str, float]:
+    """Return how many pixels to either side the values of layers see: inf for all of the image, NaN where unknown.
+
+    Args:
+        run: x -> the values of the layers; what it raises is passed on.
+        x: images (batch, channel, y, x).
+        fields: of these layers.
+    """
+    found = {n: math.nan if math.isfinite(f.spacing) and _spread(f) else math.inf for n, f in fields.items()}
+    wanted = {n: f for n, f in fields.items() if math.isnan(found[n])}
+    if not wanted or not x.numel():
+        return found
+    x = x[:1]
+    generator = torch.Generator().manual_seed(0)
+    size = float(x.std()) if x.numel() > 1 else 1.0
+    one, other = (
+        (torch.randn(x.shape, generator=generator, dtype=torch.float64) * (size or 1.0)).to(x) for _ in range(2)
+    )
+    before, again = run(one), run(one)
+    # what draws random numbers of its own tells nothing
+    wanted = {n: f for n, f in wanted.items() if torch.equal(before[n], again[n])}
+    found |= dict.fromkeys(wanted, 0.0)
+    # where a network strides, what a place sees depends on where it lies between two strides
+    coarsest = max((f.spacing for f in wanted.values()), default=1.0)
+    cuts = range(max(2, min(math.ceil(coarsest), MOST_CUTS)))
+    for axis in (-2, -1):
+        steps = x.shape[axis]
+        for low in (False, True):
+            fading: dict[str, FieldType] = {}
+            for k in cuts:
+                changed = torch.arange(steps) < min(steps // 2 + k, steps - 1)
+                changed = changed if low else ~changed
+                there = changed.to(x.device).view((-1, 1) if axis == -2 else (-1,))
+                after = run(torch.where(there, (LOUD if k % 2 else 1.0) * other, one))
+                for n, f in wanted.items():
+                    change = (after[n] - before[n]).abs()
+                    least = FAINT * torch.finfo(change.dtype).eps * float(before[n].abs().max())
+                    reach = _farthest(f, change > 0, axis, changed)
+                    if _farthest(f, change > least, axis, changed) < reach:
+                        fading[n] = f
+                    found[n] = max(found[n], reach)
+            if fading:
+                # what is not a number never fades, however far it goes
+                after = run(torch.where(there, torch.full_like(one, math.nan), one))
+                for n, f in fading.items():
+                    found[n] = max(found[n], _farthest(f, after[n].isnan(), axis, changed))
+    return {n: r + max(0.0, fields[n].spacing - len(cuts)) for n, r in found.items()}
+
+
+def _spread(field: FieldType) -> bool:
+    return isinstance(field.domain, Grid | Pixels | Tokens)
+
+
+def _farthest(field: FieldType, changed: Tensor, axis: int, given: Tensor) -> float:
+    """Return how far from the pixels that were `given` other values the changed places lie, along one axis."""
+    maps = field.domain.spread(changed)
+    line = maps.movedim(axis, -1).flatten(0, -2).any(0).tolist()
+    steps, spacing = len(given), field.spacing
+    at = [(k - (len(line) - 1) / 2) * spacing + (steps - 1) / 2 for k in range(len(line))]
+    pixels = [k for k, is_given in enumerate(given.tolist()) if is_given]
+    edge = 0 if pixels and pixels[0] else steps - 1  # the border of the image that is farthest from them
+    others = [k for k, place in enumerate(at) if not pixels[0] - 0.5 < place < pixels[-1] + 0.5]
+    seen = [k for k in others if line[k]]
+    if not seen:
+        return 0.0
+    if len(seen) == len(others):
+        return math.inf
+    # padding that goes round the edge brings values to the border on the other side
+    round_the_edge = line[0 if edge == 0 else -1]
+
+    def far(place: float) -> float:
+        apart = min(abs(place - pixels[0]), abs(place - pixels[-1]))
+        return min(apart, abs(place - edge) + 1) if round_the_edge else apart
+
+    return max(far(at[k]) for k in seen)
