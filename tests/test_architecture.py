@@ -227,7 +227,7 @@ def test_nothing_outside_a_space_asks_which_one_it_is() -> None:
     [
         ("if p.domain == 'mesh':\n    pass", "'mesh'"),
         ("ok = isinstance(field.domain, Nodes | Edges)", "isinstance"),
-        ("from explorer.spaces.graph.part import graph_part", "explorer.spaces.graph.part"),
+        ("from explorer.spaces.graph.drawing.part import graph_part", "explorer.spaces.graph.drawing.part"),
         ("def f():\n    return {'sequence': 1}", "'sequence'"),
         ("from widgets.graph.words import told", "widgets.graph.words"),
     ],

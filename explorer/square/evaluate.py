@@ -23,7 +23,7 @@ from explorer.network.layers import Layer, LayerError
 from explorer.network.moved_network import following
 from explorer.network.running import evaluating
 from explorer.square.both_ways import BothWays
-from explorer.square.drawing import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
+from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
 from explorer.square.frame import Array, LayerInfo, Measure, Square
 from explorer.square.judging import judged, limit
 from explorer.square.kept import Kept, kept

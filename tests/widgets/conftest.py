@@ -20,9 +20,9 @@ import shiboken6
 from PySide6.QtCore import QEvent, QSettings, QThread, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
-from tests.widgets.parts import display
-from tests.widgets.parts.windows import open_window, start  # noqa: F401  (fixtures)
-from widgets.mesh.drawing import loading
+from tests.widgets.parts.driving import display
+from tests.widgets.parts.driving.windows import open_window, start  # noqa: F401  (fixtures)
+from widgets.mesh.drawing import pyvista_import
 
 display.open_one()  # before there is an application
 
@@ -125,7 +125,7 @@ def _stops_soon(thing: Any) -> bool:
     """Wait for what may be on its way out already, and say whether it went."""
     match thing:
         case threading.Thread() | multiprocessing.process.BaseProcess():
-            thing.join(IMPORT_S if thing.name == loading.NAME else WAIT_S)
+            thing.join(IMPORT_S if thing.name == pyvista_import.NAME else WAIT_S)
             return not thing.is_alive()
         case QThread():
             return thing.wait(round(WAIT_S * 1000))

@@ -96,7 +96,7 @@ class View(QWidget):
         return ""
 
     def apply_theme(self) -> None:
-        """Take the colours of `widgets.base.theme.current()`; called at start and when light/dark changes."""
+        """Take the colours of `widgets.base.look.theme.current()`; called at start and when light/dark changes."""
 
     # hidden views wait until they are seen --------------------------------------------------------------------
     def _when_visible(self, key: str, show: Callable[[], None]) -> None:

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedLayout, QTextBrowser,
 
 from explorer.declare.card import ModelInfo
 from explorer.state.catalogue import Catalogue
-from widgets.base import theme
 from widgets.base.frame_view import StateView
-from widgets.base.highlight import python_as_html
+from widgets.base.look import theme
+from widgets.base.text.highlight import python_as_html
 from widgets.base.view import ViewSpec
 from widgets.views.cards import Loading
 

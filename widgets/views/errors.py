@@ -13,9 +13,8 @@ from PySide6.QtWidgets import QWidget
 
 from explorer.declare.field_text import parse_field
 from explorer.square.frame import Frame, Measure, Square
-from widgets.base import theme
-from widgets.base.view import View, ViewSpec, Wish
-from widgets.base.words import (
+from widgets.base.look import theme
+from widgets.base.text.words import (
     counterpart,
     figure,
     inherited,
@@ -24,14 +23,15 @@ from widgets.base.words import (
     verdict_colour_role,
     verdict_sentence,
 )
+from widgets.base.view import View, ViewSpec, Wish
 from widgets.charts.adaptive import Adaptive
-from widgets.charts.axes import LogAxis, Name, NameAxis, ValueAxis
-from widgets.charts.header import Header
+from widgets.charts.axis.axes import LogAxis, Name, NameAxis, ValueAxis
+from widgets.charts.axis.scales import LogScale, scale_for
 from widgets.charts.inks import faded, mixed
+from widgets.charts.items.header import Header
+from widgets.charts.items.marks import DASH, DIAMOND, DOT, DOWN, UP, Columns, Marks, Stems, Words, fill, ink
 from widgets.charts.library import pg
-from widgets.charts.marks import DASH, DIAMOND, DOT, DOWN, UP, Columns, Marks, Stems, Words, fill, ink
 from widgets.charts.plot import Plot
-from widgets.charts.scales import LogScale, scale_for
 
 NAN = "NaN"
 

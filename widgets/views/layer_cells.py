@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 
 from explorer.declare.field_text import parse_field
 from explorer.square.frame import Measure
-from widgets.base import theme
-from widgets.base.words import figure, inherited
-from widgets.charts.scales import scale_for
+from widgets.base.look import theme
+from widgets.base.text.words import figure, inherited
+from widgets.charts.axis.scales import scale_for
 
 MEASURE = Qt.ItemDataRole.UserRole + 1  # Measure or None
 GUILTY = Qt.ItemDataRole.UserRole + 2

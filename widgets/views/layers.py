@@ -20,12 +20,12 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.square.frame import LayerInfo, Measure, Square
-from widgets.base import theme
 from widgets.base.frame_view import FrameView
+from widgets.base.look import theme
+from widgets.base.text.words import counterpart, read_out, subject
 from widgets.base.view import ViewSpec, Wish
-from widgets.base.words import counterpart, read_out, subject
+from widgets.charts.axis.scales import scale_for
 from widgets.charts.inks import quiet_selection
-from widgets.charts.scales import scale_for
 from widgets.views.layer_cells import GUILTY, MEASURE, ErrorDelegate, FieldDelegate, Index
 
 NAME, ERROR, FIELD, SHAPE, PARAMS = range(5)

@@ -23,7 +23,7 @@ from explorer.state.random_element import random_steps
 from explorer.state.resolve import resolve
 from explorer.state.session import SessionError, is_session, load_session
 from explorer.state.state import History, State
-from widgets.base.kinds_of_data import one_of
+from widgets.base.text.kinds_of_data import one_of
 from widgets.base.view import Wish
 from widgets.window.playing import Player
 

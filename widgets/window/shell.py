@@ -14,8 +14,8 @@ from explorer.square.frame import Failure, Frame
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.session import Session
 from explorer.state.state import State
-from widgets.base import theme
-from widgets.base.icons import app_icon
+from widgets.base.look import theme
+from widgets.base.look.icons import app_icon
 from widgets.base.pointer import Pointers
 from widgets.base.view import View, ViewSpec
 from widgets.views.log import LogView, now

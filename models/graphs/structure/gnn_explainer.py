@@ -24,7 +24,7 @@ from torch.nn import functional as F
 from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import EDGE, NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.graph.samples import ba_shapes
 from explorer.work.disk_cache import content_key
 from models.layers.graph.propagation import Pattern, pattern

@@ -11,9 +11,9 @@ import pytest
 from explorer.declare.groups import group
 from explorer.declare.symmetries import Situation, find_symmetry, symmetries
 from explorer.equivariance.check import _common_step
-from explorer.spaces.grid.affine import Affine
+from explorer.spaces.grid.elements.affine import Affine
 from explorer.spaces.grid.fields import grid
-from explorer.spaces.sequence.time_map import TimeMap
+from explorer.spaces.sequence.elements.time_map import TimeMap
 
 SHAPE = (1, 1, 12, 16)
 

@@ -13,8 +13,8 @@ from torch import Tensor
 from explorer.declare.elements import Chain, Element, NoAction, chain, transforms
 from explorer.declare.fields import INVARIANT, FieldType, Point, Regular, Scalar
 from explorer.declare.groups import group, rotation_matrix
-from explorer.spaces.grid import resampling as grid_action
-from explorer.spaces.grid.affine import IDENTITY, Affine, _linear, fibre_matrix
+from explorer.spaces.grid.elements import resampling as grid_action
+from explorer.spaces.grid.elements.affine import IDENTITY, Affine, _linear, fibre_matrix
 from explorer.spaces.grid.fields import Grid, grid, regular
 
 DATA = Path(__file__).resolve().parents[2] / "models" / "data"

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from explorer.equivariance.check import check_equivariance
 from explorer.equivariance.hints import hints
 from tests.explorer.equivariance.test_faults import image
-from tests.explorer.networks import conv
+from tests.explorer.parts.networks import conv
 
 
 def test_a_normalisation_that_is_the_same_at_every_place_is_no_cause() -> None:

@@ -25,7 +25,7 @@ from explorer.network.loading import (
     split_name,
 )
 from explorer.state.state import State
-from tests.explorer.small_cards import CARDS, card, symmetric_net
+from tests.explorer.parts.small_cards import CARDS, card, symmetric_net
 
 NET = """
 import torch

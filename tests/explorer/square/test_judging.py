@@ -15,14 +15,14 @@ from explorer.data.finding import find_sample
 from explorer.declare.elements import parse_chain
 from explorer.equivariance.check import check_equivariance
 from explorer.network.inputs import inputs_from
-from explorer.spaces.grid.form import InputSpec
+from explorer.spaces.grid.network.form import InputSpec
 from explorer.square.evaluate import refine, square
 from explorer.square.frame import Square
 from explorer.square.judging import judged
 from explorer.square.prepare import DTYPES, prepare
 from explorer.state.state import State
-from tests.explorer.networks import GlobalMean, conv
-from tests.explorer.small_cards import card
+from tests.explorer.parts.networks import GlobalMean, conv
+from tests.explorer.parts.small_cards import card
 
 SHAPE = (1, 29, 29)
 

@@ -13,12 +13,12 @@ from scipy.sparse import block_diag, csr_array
 from explorer.data.finding import find_sample
 from explorer.spaces.graph.analysis.laplacian import laplacian
 from explorer.spaces.graph.analysis.spectrum import eigenpairs, low_pairs
-from explorer.spaces.graph.layout import springs as graph_layout
-from explorer.spaces.graph.layout.axes import axes_of_spread, upright
-from explorer.spaces.graph.layout.springs import layout
-from explorer.spaces.graph.pairs.orders import fiedler_order
+from explorer.spaces.graph.drawing.layout import springs as graph_layout
+from explorer.spaces.graph.drawing.layout.axes import axes_of_spread, upright
+from explorer.spaces.graph.drawing.layout.springs import layout
+from explorer.spaces.graph.drawing.pairs.orders import fiedler_order
 from explorer.spaces.graph.samples.point_clouds import nearest
-from explorer.spaces.mesh.motion.reshaping import bent
+from explorer.spaces.mesh.elements.reshaping import bent
 from explorer.spaces.mesh.surface import Surface
 from explorer.work import eigenspaces
 from explorer.work.eigenspaces import (

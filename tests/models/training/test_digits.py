@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.grid import digit_images as digits
+from explorer.spaces.grid.samples import digit_images as digits
 from models.images import group_cnn, plain_cnn
 from models.training import digits as training
 from models.training.digits import Recipe, error_by_angle, evaluate, train, turned

@@ -12,7 +12,7 @@ from models.layers.recurrent.fixed_point import fixed_point
 from models.layers.recurrent.recurrence import gradient_norms, recurrence_of
 from models.sequences.recurrent import gru, lstm, simple_rnn
 from models.training import held_pulses
-from tests.models.sequence_layers import layers, trained
+from tests.models.sequences.sequence_layers import layers, trained
 
 CARDS = {"simple-rnn": simple_rnn.CARD, "lstm": lstm.CARD, "gru": gru.CARD}
 

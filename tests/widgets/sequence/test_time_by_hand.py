@@ -12,11 +12,11 @@ from pytestqt.qtbot import QtBot
 from scipy.interpolate import PchipInterpolator
 
 from explorer.declare.elements import chain_text, parse_chain
-from explorer.spaces.sequence.values import TimePart
+from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.state.state import State
-from tests.widgets.parts.plot_mouse import PlotMouse
-from tests.widgets.parts.view_driving import click
-from tests.widgets.parts.windows import Open, settle
+from tests.widgets.parts.driving.plot_mouse import PlotMouse
+from tests.widgets.parts.driving.view_driving import click
+from tests.widgets.parts.driving.windows import Open, settle
 from widgets.sequence.views.gradient import GradientView
 from widgets.sequence.views.timeline import TimelineView
 from widgets.sequence.views.warp import NO_GATE, WarpView

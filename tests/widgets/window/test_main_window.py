@@ -33,10 +33,10 @@ from explorer.square.frame import Failure, Frame
 from explorer.state.catalogue import Busy, Catalogue, SampleInfo
 from explorer.state.session import load_session, save_session
 from explorer.state.state import State
-from tests.widgets.parts.fake_engine import FakeEngine
-from tests.widgets.parts.mesh_frames import mesh_frame
-from tests.widgets.parts.sample_catalogue import make_info
-from widgets.base import theme
+from tests.widgets.parts.frames.fake_engine import FakeEngine
+from tests.widgets.parts.frames.mesh_frames import mesh_frame
+from tests.widgets.parts.frames.sample_catalogue import make_info
+from widgets.base.look import theme
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.views.log import VIEW as LOG
 from widgets.window.bars.palette import score

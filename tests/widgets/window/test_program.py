@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 import main
 from explorer.state.state import State
-from tests.widgets.parts.windows import Open, settle
+from tests.widgets.parts.driving.windows import Open, settle
 
 ROOT = Path(main.__file__).parent
 

@@ -13,9 +13,9 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial import cKDTree, procrustes
 from sklearn.metrics import adjusted_rand_score
 
-from explorer.spaces.graph.layout import springs as graph_layout
-from explorer.spaces.graph.layout.packing import disc
-from explorer.spaces.graph.layout.springs import communities, layout, layout_steps
+from explorer.spaces.graph.drawing.layout import springs as graph_layout
+from explorer.spaces.graph.drawing.layout.packing import disc
+from explorer.spaces.graph.drawing.layout.springs import communities, layout, layout_steps
 
 
 def index_of(graph: nx.Graph) -> tuple[np.ndarray, int]:

@@ -11,11 +11,11 @@ from explorer.declare.fields import INVARIANT, FieldType, Point, Regular
 from explorer.declare.groups import group, rotation_matrix
 from explorer.network.layers import LayerError
 from explorer.network.trace import trace
-from explorer.spaces.grid.affine import Affine, _linear, fibre_matrix
+from explorer.spaces.grid.analysis.lie import GENERATORS, INNER, disc, generator, gradient, lie_derivative
+from explorer.spaces.grid.elements.affine import Affine, _linear, fibre_matrix
 from explorer.spaces.grid.fields import Grid, grid, regular
-from explorer.spaces.grid.lie import GENERATORS, INNER, disc, generator, gradient, lie_derivative
-from explorer.spaces.grid.stimulus import noise
-from tests.explorer.networks import GlobalMean, GroupMax
+from explorer.spaces.grid.network.stimulus import noise
+from tests.explorer.parts.networks import GlobalMean, GroupMax
 
 
 def derivative(model: nn.Module, x: Tensor, along: str, field: FieldType | None = None) -> dict[str, float]:

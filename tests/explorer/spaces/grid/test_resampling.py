@@ -10,8 +10,8 @@ import torch
 from explorer.declare.elements import transforms
 from explorer.declare.fields import FieldType
 from explorer.declare.groups import rotation_matrix
-from explorer.spaces.grid import resampling as grid_action
-from explorer.spaces.grid.affine import Affine, _linear
+from explorer.spaces.grid.elements import resampling as grid_action
+from explorer.spaces.grid.elements.affine import Affine, _linear
 from explorer.spaces.grid.fields import Pixels, grid
 
 

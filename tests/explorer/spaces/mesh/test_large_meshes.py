@@ -18,19 +18,19 @@ from explorer.data.writers import write_file
 from explorer.declare.elements import chain_element, parse_chain, transforms
 from explorer.declare.registry import scan
 from explorer.equivariance.measure import unmoved
+from explorer.spaces.mesh.drawing.values import MeshPart
+from explorer.spaces.mesh.elements.word import SurfaceWord
 from explorer.spaces.mesh.fields import FACES, VERTEX_POSITION
-from explorer.spaces.mesh.motion.word import SurfaceWord
 from explorer.spaces.mesh.surface import Surface
 from explorer.spaces.mesh.surface.dissection import nested_dissection
 from explorer.spaces.mesh.surface.trace import trace
-from explorer.spaces.mesh.values import MeshPart
 from explorer.square.frame import Frame
 from explorer.square.orbits import orbit, orbit_values
 from explorer.state.state import State
 from explorer.work import progress
 from explorer.work.eigenspaces import Factors
 from explorer.work.progress import Cancelled
-from tests.explorer.surfaces import bumpy, sphere, torus
+from tests.explorer.parts.surfaces import bumpy, sphere, torus
 
 MESH = "mesh-sphere-small"
 

@@ -12,7 +12,7 @@ import pytest
 
 from explorer.spaces.mesh.surface import GAUGES, Surface
 from explorer.spaces.mesh.surface.topology import Halfedges, SurfaceError
-from tests.explorer.surfaces import bumpy, cone, disc, great_circle, grid, icosphere, sphere, torus, wrapped
+from tests.explorer.parts.surfaces import bumpy, cone, disc, great_circle, grid, icosphere, sphere, torus, wrapped
 
 LAW = 1e-12
 MESHES = {

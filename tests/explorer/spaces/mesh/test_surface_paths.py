@@ -14,7 +14,7 @@ from explorer.spaces.mesh.surface.topology import SurfaceError
 from explorer.spaces.mesh.surface.trace import trace, triangles
 from explorer.work import disk_cache as cache
 from explorer.work.progress import Cancelled
-from tests.explorer.surfaces import bumpy, cone, disc, great_circle, grid, icosphere, sphere, torus, wrapped
+from tests.explorer.parts.surfaces import bumpy, cone, disc, great_circle, grid, icosphere, sphere, torus, wrapped
 
 NONE = np.zeros(0, np.int64)
 

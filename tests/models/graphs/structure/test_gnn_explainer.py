@@ -31,7 +31,7 @@ from models.graphs.structure.gnn_explainer import (
     train,
 )
 from models.layers.graph.pooling import GraphConv
-from tests.models.relabelling import Shuffle, declared, law_errors, simple_graph
+from tests.models.graphs.relabelling import Shuffle, declared, law_errors, simple_graph
 
 WEIGHTS = Path(__file__).resolve().parents[4] / "resources" / "weights" / "gnn-explainer.safetensors"
 

@@ -17,7 +17,7 @@ from models.layers.recurrent.leaky_gated import GatedRNN, LeakyRNN
 from models.layers.recurrent.recurrence import recurrence_of
 from models.layers.recurrent.simple_rnn import SimpleRNN
 from models.sequences.recurrent import time_warp_task as task
-from tests.models.sequence_layers import layers, trained
+from tests.models.sequences.sequence_layers import layers, trained
 
 CARDS = {card.name: card for card in task.CARD}
 
