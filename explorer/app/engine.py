@@ -17,6 +17,7 @@ from explorer.app.writing import save_tensors
 from explorer.data.finding import find_sample, fitted, samples, split_part
 from explorer.data.samples import Sample
 from explorer.declare.card import Card, ModelInfo
+from explorer.declare.elements import chain_element
 from explorer.declare.space import kinds, space_of, space_of_kind, spaces
 from explorer.network.loading import (
     WEIGHTS_MARK,
@@ -192,10 +193,11 @@ class LocalEngine:
         if self._answers is None or self._answers[0] != frame.state:
             return
         squares = list(frame.squares)
+        group = chain_element(frame.state.steps).group
         for k, (p, values) in enumerate(self._answers[1]):
             here = squares[k]
             for measures in refine(p, frame.state, values, here.measures):
-                squares[k] = judged(p, here, measures)
+                squares[k] = judged(p, here, measures, group)
                 yield replace(frame, squares=tuple(squares))
             for more in space_of(p.inputs).refine(p, frame.state, squares[k]):
                 squares[k] = more

@@ -250,8 +250,10 @@ def load_weights(model: nn.Module, path: Path, strict: bool = True) -> tuple[str
             what = f"has the shape {tuple(tensors[first].shape)}, and in this network {tuple(own[first].shape)}"
         else:
             what = "is none of this network"
-        counts = f"{len(misfits)} do not fit and {len(missing)} are missing"
-        raise ModelError(str(path), f"{path.name}: the tensor {first!r} {what}; of {len(own)} tensors {counts}")
+        counts = (
+            f"{len(misfits)} of its {len(tensors)} tensors do not fit, and {len(missing)} of {len(own)} are missing"
+        )
+        raise ModelError(str(path), f"{path.name}: the tensor {first!r} {what}; {counts}")
     fitting = {k: v for k, v in tensors.items() if k not in misfits}
     model.load_state_dict(fitting, strict=False)
     fresh = [k for k in own if k not in fitting]

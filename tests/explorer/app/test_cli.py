@@ -238,7 +238,7 @@ def test_training_writes_weights_that_can_be_used(run: Any, tmp_path: Path) -> N
     assert set(load_file(path)) == set(CARDS["fine"].build().state_dict())
     assert run("check", f"fine@{path}").code == 0
     assert run("check", f"faulty@{path}").code == 0  # the same network with those parameters
-    refused(run("check", f"talkative@{path}"), "does not fit")
+    refused(run("check", f"talkative@{path}"), "do not fit")
 
 
 def test_benchmarks_are_rows(run: Any) -> None:

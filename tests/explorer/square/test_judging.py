@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from explorer.app.audit import audit
 from explorer.app.engine import LocalEngine
 from explorer.data.finding import find_sample
-from explorer.declare.elements import parse_chain
+from explorer.declare.elements import chain_element, parse_chain
 from explorer.equivariance.check import check_equivariance
 from explorer.network.inputs import inputs_from
 from explorer.spaces.grid.network.form import InputSpec
@@ -65,7 +65,7 @@ def complete(model: nn.Module, steps: str, dtype: str = "float64") -> Square:
     state = State(steps=parse_chain(steps))
     found, answers = square(p, state)
     for measures in refine(p, state, answers, found.measures):
-        found = judged(p, found, measures)
+        found = judged(p, found, measures, chain_element(state.steps).group)
     return found
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from explorer.declare.elements import transforms
 from explorer.declare.groups import group
+from explorer.network.loading import card_source
 from explorer.square.frame import OrbitCurve, Square
 from explorer.square.orbits import orbit as curves
 from explorer.state.resolve import resolve
@@ -317,7 +318,7 @@ def test_lesson_18_copies_are_turned_and_their_inputs_trade_places() -> None:
         for k in range(8):
             source = group("D4").compose(group("D4").inverse(h), k)
             np.testing.assert_array_equal(filters[h, k], turned(filters[0, source], h))
-    assert any("def transformed_indices" in m.source for m in catalogue().models if m.name == "d4-cnn")
+    assert "def transformed_indices" in card_source(engine().card("d4-cnn"))
 
 
 def turned(picture: NDArray[Any], h: int) -> NDArray[Any]:

@@ -94,6 +94,8 @@ class GridInference(Inference):
 
     def _spacing(self, sides: Sequence[int]) -> float | None:
         """Return how many pixels lie between two of so many places, where it is as many along both axes."""
+        if 0 in sides:
+            return None
         rows, columns = (own / size for own, size in zip(self.sides, sides, strict=True))
         whole = max(rows, 1 / rows)
         return rows if rows == columns and whole == round(whole) else None

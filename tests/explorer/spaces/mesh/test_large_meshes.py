@@ -102,7 +102,7 @@ def test_factors_solve_what_they_are_asked(kind: type) -> None:
 def test_a_network_runs_only_where_it_is_given_something_else(
     engine: LocalEngine, model: str, chain: str, times: int
 ) -> None:
-    answer(engine, model=model)
+    answer(engine, chain, model)  # what is asked once of an epoch is known then
     network = engine.prepared(State(model=model, sample=MESH), model).model
     calls: list[int] = []
     handle = network.register_forward_pre_hook(lambda *_: calls.append(1))
