@@ -95,7 +95,7 @@ def check_equivariance(
     training = [n for n, m in model.named_modules() if m.training and isinstance(m, NORMS_AND_DROPOUT)]
     with evaluating(model), torch.no_grad():
         traced = trace(model, first, overrides=overrides, declared=declared, parts=True)
-        step = _common_step([layer.field.spacing for layer in traced.layers if layer.field])
+        step = common_step([layer.field.spacing for layer in traced.layers if layer.field])
         situation = Situation(space.inference(first).size(first), step, boundary, np.random.default_rng(seed), count)
         elements = symmetry.elements(group, situation)
 
@@ -165,7 +165,7 @@ def _require_module(model: object) -> None:
         raise TypeError(f"the model must be a torch.nn.Module, not of type {type(model).__name__}{call}")
 
 
-def _common_step(spacings: Sequence[float]) -> int:
+def common_step(spacings: Sequence[float]) -> int:
     """Return the least number of input pixels that is a whole number of steps at every finite spacing."""
     common = Fraction(1)
     for spacing in filter(math.isfinite, spacings):

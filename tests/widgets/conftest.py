@@ -144,8 +144,7 @@ def _describe(thing: Any) -> str:
             owner = f"of {_class(thing.parent())}" if thing.parent() else "without a parent"
             text = f"running {_class(thing)} {thing.objectName()!r} {owner}, every {thing.interval()} ms"
         case threading.Thread():
-            target = getattr(thing, "_target", None)
-            text = f"thread {thing.name!r} in {getattr(target, '__qualname__', type(thing).run.__qualname__)}"
+            text = f"thread {thing.name!r} of {_class(thing)}"
         case multiprocessing.process.BaseProcess():
             text = f"process {thing.name!r}, pid {thing.pid}"
         case _:

@@ -220,15 +220,15 @@ def test_the_grid_repels_as_the_pairs_do() -> None:
     square = (apart**2).sum(-1)
     np.fill_diagonal(square, np.inf)
     true = mass[:, None] * (mass[None, :, None] * apart / square[..., None]).sum(axis=1)
-    found = graph_layout._mesh(places, mass)
+    found = graph_layout.push_by_grid(places, mass)
     assert np.linalg.norm(found - true) / np.linalg.norm(true) < 0.1
     assert np.corrcoef(found.ravel(), true.ravel())[0, 1] > 0.995
 
 
 def test_no_two_suns_are_neighbours_and_each_planet_has_one() -> None:
     graph = nx.barabasi_albert_graph(2000, 3, seed=0)
-    matrix = graph_layout._adjacency(*index_of(graph))
-    sun = graph_layout._suns(matrix, np.random.default_rng(0))
+    matrix = graph_layout.adjacency(*index_of(graph))
+    sun = graph_layout.suns(matrix, np.random.default_rng(0))
     count = int(sun.max()) + 1
     assert np.array_equal(np.unique(sun), np.arange(count)) and count < 1200
     for members in (np.flatnonzero(sun == k) for k in range(0, count, 40)):
