@@ -203,6 +203,7 @@ def test_spectra_and_spectral_orders_are_the_same_everywhere(graph: nx.Graph) ->
     same_for_every_processor(lambda: fiedler_order(n, edges))
 
 
+@pytest.mark.slow
 def test_a_large_graph_has_whole_eigenspaces_or_those_of_its_first_parts() -> None:
     cube = edges_of(nx.hypercube_graph(11))
     values, vectors = low_pairs(cube, 2048, 64)  # spaces of 1, 11, 55 vectors

@@ -47,6 +47,7 @@ def test_a_large_grid_is_unfolded() -> None:
     assert procrustes(true, layout(*index_of(graph)))[2] < 0.03
 
 
+@pytest.mark.slow
 def test_a_large_graph_is_as_true_to_its_distances_as_networkx() -> None:
     graph = nx.connected_watts_strogatz_graph(700, 6, 0.03, seed=1)
     theirs = nx.spring_layout(graph, seed=0, method="force")
@@ -140,6 +141,9 @@ def drawn_by_chance(n: int, pairs: int, seed: int = 0) -> tuple[np.ndarray, int]
     return joined(*np.random.default_rng(seed).integers(0, n, (2, pairs))), n
 
 
+LONG = {"ten thousand parts", "five edges a node, 100000"}
+
+
 def extremes() -> dict[str, tuple[np.ndarray, int]]:
     star = {n: (joined(np.zeros(n - 1, int), np.arange(1, n)), n) for n in (500, 501, 10_000)}
     path = {n: (joined(np.arange(n - 1), np.arange(1, n)), n) for n in (500, 501, 10_000)}
@@ -162,7 +166,7 @@ def extremes() -> dict[str, tuple[np.ndarray, int]]:
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("name", extremes())
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in LONG else ()) for n in extremes()])
 def test_extremes_have_finite_places_of_their_own(name: str) -> None:
     edges, n = extremes()[name]
     places = layout(edges, n, seconds=1.0)
