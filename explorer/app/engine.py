@@ -39,7 +39,7 @@ from explorer.state.state import State
 
 THUMBNAIL = 48  # pixels along a side
 _KEEP = 4  # epochs kept prepared: two models, before and after the last change
-_KEEP_BYTES = 2**30  # of captured values; what is in use is kept whatever it takes
+KEEP_BYTES = 2**30  # of captured values; what is in use is kept whatever it takes
 
 
 class LocalEngine:
@@ -93,6 +93,11 @@ class LocalEngine:
             yield None
         yield replace(catalogue, samples=tuple(made), models=tuple(models))
 
+    @property
+    def kept(self) -> dict[str, int]:
+        """Return how many epochs, models and samples are kept for the next request."""
+        return {"epochs": len(self._prepared), "models": len(self._models), "samples": len(self._samples)}
+
     # one state ------------------------------------------------------------------------------------------------
     def card(self, name: str) -> Card:
         """Return the card of that name; one made from a file is made again when the file has changed."""
@@ -139,7 +144,7 @@ class LocalEngine:
         self._prepared[key] = made
         in_use = 1 + len(state.compared)
         while len(self._prepared) > _KEEP or (
-            len(self._prepared) > in_use and sum(p.nbytes for p in self._prepared.values()) > _KEEP_BYTES
+            len(self._prepared) > in_use and sum(p.nbytes for p in self._prepared.values()) > KEEP_BYTES
         ):
             self._prepared.popitem(last=False)
         return made

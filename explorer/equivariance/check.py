@@ -96,7 +96,7 @@ def check_equivariance(
     training = [n for n, m in model.named_modules() if m.training and isinstance(m, NORMS_AND_DROPOUT)]
     with evaluating(model), torch.no_grad():
         traced = trace(model, first, overrides=overrides, declared=declared, parts=True)
-        step = _common_step([layer.field.spacing for layer in traced.layers if layer.field])
+        step = common_step([layer.field.spacing for layer in traced.layers if layer.field])
         size = space.inference(first).size(first)
 
         def made(spacing: int) -> list[tuple[str, Element]]:
@@ -177,7 +177,7 @@ def _finite(field: FieldType | None) -> float:
     return field.spacing if field is not None and math.isfinite(field.spacing) else 0.0
 
 
-def _common_step(spacings: Sequence[float]) -> int:
+def common_step(spacings: Sequence[float]) -> int:
     """Return the least number of input pixels that is a whole number of steps at every finite spacing."""
     common = Fraction(1)
     for spacing in filter(math.isfinite, spacings):

@@ -17,6 +17,7 @@ from explorer.declare.fields import FieldType, Regular
 from explorer.declare.space import space_of
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import PROBES, Effect, attributed
+from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError
 from explorer.network.moved_network import following
 from explorer.network.running import evaluating

@@ -130,7 +130,7 @@ def test_an_element_acts_once_on_each_tensor(monkeypatch: pytest.MonkeyPatch) ->
     assert once.act(values.clone(), grid()) is not first and len(acted) == 2
     for _ in range(explorer.square.remembered.REMEMBERED + 5):
         once.act(torch.rand(1, 1, 3, 3), grid())
-    assert len(once._acted) == explorer.square.remembered.REMEMBERED
+    assert len(once) == explorer.square.remembered.REMEMBERED
     assert once.exact(grid(), (1, 1, 9, 9)) is False and not once.identity
     assert once.known(values, grid()) is not None
 

@@ -227,6 +227,7 @@ def test_without_a_profile_there_is_nothing_to_attend_to() -> None:
     assert isinstance(network.begin(x[None, first:], x[None, first:].argmax(-1))[0], Given)
 
 
+@pytest.mark.slow
 @each_card
 def test_the_notes_say_how_well_it_writes(card: Card) -> None:
     network = writer(card).float()

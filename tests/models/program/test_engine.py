@@ -54,7 +54,7 @@ def engine() -> Iterator[LocalEngine]:
     made = LocalEngine(CARDS)
     yield made
     made.close()
-    assert not made._prepared and not made._models and not made._samples
+    assert not any(made.kept.values())
 
 
 def complete(engine: LocalEngine, wanted: State) -> Frame:
@@ -115,12 +115,12 @@ def test_no_more_than_a_few_epochs_are_kept(engine: LocalEngine, monkeypatch: py
     for k in range(10):
         engine.answer(state("plain-cnn", sample=f"digit-{k}"), never)
         engine.answer(state("plain-cnn", sample=f"random:1x1x29x{20 + k}"), never)
-    assert len(engine._prepared) == 4 and len(engine._samples) == 8 and len(engine._models) == 1
-    monkeypatch.setattr(explorer.app.engine, "_KEEP_BYTES", 0)
+    assert engine.kept == {"epochs": 4, "models": 1, "samples": 8}
+    monkeypatch.setattr(explorer.app.engine, "KEEP_BYTES", 0)
     engine.answer(state("plain-cnn", compare="d4-cnn"), never)
-    assert len(engine._prepared) == 2, "what is in use is kept whatever it takes"
+    assert engine.kept["epochs"] == 2, "what is in use is kept whatever it takes"
     engine.answer(state("c4-cnn"), never)
-    assert len(engine._prepared) == 1
+    assert engine.kept["epochs"] == 1
 
 
 def test_the_bytes_of_shared_tensors_count_once(engine: LocalEngine) -> None:
@@ -215,7 +215,7 @@ def test_a_slow_network_is_left_between_two_layers(after: int) -> None:
     with pytest.raises(Cancelled):
         engine.answer(state("slow"), cancelled)
     assert len(asked) == after + 1 and time.perf_counter() - asked[-1] < 0.2
-    assert not engine._prepared, "what is half prepared is not kept"
+    assert not engine.kept["epochs"], "what is half prepared is not kept"
 
 
 def test_a_persons_own_network_says_which_layer(tmp_path: Path) -> None:

@@ -128,6 +128,7 @@ def measured(name: str) -> dict[str, float]:
     return evaluate(shipped(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CARDS)
 def test_shipped_weights_reach_the_stated_errors(name: str) -> None:
     assert measured(name) == pytest.approx(ERRORS[name], abs=TWO_DIGITS)

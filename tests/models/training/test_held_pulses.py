@@ -36,6 +36,7 @@ def test_shipped_weights_have_the_figures_of_the_notes(card: Card) -> None:
     assert f"{found['error']:.3f}" in card.notes[0] and found["error"] < 0.45 * found["saying_the_mean"]
 
 
+@pytest.mark.slow
 def test_training_repeats_itself() -> None:
     one, other = (held_pulses.trained(gru.build, epochs=1)[0] for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))

@@ -505,6 +505,7 @@ def test_a_new_frame_keeps_what_belongs_to_the_edges(qtbot: Any) -> None:
     assert view.canvas.pictures.kept[0, "before"].image != old[0, "before"].image
 
 
+@pytest.mark.slow
 def test_large_graphs_are_painted_beside_the_window(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: set[str] = set()
     inner = graph_pictures.paint_graph

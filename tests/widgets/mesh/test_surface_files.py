@@ -141,6 +141,7 @@ def test_the_view_is_saved_as_a_picture(view: SurfaceView, tmp_path: Path, endin
         assert path.read_bytes()[:5] == b"%PDF-" and path.stat().st_size > 20_000
 
 
+@pytest.mark.slow
 def test_a_turntable_is_filmed_from_the_menu(
     qtbot: QtBot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,6 +114,7 @@ def test_what_stands_at_the_steps_is_one_text(names: list[str], labels: list[str
     assert written_text(names, labels) == wanted
 
 
+@pytest.mark.slow
 def test_a_date_that_is_rewritten_can_be_read(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="bahdanau-dates", sample="date"))
     frame = window.controller.frame

@@ -271,6 +271,7 @@ def test_a_view_that_breaks_does_not_take_the_others_with_it(bench: Bench, monke
     window.controller.grant(Wish(step=("rotate", (5.0,))))
     bench.settle(window)
     assert len(view(window, "stage").frames) > count
+    bench.until(lambda: caught)  # each view draws in a turn of its own
     assert caught == ["division by zero"]
     log = window.panes.named("log")
     assert "Errors: ZeroDivisionError" in log.text()  # type: ignore[attr-defined]

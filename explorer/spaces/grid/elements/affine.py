@@ -75,7 +75,7 @@ class Affine(Element):
         if self.lattice:
             inverse = np.round(inverse)
         right, up = (float(v) + 0.0 for v in -inverse @ np.array(self.shift))
-        return Affine(_linear(inverse), (right, up), 1 / self.gain, -self.offset / self.gain + 0.0, self.boundary)
+        return Affine(as_linear(inverse), (right, up), 1 / self.gain, -self.offset / self.gain + 0.0, self.boundary)
 
     def merge(self, first: Element) -> Affine | None:
         if not isinstance(first, Affine):
@@ -90,7 +90,7 @@ class Affine(Element):
         shift = self.matrix @ np.array(first.shift) + np.array(self.shift)
         shift = np.where(np.abs(shift - np.round(shift)) < _TINY, np.round(shift), shift)
         return Affine(
-            _linear(matrix),
+            as_linear(matrix),
             (float(shift[0]), float(shift[1])),
             self.gain * first.gain,
             self.gain * first.offset + self.offset,
@@ -147,7 +147,7 @@ class Affine(Element):
 IDENTITY = Affine()
 
 
-def _linear(matrix: NDArray[np.floating]) -> Linear:
+def as_linear(matrix: NDArray[np.floating]) -> Linear:
     a, b, c, d = (float(v) + 0.0 for v in matrix.ravel())
     return (a, b, c, d)
 
@@ -161,7 +161,7 @@ def fibre_matrix(group: FiniteGroup, h: Matrix) -> Matrix:
     Raises:
         NoAction: h reflects, and the group has no reflections.
     """
-    return _fibre_matrix(group, _linear(h))
+    return _fibre_matrix(group, as_linear(h))
 
 
 @lru_cache(maxsize=4096)  # every layer of a network asks for the same few

@@ -30,7 +30,7 @@ Shift = tuple[float, float]
 _PAD = 12  # pixels round the grid, so that the spline's periodic prefilter does not wrap round
 _REACH = 2  # coefficients beyond the edge that a value inside it is made of
 _TINY = 1e-9
-_LARGEST_MATRIX = 512  # side of a grid up to which filtering by a matrix is the faster way
+LARGEST_MATRIX = 512  # side of a grid up to which filtering by a matrix is the faster way
 _CACHE_BYTES = 256 * 2**20  # of resampling matrices; one of 512 x 512 places takes 32 MiB
 
 # torch says once per process that CSR is in beta; what is used here (build and multiply) is checked by the tests
@@ -120,7 +120,7 @@ def spline_coefficients(values: Tensor) -> Tensor:
     """
     given = values.to(real(values))
     h, w = given.shape[-2:]
-    if max(h, w) > _LARGEST_MATRIX:
+    if max(h, w) > LARGEST_MATRIX:
         return _filtered(_filtered(_continued(_continued(given, -1), -2), -1), -2)
     device = str(given.device)
     coefficients: Tensor = _prefilter(h, given.dtype, device) @ given @ _prefilter(w, given.dtype, device).t()
@@ -138,7 +138,7 @@ def by_place(planes: Tensor) -> Tensor:
     channels, h, w = planes.shape
     crop = _PAD - _REACH
     given = planes.to(real(planes)).permute(1, 2, 0).reshape(h, w * channels)
-    if max(h, w) > _LARGEST_MATRIX:
+    if max(h, w) > LARGEST_MATRIX:
         near = spline_coefficients(planes)[:, crop:-crop, crop:-crop].permute(1, 2, 0)
     else:
         device = str(planes.device)
@@ -293,14 +293,22 @@ def _footprint(h: int, w: int, source_x: Array, source_y: Array) -> tuple[Array,
     return indices.reshape(-1, 16), (weights * inside[:, None, None]).reshape(-1, 16)
 
 
-class _Operators:
+class Operators:
     """Resampling as CSR, (h * w, (h + 2 pad) * (w + 2 pad)); the most recently used are kept, up to `limit` bytes."""
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
+        self.limit = limit
         self._kept: OrderedDict[tuple[object, ...], Tensor] = OrderedDict()
         self._bytes = 0
         self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of all that are kept."""
+        return self._bytes
 
     def get(self, h: int, w: int, linear: Linear, shift: Shift, device: str, dtype: torch.dtype) -> Tensor:
         key = (h, w, linear, shift, device, dtype)
@@ -316,12 +324,12 @@ class _Operators:
             if key not in self._kept:
                 self._kept[key] = operator
                 self._bytes += _size(operator)
-            while self._bytes > self._limit and self._kept:
+            while self._bytes > self.limit and self._kept:
                 self._bytes -= _size(self._kept.popitem(last=False)[1])
         return operator
 
 
-_operators = _Operators(_CACHE_BYTES)
+_operators = Operators(_CACHE_BYTES)
 
 
 def _size(operator: Tensor) -> int:

@@ -38,6 +38,7 @@ def test_clustering_and_cores_are_those_of_networkx(nodes: int, seed: int, share
     assert_array_equal(core_numbers(simple), [nx.core_number(graph)[i] for i in range(nodes)])
 
 
+@pytest.mark.slow
 def test_clustering_of_hubs() -> None:
     graph = nx.barabasi_albert_graph(400, 6, seed=3)
     graph.add_edges_from((0, i) for i in range(1, 400))

@@ -200,6 +200,7 @@ def test_the_vector_heat_method_works_on_whatever_comes_out() -> None:
     assert int(done.stdout) > 200
 
 
+@pytest.mark.slow
 def test_a_million_triangles_take_seconds() -> None:
     side = 708
     at = np.stack(np.meshgrid(np.arange(side), np.arange(side), indexing="ij"), -1).reshape(-1, 2)

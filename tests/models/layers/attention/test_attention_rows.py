@@ -92,6 +92,7 @@ print((after - before) * (1 if sys.platform == "darwin" else 1024))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("causal", [False, True])
 def test_16384_steps_take_no_matrix(causal: bool) -> None:
     """The matrix of one head would be 1 GiB."""

@@ -149,7 +149,7 @@ def _distinct(edges: NDArray[np.integer], nodes: int) -> NDArray[np.int64]:
     return np.stack([keys // max(nodes, 1), keys % max(nodes, 1)])
 
 
-def _adjacency(edges: NDArray[np.integer], nodes: int) -> Any:
+def adjacency(edges: NDArray[np.integer], nodes: int) -> Any:
     """Return the symmetric matrix of which nodes are neighbours, ones, without its diagonal."""
     from scipy.sparse import csr_array
 
@@ -165,7 +165,7 @@ def _parts(edges: NDArray[np.integer], nodes: int) -> tuple[NDArray[np.int64], l
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    matrix = _adjacency(edges, nodes)
+    matrix = adjacency(edges, nodes)
     count, part_of = connected_components(matrix, directed=False) if nodes else (0, np.zeros(0, np.int32))
     sizes = np.bincount(part_of, minlength=count)
     order = np.lexsort((part_of, sizes[part_of]))
@@ -189,14 +189,14 @@ def _parts(edges: NDArray[np.integer], nodes: int) -> tuple[NDArray[np.int64], l
 def _part_steps(matrix: Any, rng: np.random.Generator, seconds: float) -> Iterator[Places]:
     n = matrix.shape[0]
     if n <= SMALL:
-        yield upright(_springs(*(one.astype(np.int32).tobytes() for one in (matrix.indptr, matrix.indices))))
+        yield upright(springs(*(one.astype(np.int32).tobytes() for one in (matrix.indptr, matrix.indices))))
         return
     for places in _multilevel(matrix, rng, seconds):
         yield upright(places)
 
 
 @lru_cache(maxsize=256)  # a set of many molecules has few different ones
-def _springs(indptr: bytes, indices: bytes) -> Places:
+def springs(indptr: bytes, indices: bytes) -> Places:
     """Return Kamada and Kawai's layout of a small part, from nodes on a circle."""
     starts, columns = np.frombuffer(indptr, np.int32), np.frombuffer(indices, np.int32)
     n = len(starts) - 1
@@ -224,7 +224,7 @@ def _multilevel(matrix: Any, rng: np.random.Generator, seconds: float) -> Iterat
     masses = [(1 + degree) / (1 + degree.mean())]
     matrices, merges = [matrix], []
     while matrices[-1].shape[0] > COARSEST:
-        sun = _suns(matrices[-1], rng)
+        sun = suns(matrices[-1], rng)
         n, m = len(sun), int(sun.max()) + 1
         if m > 0.85 * n or m < FEWEST:  # one sun next to all others leaves nothing to lay out
             break
@@ -264,7 +264,7 @@ def _cost(matrix: Any) -> float:
     return float(node * n + edge * matrix.nnz + cell * (2 * _grid_side(n)) ** 2)
 
 
-def _suns(matrix: Any, rng: np.random.Generator) -> NDArray[np.int64]:
+def suns(matrix: Any, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return to which merged node each node goes: a sun, no two of which are neighbours, and the planets round it."""
     n, starts = matrix.shape[0], matrix.indptr[:-1]
     neighbour = matrix.indices
@@ -311,7 +311,7 @@ def _edge_length(coarse: Any, fine_places: Places, sun: NDArray[np.int64]) -> fl
 def _settle(matrix: Any, mass: Places, places: Places, rounds: int, hot: float) -> Iterator[Places]:
     """Yield places after each of so many iterations, steps limited by a falling temperature."""
     stiff = np.asarray(matrix.sum(axis=1)).ravel()[:, None]
-    push = _pairs if len(places) <= EXACT else _mesh
+    push = push_by_pairs if len(places) <= EXACT else push_by_grid
     speed = np.zeros_like(places)
     rows = np.repeat(np.arange(len(places)), np.diff(matrix.indptr)) if matrix.nnz <= CHAINED * len(places) else None
     plain, bare = matrix, stiff
@@ -322,7 +322,7 @@ def _settle(matrix: Any, mass: Places, places: Places, rounds: int, hot: float) 
             matrix = plain.copy()
             matrix.data = plain.data * np.clip(lengths / max(float(lengths.mean()), 1e-12), 0.15, 6.0)
             stiff = np.maximum(np.asarray(matrix.sum(axis=1)).ravel()[:, None], 0.3 * bare)
-        if push is _mesh and len(places) <= CLOSE and k >= 0.4 * rounds:
+        if push is push_by_grid and len(places) <= CLOSE and k >= 0.4 * rounds:
             repelled = repelled + _close(places, mass)
         # as if each node alone went to where it rests; momentum makes up for the others doing so at the same time
         drift = (matrix @ places - stiff * places + repelled) / stiff
@@ -335,7 +335,7 @@ def _settle(matrix: Any, mass: Places, places: Places, rounds: int, hot: float) 
         yield places
 
 
-def _pairs(places: Places, mass: Places) -> Places:
+def push_by_pairs(places: Places, mass: Places) -> Places:
     """Return the repulsion of all nodes on each, sum of m m' r / (r^2), by pairs."""
     apart = places[:, None] - places[None]
     square = (apart**2).sum(-1) + 1e-9
@@ -367,8 +367,8 @@ def _product(one: NDArray[np.complex64], other: NDArray[np.complex64]) -> NDArra
     return found
 
 
-def _mesh(places: Places, mass: Places) -> Places:
-    """Return about the same as `_pairs`, the masses being spread to a grid first (cloud in cell)."""
+def push_by_grid(places: Places, mass: Places) -> Places:
+    """Return about the same as `push_by_pairs`, the masses being spread to a grid first (cloud in cell)."""
     from scipy.fft import fft2, ifft2
 
     side = _grid_side(len(places))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from explorer.declare.elements import Element
 from explorer.declare.groups import group, rotation_matrix
 from explorer.declare.symmetries import Situation, Symmetry
-from explorer.spaces.grid.elements.affine import Affine, _linear
+from explorer.spaces.grid.elements.affine import Affine, as_linear
 
 
 def _point(name: str, situation: Situation) -> list[tuple[str, Element]]:
     point = group(name)
     result: list[tuple[str, Element]] = []
     for g in list(point.elements())[1:]:
-        element = Affine(_linear(point.matrices[g]))
+        element = Affine(as_linear(point.matrices[g]))
         result.append((point.labels[g], element if element.lattice else Affine(element.linear, boundary="zero")))
     return result
 
@@ -39,7 +39,7 @@ def _angles(name: str, situation: Situation) -> list[tuple[str, Element]]:
         mirrored = name == "O2" and k % 2 == 1
         if mirrored:
             matrix = matrix @ group("D1").matrices[1]
-        result.append((("m " if mirrored else "") + f"{angle:.1f}°", Affine(_linear(matrix), boundary="zero")))
+        result.append((("m " if mirrored else "") + f"{angle:.1f}°", Affine(as_linear(matrix), boundary="zero")))
     return result
 
 

@@ -7,7 +7,7 @@ import math
 from explorer.declare.elements import Element, Transform
 from explorer.declare.groups import MIRROR, rotation_matrix
 from explorer.declare.params import Param
-from explorer.spaces.grid.elements.affine import Affine, _linear
+from explorer.spaces.grid.elements.affine import Affine, as_linear
 
 AXES = ("horizontal", "vertical", "diagonal", "antidiagonal")
 _TURN = {"horizontal": 0.0, "vertical": 180.0, "diagonal": 90.0, "antidiagonal": 270.0}
@@ -15,7 +15,7 @@ _TURN = {"horizontal": 0.0, "vertical": 180.0, "diagonal": 90.0, "antidiagonal":
 
 def element(axis: float) -> Element:
     # a mirror in the axis at angle a is rotation by 2a after the left-right mirror, up to the half turn of MIRROR
-    return Affine(_linear(rotation_matrix(_TURN[AXES[math.floor(axis)]]) @ MIRROR))
+    return Affine(as_linear(rotation_matrix(_TURN[AXES[math.floor(axis)]]) @ MIRROR))
 
 
 TRANSFORM = Transform(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from explorer.declare.elements import Element, Transform
 from explorer.declare.groups import rotation_matrix
 from explorer.declare.params import Param
-from explorer.spaces.grid.elements.affine import Affine, _linear
+from explorer.spaces.grid.elements.affine import Affine, as_linear
 
 
 def element(angle: float) -> Element:
-    turned = Affine(_linear(rotation_matrix(angle)))
+    turned = Affine(as_linear(rotation_matrix(angle)))
     # a rotation that is no quarter turn brings corners in from outside the grid: nothing is there
     return turned if turned.lattice else Affine(turned.linear, boundary="zero")
 
