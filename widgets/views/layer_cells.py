@@ -25,6 +25,7 @@ from widgets.charts.scales import scale_for
 
 MEASURE = Qt.ItemDataRole.UserRole + 1  # Measure or None
 GUILTY = Qt.ItemDataRole.UserRole + 2
+BEFORE = Qt.ItemDataRole.UserRole + 5  # Measure before the network's file was edited, or None
 SUGGESTIONS = (
     "grid scalar",
     "grid scalar /2",
@@ -64,6 +65,7 @@ class ErrorDelegate(QStyledItemDelegate):
         p.setFont(font)
         p.setPen(QColor(t.muted if measure.cumulative is None else colour))
         p.drawText(rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, figure(measure.cumulative))
+        before: Measure | None = index.data(BEFORE)
         if measure.cumulative is not None:
             scale = scale_for("float64" if self.low < 1e-9 else "float32")
             bar = QRectF(rect.left(), rect.center().y() - 2, rect.width() - 50, 4)
@@ -73,6 +75,9 @@ class ErrorDelegate(QStyledItemDelegate):
             p.fillRect(bar, QColor(t.line))
             p.fillRect(QRectF(bar.left(), bar.top(), bar.width() * scale.fraction(measure.cumulative), bar.height()),
                        QColor(colour))  # fmt: skip
+            if before is not None and before.cumulative is not None:  # an upright line where the bar ended
+                x = bar.left() + bar.width() * scale.fraction(before.cumulative)
+                p.fillRect(QRectF(x - 1, bar.top() - 4, 2, bar.height() + 8), QColor(t.muted))
         p.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:

@@ -23,10 +23,10 @@ from explorer.square.frame import LayerInfo, Measure, Square
 from widgets.base import theme
 from widgets.base.frame_view import FrameView
 from widgets.base.view import ViewSpec, Wish
-from widgets.base.words import counterpart, read_out, subject
+from widgets.base.words import counterpart, read_before, read_out, subject
 from widgets.charts.inks import quiet_selection
 from widgets.charts.scales import scale_for
-from widgets.views.layer_cells import GUILTY, MEASURE, ErrorDelegate, FieldDelegate, Index
+from widgets.views.layer_cells import BEFORE, GUILTY, MEASURE, ErrorDelegate, FieldDelegate, Index
 
 NAME, ERROR, FIELD, SHAPE, PARAMS = range(5)
 HEADS = ("Layer", "Error", "Field", "Shape", "Params")
@@ -152,9 +152,11 @@ class LayersView(FrameView[Square]):
         guilty = set(square.guilty)
         for layer in square.layers:
             item, measure = self.items[k, layer.name], square.measures.get(layer.name)
-            if item.data(ERROR, MEASURE) is not measure:
+            before = square.before.get(layer.name)
+            if item.data(ERROR, MEASURE) is not measure or item.data(ERROR, BEFORE) is not before:
                 item.setData(ERROR, MEASURE, measure)
-                item.setToolTip(ERROR, _tip(layer, measure, ERROR))
+                item.setData(ERROR, BEFORE, before)
+                item.setToolTip(ERROR, _tip(layer, measure, ERROR, before))
             if item.data(ERROR, GUILTY) != (layer.name in guilty):
                 item.setData(ERROR, GUILTY, layer.name in guilty)
             if self._described.get((k, layer.name)) == layer:
@@ -168,7 +170,7 @@ class LayersView(FrameView[Square]):
             item.setFont(FIELD, font)
             item.setTextAlignment(PARAMS, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             for column in range(len(HEADS)):
-                item.setToolTip(column, _tip(layer, measure, column))
+                item.setToolTip(column, _tip(layer, measure, column, before))
 
     # what the person does -------------------------------------------------------------------------------------
     def _chosen(self, item: QTreeWidgetItem | None, _before: QTreeWidgetItem | None = None) -> None:
@@ -292,9 +294,9 @@ def _walk(item: QTreeWidgetItem) -> Iterator[QTreeWidgetItem]:
             yield from _walk(child)
 
 
-def _tip(layer: LayerInfo, measure: Measure | None, column: int) -> str:
+def _tip(layer: LayerInfo, measure: Measure | None, column: int, before: Measure | None) -> str:
     if column == ERROR:
-        return read_out(layer.name, measure, "\n")
+        return "\n".join(filter(None, (read_out(layer.name, measure, "\n"), read_before(before))))
     if column == FIELD:
         kind = "a guess from the shape" if layer.guessed else "declared by the model"
         return f"{layer.field}: {kind}.\nDouble-click to correct it."

@@ -135,7 +135,8 @@ class Shell(QMainWindow):
         self._follow_domain(frame)
         if first and (front := self.panes.front()) is not None:
             front.setFocus()  # Space, F and the arrows are for the picture, not for the first field that takes text
-        self.infobar.frame_came()
+        if frame.stale is None:  # else the sentence about the file stays until it runs again
+            self.infobar.frame_came()
         self.panes.show_frame(frame)
         self.panes.open_soon()
 
