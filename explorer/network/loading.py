@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, partial
+from importlib.util import decode_source
 from pathlib import Path
 from pickle import UnpicklingError
 from types import ModuleType
@@ -31,6 +32,7 @@ from explorer.declare.model_name import WEIGHTS_MARK, split_name
 from explorer.declare.space import spaces
 from explorer.network.helpers import make_room
 from explorer.network.recognise import Recognised
+from explorer.network.source_lines import TEXT
 from explorer.work.places import RESOURCES
 
 WEIGHTS = RESOURCES / "weights"
@@ -152,7 +154,9 @@ def _executed(path: Path) -> ModuleType:
     # bytecode is found by a time in whole seconds: a file saved twice in one would be run as it was first
     sys.dont_write_bytecode = True
     try:
-        exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
+        code = path.read_bytes()
+        module.__dict__[TEXT] = decode_source(code)
+        exec(compile(code, str(path), "exec"), module.__dict__)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         if before is not None:

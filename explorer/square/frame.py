@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.declare.excerpt import Excerpt
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import Domain, Point
 from explorer.declare.registry import scanned
@@ -144,6 +145,7 @@ class Square:
     guilty: tuple[str, ...] = ()  # the layers that make the fault, in execution order
     message: str = ""
     before: Mapping[str, Measure] = field(default_factory=dict)  # the measures before its file was edited last
+    source: tuple[Excerpt, ...] = ()  # the lines that make the selected layer, and those that compute it
     part: object | None = None  # what views of its space draw beside these images
     kind: str = ""  # of the data it lives on; that of its part if empty
 

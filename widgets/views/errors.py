@@ -66,9 +66,11 @@ class LayerChart(Plot):
     """Cumulative and local error of every layer of one model, in execution order."""
 
     clicked = Signal(str)
+    source_asked = Signal(str)  # the layer whose lines of source are wanted
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, left=LogAxis("left"), bottom=NameAxis("bottom"))
+        self.header.followed.connect(self._follow_link)
         self.scale = LogScale()
         self.columns: list[Column] = []
         self.selected = ""
@@ -76,6 +78,7 @@ class LayerChart(Plot):
         self._title = ""
         self._verdict = ("", "muted")
         self._hints = ""
+        self._suspect: str = ""  # the guilty layer that the verdict leads to: the selected one, else the first
         self._errors: dict[str, NDArray[Any]] = {}
         self._before: dict[str, NDArray[Any]] = {}
         self.guilty, self.chosen, self.under, self.floor = (self.add(Columns()) for _ in range(4))
@@ -106,6 +109,7 @@ class LayerChart(Plot):
             self.message = f"{square.title} has no layer that can be watched."
         else:
             self.selected = square.layer.name
+            self._suspect = self.selected if self.selected in guilty else next(iter(square.guilty), "")
             self._title = square.title
             self._verdict = (verdict_sentence(square), verdict_colour_role(square))
             self._hints = "; ".join(filter(None, (words_before(square), *square.hints)))
@@ -115,6 +119,9 @@ class LayerChart(Plot):
             self.message = ""
             self.set_ranges((-0.5, max(0.5, len(self.columns) - 0.5)), scale.decades)
             self._update()
+
+    def _follow_link(self) -> None:
+        self.source_asked.emit(self._suspect)
 
     def _name_keys(self, before: bool) -> None:
         keys = {self.cumulative: "cumulative", self.local: "local", self.floor: "floor", self.chance: "chance"}
@@ -189,7 +196,7 @@ class LayerChart(Plot):
         self.header.write([
             (self._title, getattr(t, self.colour_role), True), (verdict, getattr(t, role), role == "bad"),
             (self._hints, t.muted, False),
-        ])  # fmt: skip
+        ], link=1 if self._suspect else None)  # fmt: skip
 
     def dress(self) -> None:
         super().dress()
@@ -231,6 +238,9 @@ class LayerChart(Plot):
             self.clicked.emit(self.columns[index].name)
 
     def keyPressEvent(self, event: Any) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.selected:
+            self.source_asked.emit(self.selected)
+            return
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(event.key(), 0)
         names = [column.name for column in self.columns]
         if not step or self.selected not in names:
@@ -360,6 +370,8 @@ class Panel(QWidget):
 class ErrorsView(View):
     """Cumulative and local relative error of every layer on a logarithmic axis, against floor and chance."""
 
+    requested = Signal(str)  # "source": the selected layer's lines
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._frame: Frame | None = None
@@ -369,6 +381,7 @@ class ErrorsView(View):
         for k, panel in enumerate(self.panels):
             row.addWidget(panel)
             panel.layers.clicked.connect(lambda name, k=k: self._layer_clicked(k, name))
+            panel.layers.source_asked.connect(lambda name, k=k: self._source_asked(k, name))
             panel.layers.hovered.connect(self.hovered)
             panel.channels.hovered.connect(self.hovered)
             panel.channels.clicked.connect(lambda i: self.wished.emit(Wish(changes={"channel": i})))
@@ -388,6 +401,10 @@ class ErrorsView(View):
     def _layer_clicked(self, index: int, name: str) -> None:
         if self._frame is not None:
             self.wished.emit(Wish(changes={"layer": counterpart(self._frame, index, name)}))
+
+    def _source_asked(self, index: int, name: str) -> None:
+        self._layer_clicked(index, name)
+        self.requested.emit("source")
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         found: dict[str, NDArray[Any]] = {}

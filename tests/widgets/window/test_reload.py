@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 import main
@@ -14,6 +16,8 @@ from explorer.app.engine import LocalEngine
 from explorer.declare.elements import Step
 from explorer.state.state import State
 from tests.widgets.parts.windows import LONGEST_MS, Open, open_window, settle
+from widgets.base.words import figure
+from widgets.views.equation import EquationView
 from widgets.views.errors import ErrorsView
 from widgets.views.layer_cells import BEFORE, MEASURE
 from widgets.views.layers import ERROR, LayersView
@@ -133,6 +137,40 @@ def test_a_broken_file_keeps_the_last_good_frame_until_the_next_good_save(
     frame = window.controller.frame
     assert frame is not None and frame.stale is None and frame.squares[0].verdict == "holds"
     assert not text.text().startswith(told)
+
+
+@pytest.mark.parametrize("model", ["own", "fault-filter"])
+def test_the_verdict_leads_to_the_lines_of_the_guilty_layer(
+    open_window: Open, qtbot: QtBot, file: Path, model: str
+) -> None:
+    steps = (Step("rotate", (90.0,)),)
+    window = open_window(replace(state_of(file), layer="conv1") if model == "own" else State(model, steps=steps))
+    settle(qtbot, window, measured=True)
+    errors = window.panes.named("errors")
+    assert isinstance(errors, ErrorsView)
+    chart = errors.panels[0].layers
+    qtbot.waitUntil(lambda: not chart.header.link_place().isEmpty(), timeout=LONGEST_MS)
+    at = chart.mapFromScene(chart.header.mapToScene(chart.header.link_place().center()))
+    qtbot.mouseClick(chart.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    settle(qtbot, window, measured=True)
+    assert window.controller.state.layer == "conv2"
+    page = window.panes.named("equation")
+    assert isinstance(page, EquationView) and page.isVisible()
+    frame = window.controller.frame
+    assert frame is not None
+    local = figure(frame.squares[0].measures["conv2"].local)
+    told = f"local error {local}, broken"
+    qtbot.waitUntil(lambda: told in page.page.toPlainText().replace("\xa0", " "), timeout=LONGEST_MS)
+    text = page.page.toPlainText()
+    assert "self.conv2 = nn.Conv2d(" in text and "What may break it:" in text and "its filters are not" in text
+    assert (f"{file.name}, line 9" in text) == (model == "own")
+
+    def at_the_top() -> bool:
+        blocks = (page.page.cursorForPosition(QPoint(40, y)).block().text() for y in range(2, 40, 4))
+        return any(text.startswith("conv2 Conv2d") for text in blocks)
+
+    if model != "own":  # whose page is shorter than the view
+        qtbot.waitUntil(at_the_top, timeout=LONGEST_MS)
 
 
 def test_several_saves_are_answered_once(open_window: Open, qtbot: QtBot, file: Path) -> None:
