@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,10 @@ def test_a_helper_that_changed_is_run_again(edited: Edited) -> None:
     assert len(after.reloaded) == 1 and after.reloaded[0].startswith("net.py was run again: ")
 
 
-def test_a_file_saved_twice_in_a_second_with_as_many_letters_is_run_as_it_is(edited: Edited) -> None:
+def test_a_file_saved_twice_in_a_second_with_as_many_letters_is_run_as_it_is(
+    edited: Edited, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     for size in (3, 5, 7):
         edited.blocks.write_text(BLOCKS.replace("1, 4, 3, padding=1", f"1, 4, {size}, padding={size // 2}"))
         edited.answer()
