@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, partial
+from importlib.util import decode_source
 from pathlib import Path
 from pickle import UnpicklingError
 from types import ModuleType
@@ -27,14 +28,14 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card, ModelInfo
+from explorer.declare.model_name import WEIGHTS_MARK, split_name
 from explorer.declare.space import spaces
+from explorer.network.helpers import make_room
 from explorer.network.recognise import Recognised
+from explorer.network.source_lines import TEXT
 from explorer.work.places import RESOURCES
 
-WEIGHTS_MARK = "@"  # "d4-cnn@my.safetensors": that card with the parameters of that file
 WEIGHTS = RESOURCES / "weights"
-# a folder's name may hold an @ as well
-_NAME = re.compile(r"(?P<base>.+\.py:[^@:/\\]*|[^@/\\]+)(?:@(?P<weights>.+))?", re.DOTALL)
 
 
 class ModelError(ValueError):
@@ -43,12 +44,6 @@ class ModelError(ValueError):
     def __init__(self, where: str, message: str) -> None:
         super().__init__(message)
         self.where = where
-
-
-def split_name(name: str) -> tuple[str, str]:
-    """Return (model, weights file or "") of a model's name: "d4-cnn@my.safetensors" or "net.py:Net@my.safetensors"."""
-    found = _NAME.fullmatch(name)
-    return (found["base"], found["weights"] or "") if found else (name, "")
 
 
 def find_card(name: str, cards: Mapping[str, Card], trust: bool = False) -> Card:
@@ -149,18 +144,27 @@ def _executed(path: Path) -> ModuleType:
     digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
     name = "equiscope_user_" + re.sub(r"\W", "_", path.stem) + "_" + digest
     spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
     module = importlib.util.module_from_spec(spec)
+    before, unwritten = sys.modules.get(name), sys.dont_write_bytecode
     sys.modules[name] = module  # dataclasses and inspect look there
     folder = str(path.resolve().parent)
+    make_room(path)
     sys.path.insert(0, folder)
+    # bytecode is found by a time in whole seconds: a file saved twice in one would be run as it was first
+    sys.dont_write_bytecode = True
     try:
-        spec.loader.exec_module(module)
+        code = path.read_bytes()
+        module.__dict__[TEXT] = decode_source(code)
+        exec(compile(code, str(path), "exec"), module.__dict__)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
+        if before is not None:
+            sys.modules[name] = before
         told = f"{path} could not be run: {type(error).__name__}: {error}"
         raise ModelError(str(path), told + _line(error, path)) from error
     finally:
+        sys.dont_write_bytecode = unwritten
         if folder in sys.path:
             sys.path.remove(folder)
     return module
@@ -187,10 +191,12 @@ def load_model(
     params: Mapping[str, float] | None = None,
     weights: Path | None = None,
     tell: Callable[[str], object] = lambda note: None,
+    strict: bool = True,
 ) -> nn.Module:
     """Build the card's network with its shipped weights (or those of a file), in eval mode.
 
     Args:
+        strict: refuse a person's weights that do not fit in every tensor.
         tell: hears of the shipped weights that a parameter has left without a place.
 
     Raises:
@@ -206,7 +212,7 @@ def load_model(
     path = weights or (WEIGHTS / card.weights if card.weights else None)
     if path is not None:
         # a person's own file has to fit; shipped weights may leave what a parameter has reshaped as it is
-        for note in load_weights(model, path, strict=path.parent != WEIGHTS):
+        for note in load_weights(model, path, strict=strict and path.parent != WEIGHTS):
             tell(note)
     return model.eval()
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction, chain_element
+from explorer.declare.excerpt import Excerpt
 from explorer.declare.fields import FieldType, Regular
 from explorer.declare.space import space_of
 from explorer.equivariance import measure
@@ -21,6 +22,7 @@ from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError
 from explorer.network.moved_network import following
 from explorer.network.running import evaluating
+from explorer.network.source_lines import excerpts
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
 from explorer.square.frame import Array, LayerInfo, Measure, Square
@@ -227,7 +229,7 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
         group=f.rep.group.name if f and isinstance(f.rep, Regular) else "",
         output=scores_of(p.output, *last), output_g=scores, labels=p.labels, probabilities=bool(p.labels),
         back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
-        matrices=fixed.matrices, shown=fixed.total,
+        matrices=fixed.matrices, shown=fixed.total, source=_source(p, layer.module),
         part=space.part(one), kind=space.kinds[0].name,
     )  # fmt: skip
 
@@ -259,6 +261,11 @@ def _drawn_once(p: Prepared, name: str) -> _Fixed:
     layer = p.trace[name]
     fx, total = drawn(p.values[name], layer.field)
     return _Fixed(drawn(p.x, _shown_as(p))[0], fx, total, *drawn_filters(p, layer), _matrices(p))
+
+
+@kept(most=64)
+def _source(p: Prepared, name: str) -> tuple[Excerpt, ...]:
+    return excerpts(p.model, name)
 
 
 _matrices = Kept(matrices)

@@ -87,6 +87,9 @@ class View(QWidget):
         """Return what is shown as named arrays, for CSV and NPZ."""
         return {}
 
+    def reveal(self, layer: str) -> None:
+        """Turn to a layer, where a view shows more than that."""
+
     def turntable(self, count: int) -> Iterator[QImage] | None:
         """Return `count` pictures of one full turn of what is shown, made one by one; None where nothing can turn."""
         return None

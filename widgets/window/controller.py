@@ -16,6 +16,7 @@ from explorer.data.finding import split_part
 from explorer.data.opening import domain_of
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import NoAction, Step, transforms
+from explorer.declare.model_name import files_of
 from explorer.declare.space import same_space
 from explorer.square.frame import Failure, Frame, LayerInfo, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
@@ -23,9 +24,11 @@ from explorer.state.random_element import random_steps
 from explorer.state.resolve import resolve
 from explorer.state.session import SessionError, is_session, load_session
 from explorer.state.state import History, State
+from explorer.work.stamps import stamp
 from widgets.base.text.kinds_of_data import one_of
 from widgets.base.view import Wish
 from widgets.window.playing import Player
+from widgets.window.watching import FileWatch
 
 WATCH_MS = 150
 UNKNOWN_SIZE = (28, 28)  # of an input that has not been seen yet
@@ -65,6 +68,9 @@ class Controller(QObject):
         self.waiting = False  # whether the newest state has not been answered
         self._watch = QTimer(self, interval=WATCH_MS)
         self._watch.timeout.connect(self._runner.check_busy)
+        self.files = FileWatch(self)
+        self.files.changed.connect(self.refresh)
+        self._watched_told = False
         self.player = Player(self, self)
         self.player.changed.connect(self.played)
 
@@ -110,6 +116,7 @@ class Controller(QObject):
         """Stop everything; return whether the worker ended in time."""
         self.player.stop()
         self._watch.stop()
+        self.files.stop()
         self._then.clear()
         return self._runner.close(timeout)
 
@@ -356,6 +363,9 @@ class Controller(QObject):
                 self.waiting = self.waiting and message.where == "orbit"
                 self.player.stop()
                 self._fail(message)
+                if self.frame is None or self.frame.state.epoch != self.state.epoch:  # it may be mended there
+                    names = (self.state.model, *self.state.compared)
+                    self.files.watch((path, stamp(path)) for name in names for path in files_of(name))
             case TaskDone():
                 self._finish(message)
             case Catalogue() if self.catalogue is not None:  # the same with pictures
@@ -376,8 +386,26 @@ class Controller(QObject):
         for note in frame.model_notes:
             if note not in known:
                 self.log.emit("warning", note)
-        self.frame = frame
+        before, self.frame = self.frame, frame
         self.frame_ready.emit(frame)
+        self._follow_files(before, frame)
+
+    def _follow_files(self, before: Frame | None, frame: Frame) -> None:
+        """Watch the files that the frame was made of, and say what became of those that were saved."""
+        self.files.watch(frame.files)
+        code = next((Path(path).name for path, _ in frame.files if path.endswith(".py")), "")
+        if code and not self._watched_told:
+            self._watched_told = True
+            self.told.emit(
+                f"{code} is watched: whenever you save it, it is run again without asking, while this window is open."
+            )
+        if frame.reloaded and (before is None or before.serial != frame.serial):
+            self._runner.want_orbit(None)  # that of the former network
+            self._runner.want_orbit(self.state)
+            for sentence in frame.reloaded:
+                self.told.emit(sentence)
+        if frame.stale is not None and (before is None or before.stale != frame.stale):
+            self._fail(frame.stale)
 
     def begin_with(self, catalogue: Catalogue) -> None:
         fresh, self.catalogue = self.catalogue is None, catalogue

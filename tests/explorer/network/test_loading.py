@@ -12,6 +12,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from explorer.app.engine import LocalEngine
+from explorer.declare.model_name import split_name
 from explorer.network.loading import (
     ModelError,
     card_source,
@@ -22,7 +23,6 @@ from explorer.network.loading import (
     model_info,
     read_weights,
     source_of,
-    split_name,
 )
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS, card, symmetric_net
@@ -130,11 +130,13 @@ def test_a_file_that_has_changed_is_read_again(tmp_path: Path) -> None:
     before = engine.prepared(state, state.model)
     assert engine.prepared(state, state.model) is before
     written(path, NET.format(channels=1).replace("2, 3)", "4, 3)  # wider"))
+    engine.answer(state, lambda: False)
     after = engine.prepared(state, state.model)
     assert (before.output.shape[1], after.output.shape[1]) == (2, 4)
     written(path, "raise ValueError('half saved')")
-    with pytest.raises(ModelError, match="half saved"):
-        engine.prepared(state, state.model)
+    assert engine.prepared(state, state.model) is after
+    stale = engine.answer(state, lambda: False).stale
+    assert stale is not None and stale.sentence.startswith("net.py, line 1: ValueError: half saved")
 
 
 def test_a_card_that_cannot_be_built_says_so() -> None:

@@ -94,6 +94,21 @@ def read_out(name: str, measure: Measure | None, sep: str = " · ") -> str:
     return sep.join(words)
 
 
+def read_before(measure: Measure | None) -> str:
+    """Return what a layer's errors were before its file was edited, "" where they were not measured."""
+    if measure is None:
+        return ""
+    words = [f"{figure(value)}" for value in (measure.cumulative, measure.local) if value is not None]
+    names = [name for name in ("cumulative", "local") if getattr(measure, name) is not None]
+    return f"before the edit: {', '.join(map(' '.join, zip(names, words))) or 'no law'}"
+
+
+def words_before(square: Square) -> str:
+    """Return which layers broke the law before the file was edited, "" where none did or nothing was edited."""
+    broke = [name for name, m in square.before.items() if m.verdict == "broken" and name not in square.guilty]
+    return f"before the edit broken by {shorten(broke)}" if broke else ""
+
+
 def _estimate(value: float, within: tuple[float, float] | None) -> str:
     if within is None:
         return figure(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from widgets.base.look import theme
@@ -41,11 +41,17 @@ class Sample(pg.ItemSample):
 
 
 class Header(pg.GraphicsWidget):
-    """Parts are elided at the end of the line. The legend gives way to the first two parts, the others to it."""
+    """Parts are elided at the end of the line. The legend gives way to the first two parts, the others to it.
+
+    The part that is named as a link is underlined and can be clicked.
+    """
+
+    followed = Signal()  # the link was clicked
 
     def __init__(self) -> None:
         super().__init__()
         self.parts: tuple[Part, ...] = ()
+        self.link: int | None = None  # index of the part that is a link
         self._texts: dict[Any, str] = {}
         self.legend = pg.LegendItem(frame=False, horSpacing=2, sampleType=Sample)
         self.legend.layout.setContentsMargins(0, 0, 0, 0)
@@ -61,9 +67,11 @@ class Header(pg.GraphicsWidget):
         self.legend.setLabelTextSize(f"{font.pointSizeF():.1f}pt")
         self._arrange()
 
-    def write(self, parts: Sequence[Part]) -> None:
-        if tuple(parts) != self.parts:
-            self.parts = tuple(parts)
+    def write(self, parts: Sequence[Part], link: int | None = None) -> None:
+        if (tuple(parts), link) != (self.parts, self.link):
+            self.parts, self.link = tuple(parts), link
+            self.setAcceptHoverEvents(link is not None)
+            self.unsetCursor()
             self._arrange()
 
     def add_key(self, item: Any, text: str) -> None:
@@ -111,18 +119,43 @@ class Header(pg.GraphicsWidget):
     def boundingRect(self) -> QRectF:
         return QRectF(0, 0, self.size().width(), self.size().height())
 
-    def paint(self, p: QPainter, *rest: Any) -> None:
+    def _places(self) -> list[QRectF]:
+        """Return where each part is written, empty where there is no room for it."""
         end = self.legend.pos().x() if self.legend.isVisible() else self.size().width()
-        x, height = 0.0, self.size().height()
+        x, height, found = 0.0, self.size().height(), []
         if self._right:
             x = max(0.0, end - sum(self._widths()) + GAP - 2)
-        for (text, colour, heavy), width in zip(self.parts, self._widths()):
+        for (text, _, _), width in zip(self.parts, self._widths()):
             room = end - x
-            if room < min(24.0, width - GAP) or not text:
+            fits = room >= min(24.0, width - GAP) and bool(text)
+            found.append(QRectF(x, 0, min(room, width - GAP), height - 2) if fits else QRectF())
+            x += width if fits else 0.0
+        return found
+
+    def paint(self, p: QPainter, *rest: Any) -> None:
+        for k, ((text, colour, heavy), place) in enumerate(zip(self.parts, self._places())):
+            if place.isEmpty():
                 continue
-            font = self._bold if heavy else self._plain
+            font = QFont(self._bold if heavy else self._plain)
+            font.setUnderline(k == self.link)
             p.setFont(font)
             p.setPen(QColor(colour))
-            shown = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, room)
-            p.drawText(QRectF(x, 0, room, height - 2), LEFT, shown)
-            x += width
+            # half a pixel more, so that what fits is not elided by its rounding
+            shown = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, place.width() + 0.5)
+            p.drawText(place.adjusted(0, 0, GAP, 0), LEFT, shown)
+
+    def link_place(self) -> QRectF:
+        """Return where the link is, empty where there is none."""
+        return QRectF() if self.link is None else self._places()[self.link]
+
+    def hoverMoveEvent(self, event: Any) -> None:
+        if self.link_place().contains(event.pos()):
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+        else:
+            self.unsetCursor()
+
+    def mousePressEvent(self, event: Any) -> None:
+        if self.link_place().contains(event.pos()):
+            self.followed.emit()
+        else:
+            event.ignore()
