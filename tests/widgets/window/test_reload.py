@@ -15,7 +15,7 @@ import main
 from explorer.app.engine import LocalEngine
 from explorer.declare.elements import Step
 from explorer.state.state import State
-from tests.widgets.parts.windows import LONGEST_MS, Open, open_window, settle
+from tests.widgets.parts.driving.windows import LONGEST_MS, Open, open_window, settle
 from widgets.base.text.words import figure
 from widgets.views.equation import EquationView
 from widgets.views.errors import ErrorsView
