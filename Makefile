@@ -2,7 +2,8 @@
 #
 #   make setup     the virtual environment in .venv, and the system libraries the window needs
 #   make run       the program; ARGS="--model NAME --data NAME" are handed on
-#   make test      everything that must hold: lint, types, core tests without Qt, GUI tests on a virtual display
+#   make test      what must hold every day: lint, types, core tests without Qt, GUI tests on a virtual display
+#   make test-slow the tests that take many seconds each, marked `slow`: training, large data, whole programs
 #   make test-processors   the report of every card, compared between instruction sets, threads and orders of hashes
 #   make lint      the fast part of that: style and types
 #   make format    rewrite the sources in the style that lint asks for
@@ -24,10 +25,14 @@ PIP_ARGS ?=
 PYTEST_ARGS ?=
 # Processes that run the tests; each GUI test process has a virtual display of its own.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# Each process begins with a half of the files, so what the tests of a file share is made once; who is done first helps.
+PYTEST := .venv/bin/python -m pytest -n $(JOBS) --dist worksteal
+# Which tests run; `make test-slow` asks for the others.
+MARKED ?= not slow
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup system run test lint format check-style check-types test-core test-gui test-processors bench gallery clean distclean
+.PHONY: setup system run test lint format check-style check-types test-core test-gui test-slow test-processors bench gallery clean distclean
 
 setup: system $(STAMP)
 
@@ -74,11 +79,14 @@ check-types: setup
 
 # These conftests make Qt impossible to import, hence the process of their own.
 test-core: setup
-	$(BIN)/python -m pytest -n $(JOBS) tests/test_*.py tests/equiscope tests/explorer tests/models tests/foreign $(PYTEST_ARGS)
+	$(PYTEST) -m "$(MARKED)" tests/test_*.py tests/equiscope tests/explorer tests/models tests/foreign $(PYTEST_ARGS)
 
 # A timeout by signal waits for Python code to run, which a modal dialog or a hang in C++ never lets happen.
 test-gui: setup
-	$(BIN)/python -m pytest -n $(JOBS) --timeout-method=thread tests/widgets $(PYTEST_ARGS)
+	$(PYTEST) -m "$(MARKED)" --timeout-method=thread tests/widgets $(PYTEST_ARGS)
+
+test-slow: setup
+	@$(MAKE) --no-print-directory --keep-going test-core test-gui MARKED=slow
 
 # Verdicts, culprits and sentences are the same on every processor, figures but for rounding.
 test-processors: setup

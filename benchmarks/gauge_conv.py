@@ -38,8 +38,8 @@ def run(repeats: int = 6, mesh: str = MESH, settings: tuple[tuple[int, int], ...
     import torch
 
     from explorer.data.finding import find_sample
-    from explorer.spaces.mesh.fit import fit_mesh
-    from explorer.spaces.mesh.form import MeshInput
+    from explorer.spaces.mesh.network.fit import fit_mesh
+    from explorer.spaces.mesh.network.form import MeshInput
     from models.layers.gauge.conv import GaugeConv
 
     signals = fit_mesh(find_sample(mesh), MeshInput(channels=1, features="constant")).signals

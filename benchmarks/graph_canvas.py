@@ -46,7 +46,7 @@ def frame_of(edges: Any, nodes: int) -> Any:
     """Return a frame of a layer with 8 channels on that graph, nodes reversed."""
     import numpy as np
 
-    from explorer.spaces.graph.values import GraphPart, Structure
+    from explorer.spaces.graph.drawing.values import GraphPart, Structure
     from explorer.square.frame import Frame, LayerInfo, Square
     from explorer.state.state import State
 
@@ -148,7 +148,7 @@ def layouts(nodes: int = 10_000, edges: int = 50_000) -> dict[str, Any]:
     """Lay the same graph out here and by networkx.spring_layout with its own settings, once: it takes minutes."""
     import networkx as nx
 
-    from explorer.spaces.graph.layout.springs import layout
+    from explorer.spaces.graph.drawing.layout.springs import layout
 
     index = made(nodes, edges)
     layout(made(1000, 5000), 1000)  # imports

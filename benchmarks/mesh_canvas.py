@@ -61,7 +61,7 @@ def opened(looks: list[Any]) -> tuple[Any, Any, dict[str, float]]:
 
     The import is over before, as in a window that was idle or whose network had to be opened first.
     """
-    from widgets.mesh.drawing import loading
+    from widgets.mesh.drawing import pyvista_import
     from widgets.mesh.drawing.canvas import MeshCanvas
     from widgets.window.app import application
 
@@ -71,7 +71,7 @@ def opened(looks: list[Any]) -> tuple[Any, Any, dict[str, float]]:
     canvas.show()
     app.processEvents()
     start = time.perf_counter()
-    loading.wait()
+    pyvista_import.wait()
     imported = time.perf_counter()
     canvas.show_looks(looks)
     canvas.repaint()

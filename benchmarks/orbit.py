@@ -18,8 +18,8 @@ def run(rounds: int = 15) -> list[dict[str, Any]]:
     from explorer.declare.elements import transforms
     from explorer.declare.registry import scan
     from explorer.network.loading import load_model
-    from explorer.spaces.grid.fit import fit
-    from explorer.spaces.grid.survey import survey, sweep
+    from explorer.spaces.grid.analysis.survey import survey, sweep
+    from explorer.spaces.grid.network.fit import fit
     from explorer.square.orbits import orbit_elements
     from explorer.square.prepare import prepare
     from explorer.state.state import State

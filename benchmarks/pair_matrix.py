@@ -38,7 +38,7 @@ def run() -> list[dict[str, Any]]:
 
 def make(kind: str) -> Any:
     """Return a matrix of that kind."""
-    from explorer.spaces.graph.pairs.matrix import DensePairs, EdgePattern, SparsePairs
+    from explorer.spaces.graph.drawing.pairs.matrix import DensePairs, EdgePattern, SparsePairs
 
     rng = np.random.default_rng(0)
     if kind == "sparse":
@@ -55,7 +55,7 @@ def measure(kind: str) -> dict[str, Any]:
     """Draw both ways at 1280 x 800 and return frames a second."""
     from PySide6.QtWidgets import QApplication
 
-    from widgets.base import theme
+    from widgets.base.look import theme
     from widgets.pairs.canvas import PairCanvas
     from widgets.pairs.fields import Ordered
     from widgets.pairs.panel import Panel

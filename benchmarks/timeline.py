@@ -49,7 +49,7 @@ def frame_of(steps: int, units: int, gates: int) -> Any:
     import numpy as np
 
     from explorer.declare.elements import Step
-    from explorer.spaces.sequence.values import TimePart
+    from explorer.spaces.sequence.drawing.values import TimePart
     from explorer.square.frame import Frame, LayerInfo, Square
     from explorer.state.state import State
 

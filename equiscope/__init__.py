@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from explorer.equivariance.outcome import LayerReport, Report
     from explorer.network.inputs import Inputs
     from explorer.spaces.graph.fields import EDGE, GRAPH, NODE
-    from explorer.spaces.grid.lie import lie_derivative
+    from explorer.spaces.grid.analysis.lie import lie_derivative
     from explorer.spaces.mesh.fields import VERTEX, Tangent
     from explorer.spaces.sequence.fields import STEP, Strands
     from models.layers.taps import Mark, Tap
@@ -39,7 +39,7 @@ _NAMES = {
         *("INVARIANT", "PAIR"),
     ),
     f"{PREFIX}explorer.spaces.graph.fields": ("EDGE", "GRAPH", "NODE"),
-    f"{PREFIX}explorer.spaces.grid.lie": ("lie_derivative",),
+    f"{PREFIX}explorer.spaces.grid.analysis.lie": ("lie_derivative",),
     f"{PREFIX}explorer.spaces.mesh.fields": ("VERTEX", "Tangent"),
     f"{PREFIX}explorer.spaces.sequence.fields": ("STEP", "Strands"),
     f"{PREFIX}explorer.declare.groups": ("group",),

@@ -3,10 +3,10 @@
 from explorer.declare.card import Card
 from explorer.declare.equations import Equation, Number, Term, at_step, beside, call, every, fixed, given, once
 from explorer.declare.params import Param
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.grid.form import InputSpec
-from explorer.spaces.mesh.form import MeshInput
-from explorer.spaces.sequence.form import SequenceInput
+from explorer.spaces.graph.network.form import GraphInput
+from explorer.spaces.grid.network.form import InputSpec
+from explorer.spaces.mesh.network.form import MeshInput
+from explorer.spaces.sequence.network.form import SequenceInput
 from models.layers.taps import Mark, Tap
 
 __all__ = [

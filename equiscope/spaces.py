@@ -5,7 +5,7 @@ from explorer.declare.space import Domains, Inference, Kind, Known, Representati
 from explorer.declare.written import Written, bare
 from explorer.network.inputs import Inputs, from_signals
 from explorer.network.recognise import Recognised
-from explorer.square.answer import Answer
+from explorer.square.drawing.answer import Answer
 
 __all__ = [
     "Answer",

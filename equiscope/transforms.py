@@ -3,11 +3,11 @@
 from explorer.declare.elements import Chain, Element, NoAction, Transform, chain_element, parse_chain
 from explorer.declare.params import Param
 from explorer.declare.symmetries import Situation, Symmetry
-from explorer.spaces.graph.relabelling import GraphMap, Word, words
-from explorer.spaces.grid.affine import Affine
-from explorer.spaces.mesh.motion.surface_map import SurfaceMap
-from explorer.spaces.mesh.motion.word import Motion, word
-from explorer.spaces.sequence.time_map import TimeMap
+from explorer.spaces.graph.elements.relabelling import GraphMap, Word, words
+from explorer.spaces.grid.elements.affine import Affine
+from explorer.spaces.mesh.elements.surface_map import SurfaceMap
+from explorer.spaces.mesh.elements.word import Motion, word
+from explorer.spaces.sequence.elements.time_map import TimeMap
 
 __all__ = [
     "Affine",

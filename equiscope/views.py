@@ -3,8 +3,8 @@
 from explorer.square.frame import Frame, LayerInfo, Measure, OrbitCurve, Square
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
+from widgets.base.text.words import figure, subject
 from widgets.base.view import View, ViewSpec, Wish
-from widgets.base.words import figure, subject
 from widgets.maps.linking import Link, Place, Places
 from widgets.stage.hands import Hands
 

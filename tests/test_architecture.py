@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -89,8 +90,14 @@ def sources() -> Iterator[str]:
     yield from (path.name for path in sorted(ROOT.glob("*.py")))
 
 
-def imports(source: str, path: str) -> Iterator[Import]:
-    """Yield every import in a file, wherever it stands: in a function and under TYPE_CHECKING too."""
+@cache
+def imports(source: str, path: str) -> tuple[Import, ...]:
+    """Return every import in a file, wherever it stands: in a function and under TYPE_CHECKING too."""
+    return tuple(found_imports(source, path))
+
+
+def found_imports(source: str, path: str) -> Iterator[Import]:
+    """Yield every import in a file."""
     package = path.removesuffix(".py").split("/")[:-1]
     for node in ast.walk(ast.parse(source, path)):
         match node:
@@ -227,7 +234,7 @@ def test_nothing_outside_a_space_asks_which_one_it_is() -> None:
     [
         ("if p.domain == 'mesh':\n    pass", "'mesh'"),
         ("ok = isinstance(field.domain, Nodes | Edges)", "isinstance"),
-        ("from explorer.spaces.graph.part import graph_part", "explorer.spaces.graph.part"),
+        ("from explorer.spaces.graph.drawing.part import graph_part", "explorer.spaces.graph.drawing.part"),
         ("def f():\n    return {'sequence': 1}", "'sequence'"),
         ("from widgets.graph.words import told", "widgets.graph.words"),
     ],

@@ -141,7 +141,7 @@ def main(argv: Sequence[str], doors: Doors) -> int:
             case "export":
                 return _export(args)
             case "gallery":
-                for path in doors.gallery(_engine(args, doors), _folder(args.out)):
+                for path in doors.gallery(engine_starter(args, doors), _folder(args.out)):
                     print(path)
                 return 0
             case _:
@@ -177,7 +177,9 @@ def _told(error: BaseException, model: str) -> str:
     return text
 
 
-def _engine(args: argparse.Namespace, doors: Doors) -> Callable[[], LocalEngine]:
+def engine_starter(args: argparse.Namespace, doors: Doors) -> Callable[[], LocalEngine]:
+    """Return what makes the engine of a command; torch is imported by then and not before."""
+
     def start() -> LocalEngine:
         from explorer.app.engine import LocalEngine
         from explorer.work.threads import leave_a_core
@@ -261,7 +263,7 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
         # a file that is there is read once, by the window
         if args.data not in samples() and not Path(args.data).is_file():
             find_sample(args.data, args.seed)
-    return doors.window(_engine(args, doors), state, args)
+    return doors.window(engine_starter(args, doors), state, args)
 
 
 def _refuse_code(name: str) -> None:
@@ -302,12 +304,12 @@ def _run(args: argparse.Namespace, doors: Doors) -> int:
 
     def draw(out: Path) -> list[Path]:
         try:
-            return doors.pictures(_engine(args, doors), state, out)
+            return doors.pictures(engine_starter(args, doors), state, out)
         except ImportError as error:
             raise BadInput(f"the pictures need Qt, which cannot be loaded ({error}); try --no-pictures") from error
 
     with redirect_stdout(sys.stderr):  # what a network prints is no part of the answer
-        report, tensors = _engine(args, doors)().report(state, args.layers)
+        report, tensors = engine_starter(args, doors)().report(state, args.layers)
         write_report(folder, report, tensors, None if args.no_pictures else draw)
     if args.json:
         print(json.dumps(report, ensure_ascii=False))
@@ -362,7 +364,7 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
         raise BadInput("check takes --group, not --transform: it goes through the group's elements itself")
     state = _state(args, doors)
     with redirect_stdout(sys.stderr):  # what a network prints is no part of the answer
-        engine = _engine(args, doors)()
+        engine = engine_starter(args, doors)()
         reports = audit(engine, state, args.group, args.dtype or "float64", args.tol, overrides)
     worst = next((r for r in reports if r.verdict == "broken"), None)
     shown = worst or next((r for r in reports if r.verdict == "no law"), reports[0])

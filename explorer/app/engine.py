@@ -6,6 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +14,16 @@ import torch
 from torch import Tensor, nn
 
 from explorer.app.report import capture_report
+from explorer.app.versions import Version, Versions
 from explorer.app.writing import save_tensors
 from explorer.data.finding import find_sample, fitted, samples, split_part
 from explorer.data.samples import Sample
 from explorer.declare.card import Card, ModelInfo
+from explorer.declare.elements import chain_element
+from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, split_name
 from explorer.declare.space import kinds, space_of, space_of_kind, spaces
 from explorer.network.files.trust import Trust
-from explorer.network.loading import (
-    PARTLY,
-    WEIGHTS_MARK,
-    ModelError,
-    card_source,
-    find_card,
-    load_model,
-    model_info,
-    split_name,
-)
+from explorer.network.loading import ModelError, card_source, find_card, load_model, model_info
 from explorer.network.precision import copied
 from explorer.square.evaluate import refine, square
 from explorer.square.frame import Frame, OrbitCurve, Square
@@ -37,10 +32,12 @@ from explorer.square.orbits import orbit
 from explorer.square.prepare import DTYPES, Prepared, prepare
 from explorer.state.catalogue import Catalogue, SampleInfo
 from explorer.state.state import State
+from explorer.work.progress import Cancelled
+from explorer.work.stamps import stamp
 
 THUMBNAIL = 48  # pixels along a side
 _KEEP = 4  # epochs kept prepared: two models, before and after the last change
-_KEEP_BYTES = 2**30  # of captured values; what is in use is kept whatever it takes
+KEEP_BYTES = 2**30  # of captured values; what is in use is kept whatever it takes
 
 
 class LocalEngine:
@@ -57,7 +54,7 @@ class LocalEngine:
         self._models: OrderedDict[object, tuple[nn.Module, tuple[str, ...]]] = OrderedDict()
         self._samples: OrderedDict[object, Sample] = OrderedDict()
         self._prepared: OrderedDict[object, Prepared] = OrderedDict()
-        self._stamps: dict[str, object] = {}
+        self.versions = Versions()
         self._answers: tuple[State, list[tuple[Prepared, dict[str, Tensor]]]] | None = None
         self._serial = 0
 
@@ -94,18 +91,46 @@ class LocalEngine:
             yield None
         yield replace(catalogue, samples=tuple(made), models=tuple(models))
 
+    @property
+    def kept(self) -> dict[str, int]:
+        """Return how many epochs, models and samples are kept for the next request."""
+        return {"epochs": len(self._prepared), "models": len(self._models), "samples": len(self._samples)}
+
     # one state ------------------------------------------------------------------------------------------------
     def card(self, name: str) -> Card:
         """Return the card of that name; one made from a file is made again when the file has changed."""
-        stamp = _stamp(*_files(name))
-        if name not in self.cards or self._stamps.get(name, stamp) != stamp:
-            for kept in (self._models, self._prepared):
-                for key in [key for key in kept if isinstance(key, tuple) and key[0] == name]:
-                    del kept[key]
-            self.cards.pop(name, None)
-            self.cards[name] = find_card(name, self.cards, self.trust)
-        self._stamps[name] = stamp
+        if name in self.cards and not self.versions.changed(name):
+            return self.cards[name]
+        self.versions.begin(name)
+        known = name in self.cards
+        if known:
+            self.versions.put_aside(name, self._taken_out(name))
+        # of a file with weights beside it the code is read anew too
+        built_in = {own: card for own, card in self.cards.items() if ".py:" not in own}
+        try:
+            self.cards[name] = find_card(name, built_in, self.trust)
+        except (Exception, SystemExit) as error:
+            if not self._go_back(name, error, State(model=name)):
+                raise
         return self.cards[name]
+
+    def _taken_out(self, name: str) -> Version:
+        """Take everything out that was made of a network."""
+        models = {key: self._models.pop(key) for key in [k for k in self._models if _about(k, name)]}
+        prepared = {key: self._prepared.pop(key) for key in [k for k in self._prepared if _about(k, name)]}
+        return Version(self.cards.pop(name), models, prepared, {}, self.versions.measured.get(name))
+
+    def _go_back(self, name: str, error: BaseException, state: State) -> bool:
+        """Go back to the version of a network that ran last; return whether there is one."""
+        former = self.versions.go_back(name, error, state)
+        if former is None:
+            return False
+        if name in self.cards:
+            self._taken_out(name)
+        self.cards[name] = former.card
+        self._models.update(former.models)
+        self._prepared.update(former.prepared)
+        return True
 
     def sample(self, state: State, card: Card) -> Sample:
         """Return the state's sample, fitted to what the card eats."""
@@ -118,7 +143,7 @@ class LocalEngine:
 
     def _sample_key(self, state: State, card: Card) -> tuple[object, ...]:
         text = state.sample or card.sample
-        return (text, state.seed, card.input, None if text in samples() else _stamp(split_part(text)[0]))
+        return (text, state.seed, card.input, None if text in samples() else stamp(split_part(text)[0]))
 
     def prepared(self, state: State, name: str, cancelled: Callable[[], bool] | None = None) -> Prepared:
         """Return what the epoch of (`state`, model `name`) needs, computed at most once."""
@@ -140,7 +165,7 @@ class LocalEngine:
         self._prepared[key] = made
         in_use = 1 + len(state.compared)
         while len(self._prepared) > _KEEP or (
-            len(self._prepared) > in_use and sum(p.nbytes for p in self._prepared.values()) > _KEEP_BYTES
+            len(self._prepared) > in_use and sum(p.nbytes for p in self._prepared.values()) > KEEP_BYTES
         ):
             self._prepared.popitem(last=False)
         return made
@@ -155,16 +180,32 @@ class LocalEngine:
         key = (name, params)
         if key not in self._models:
             notes: list[str] = []
-            self._models[key] = load_model(self.cards[name], dict(params), tell=notes.append), tuple(notes)
+            self._models[key] = self._made(name, params, notes), tuple(notes)
             while len(self._models) > _KEEP:
                 self._models.popitem(last=False)
         return self._models[key]
+
+    def _made(self, name: str, params: tuple[tuple[str, float], ...], notes: list[str]) -> nn.Module:
+        # weights that fitted the file as it was stay in the layers that an edit has left as they are
+        strict = name not in self.versions.again
+        return load_model(self.cards[name], dict(params), tell=notes.append, strict=strict)
 
     def _foreign(self) -> set[str]:
         return {name for name in self.cards if ".py:" in name}
 
     def answer(self, state: State, cancelled: Callable[[], bool]) -> Frame:
-        """Return the frame of `state`."""
+        """Return the frame of `state`; a file that no longer runs leaves its network as it was."""
+        try:
+            return self._answered(state, cancelled)
+        except Cancelled:
+            raise
+        except (Exception, SystemExit) as error:
+            gone_back = [self._go_back(name, error, state) for name in (state.model, *state.compared)]
+            if not any(gone_back):
+                raise
+        return self._answered(state, cancelled)
+
+    def _answered(self, state: State, cancelled: Callable[[], bool]) -> Frame:
         start = time.perf_counter()
         names = [state.model, *state.compared]
         squares: list[Square] = []
@@ -183,21 +224,30 @@ class LocalEngine:
         self._answers = (state, answers)
         self._serial += 1
         sample = self.sample(state, self.card(state.model))
+        reloaded = tuple(filter(None, (self.versions.ran(n, partial(self.network, state, n)) for n in names)))
         return Frame(
-            state, tuple(squares), (time.perf_counter() - start) * 1e3, forward * 1e3,
-            str(device_of(state.device)), sample.title, sample.notes, self._serial, sample.parts,
-            tuple(note for p, _ in answers for note in p.notes),
+            state, tuple(self._with_before(state, s) for s in squares), (time.perf_counter() - start) * 1e3,
+            forward * 1e3, str(device_of(state.device)), sample.title, sample.notes, self._serial, sample.parts,
+            tuple(note for p, _ in answers for note in p.notes), self.versions.files(names), reloaded,
+            next((self.versions.stale[n] for n in names if n in self.versions.stale), None),
         )  # fmt: skip
+
+    def _with_before(self, state: State, here: Square) -> Square:
+        """Return the square with what was measured the same way before its file was edited."""
+        key = replace(state, model="", compare="", layer="", channel=None, pixel=None, node=None, other=None, orbit="")
+        before = self.versions.note(here.model, key, here.measures)
+        return replace(here, before=before) if before else here
 
     def refine(self, frame: Frame) -> Iterator[Frame]:
         """Yield the same frame with ever more layers measured, until all are; advanced in idle time."""
         if self._answers is None or self._answers[0] != frame.state:
             return
         squares = list(frame.squares)
+        group = chain_element(frame.state.steps).group
         for k, (p, values) in enumerate(self._answers[1]):
             here = squares[k]
             for measures in refine(p, frame.state, values, here.measures):
-                squares[k] = judged(p, here, measures)
+                squares[k] = self._with_before(frame.state, judged(p, here, measures, group))
                 yield replace(frame, squares=tuple(squares))
             for more in space_of(p.inputs).refine(p, frame.state, squares[k]):
                 squares[k] = more
@@ -278,22 +328,9 @@ class LocalEngine:
             torch.cuda.empty_cache()
 
 
-def _files(name: str) -> list[str]:
-    """Return the files that a model's name mentions."""
-    base, weights = split_name(name)
-    return [path for path in (base.rpartition(":")[0], weights) if path]
-
-
-def _stamp(*paths: str) -> object:
-    """Return what changes when one of some files does."""
-    found = []
-    for path in paths:
-        try:
-            status = Path(path).expanduser().stat()
-            found.append((status.st_mtime_ns, status.st_size))
-        except (OSError, ValueError):  # no file, or no name of one
-            found.append((0, 0))
-    return tuple(found)
+def _about(key: object, name: str) -> bool:
+    """Say whether what is kept under a key was made of that network."""
+    return isinstance(key, tuple) and bool(key) and key[0] == name
 
 
 def device_of(name: str) -> torch.device:

@@ -19,7 +19,7 @@ from explorer.network.layers import LayerError
 from explorer.network.loading import ModelError
 from explorer.network.moved_network import following
 from explorer.network.running import evaluating
-from explorer.square.drawing import scores_of
+from explorer.square.drawing.layers import scores_of
 from explorer.square.evaluate import measured
 from explorer.square.frame import Measure
 from explorer.square.prepare import Prepared, reseed

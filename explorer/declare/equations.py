@@ -3,7 +3,7 @@
 A module says with `equations` how the values of its layers are made of each other at one step, and with `constants`
 which weights stand in them. Names are relative to the module; `given(k)` is its k-th input. An equation whose left side
 is no layer is a value that is worked out on the way (`local`).
-This file holds the declarations, plain values; what they come to is in `explorer.square.equation_values`.
+This file holds the declarations, plain values; what they come to is in `explorer.square.drawing.equation_values`.
 
 Arrays are those of `TimePart`: (T, C) of a step field, (H, T to, S from) of a pair field. At a step they are a vector
 (C,) or a row (H, S) for each head; `every` step of a field is (S, C).

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from explorer.network.inputs import Inputs
     from explorer.network.layers import Layer, Trace
     from explorer.network.recognise import Recognised
-    from explorer.square.answer import Answer
     from explorer.square.both_ways import BothWays
+    from explorer.square.drawing.answer import Answer
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared
     from explorer.state.state import State

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -17,6 +16,7 @@ from explorer.declare.space import inference_of
 from explorer.equivariance import measure, rounding, sentences
 from explorer.equivariance.attribution import Effect, attributed
 from explorer.equivariance.exchanges import exchanged
+from explorer.equivariance.figures import Figures, summary
 from explorer.equivariance.guilt import guilty_layers, unknown_before
 from explorer.equivariance.hints import hints
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
@@ -28,22 +28,6 @@ from explorer.network.precision import converted, copied
 
 MOST_ROUNDING = 1e-12  # relative, in float64; float32 differs by half a per mille there
 TIED = 1e-6  # share by which an error must be worse than another to be the worst one
-
-
-@dataclass
-class _Figures:
-    """The figures collected for one layer; `soft_*` where no verdict can be given."""
-
-    cumulative: list[Tensor] = field(default_factory=list)
-    local: list[Tensor] = field(default_factory=list)
-    soft_cumulative: list[Tensor] = field(default_factory=list)
-    soft_local: list[Tensor] = field(default_factory=list)
-    floor: list[Tensor] = field(default_factory=list)
-    chance: list[Tensor] = field(default_factory=list)
-    distances: list[measure.Distance] = field(default_factory=list)
-    kept: list[float] = field(default_factory=list)
-    worst: tuple[float, Tensor] | None = None
-    idle: list[str] = field(default_factory=list)  # labels of elements that have no action here
 
 
 class _Case:
@@ -125,7 +109,7 @@ class Audit:
         self.names = [layer.name for layer in traced.layers]
         self.cases = [_Case(self, inputs) for inputs in samples]
         self.x = samples[0].x
-        self.figures = {name: _Figures() for name in self.names}
+        self.figures = {name: Figures() for name in self.names}
         self.elements: list[tuple[str, bool]] = []
         self.table: dict[str, dict[str, tuple[float | None, float | None]]] = {name: {} for name in self.names}
         self.found: dict[str, dict[str, tuple[list[Tensor], list[Tensor]]]] = {name: {} for name in self.names}
@@ -248,6 +232,19 @@ class Audit:
         """Return whether a layer does not follow the field that it was taken for."""
         rows = [self._row(layer, tol, {}) for layer in self.trace.layers]
         return any(row.guessed and row.seen for row in rows)
+
+    def apart(self, element: Element) -> float | None:
+        """Return the relative error of the output under an element that is not judged; None where it has no action."""
+        case, layer = self.cases[0], self.trace[self.trace.output]
+        element = element.on(case.inputs)
+        expected = measure.expected_after(element, layer, case.values[layer.name])
+        if expected is None or layer.field is None or not case.inputs.exact(element):
+            return None
+        answer = self.run(case.inputs.moved(element))[0][layer.name]
+        if answer.shape != expected.shape or not element.exact(layer.field, tuple(expected.shape)):
+            return None
+        where = measure.mask(element, expected, layer.field, layer.receptive)
+        return float(measure.apart(expected, answer, where, layer.field).median())
 
     def with_exchanges(self, elements: Sequence[tuple[str, Element]]) -> Trace:
         """Return the trace with the representations that trials under these elements tell."""
@@ -375,7 +372,7 @@ class Audit:
 
     def _row(self, layer: Layer, tol: float | None, lie: Mapping[str, float]) -> LayerReport:
         f = self.figures[layer.name]
-        local, cumulative, chance = _summary(f.local), _summary(f.cumulative), _summary(f.chance)
+        local, cumulative, chance = summary(f.local), summary(f.cumulative), summary(f.chance)
         judged = local or cumulative
         variation = self._variation(layer.name)
         limit, alone = (
@@ -408,8 +405,8 @@ class Audit:
             kept=float(np.mean(f.kept)) if f.kept else 0.0,
             local_tolerance=alone,
             verdict="no law" if judged is None else "broken" if judged.most > (alone if local else limit) else "holds",
-            resampled_cumulative=soft.median if (soft := _summary(f.soft_cumulative)) else None,
-            resampled_local=soft.median if (soft := _summary(f.soft_local)) else None,
+            resampled_cumulative=soft.median if (soft := summary(f.soft_cumulative)) else None,
+            resampled_local=soft.median if (soft := summary(f.soft_local)) else None,
             resampled_floor=float(lossy.median()) if f.soft_cumulative and len(lossy) else None,
             variation=variation,
             lie=lie,
@@ -429,18 +426,3 @@ def _random_state(x: Tensor) -> Tensor:
 
 def _restore_random_state(x: Tensor, state: Tensor) -> None:
     torch.cuda.set_rng_state(state, x.device) if x.is_cuda else torch.set_rng_state(state)
-
-
-@dataclass(frozen=True, slots=True)
-class _Summary:
-    median: float
-    p95: float
-    most: float
-
-
-def _summary(parts: Sequence[Tensor]) -> _Summary | None:
-    """Return the median, 95th percentile and maximum over samples and elements."""
-    if not parts:
-        return None
-    values = torch.cat([p.double().flatten().cpu() for p in parts])
-    return _Summary(float(values.median()), float(values.quantile(0.95)), float(values.max()))

@@ -11,10 +11,11 @@ import numpy as np
 import torch
 from torch import nn
 
+from explorer.declare.elements import Element
 from explorer.declare.fields import FieldType
 from explorer.declare.space import space_of
 from explorer.declare.symmetries import Situation, find_symmetry
-from explorer.equivariance import rounding
+from explorer.equivariance import rounding, sentences
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.exchanges import Exchange
 from explorer.equivariance.given import Data, given_inputs, require_options
@@ -95,9 +96,13 @@ def check_equivariance(
     training = [n for n, m in model.named_modules() if m.training and isinstance(m, NORMS_AND_DROPOUT)]
     with evaluating(model), torch.no_grad():
         traced = trace(model, first, overrides=overrides, declared=declared, parts=True)
-        step = _common_step([layer.field.spacing for layer in traced.layers if layer.field])
-        situation = Situation(space.inference(first).size(first), step, boundary, np.random.default_rng(seed), count)
-        elements = symmetry.elements(group, situation)
+        step = common_step([layer.field.spacing for layer in traced.layers if layer.field])
+        size = space.inference(first).size(first)
+
+        def made(spacing: int) -> list[tuple[str, Element]]:
+            return symmetry.elements(group, Situation(size, spacing, boundary, np.random.default_rng(seed), count))
+
+        elements = made(step)
 
         def audited(traced: Trace) -> Audit:
             audit = Audit(model, traced, given, seed, kind, stored)
@@ -116,6 +121,9 @@ def check_equivariance(
                     f"elements exchange channels of {n}, as trials showed: it is judged so" for n in traced.outputs
                     if isinstance(getattr(traced[n].field, "rep", None), Exchange)
                 ]  # fmt: skip
+        if step > 1 and (fine := made(1)) and fine[0][0] not in dict(elements):
+            coarsest = max((n for n in traced.layers if n.field), key=lambda n: _finite(n.field))
+            notes.append(sentences.in_steps(step, coarsest.name, fine[0][0], audit.apart(fine[0][1])))
         if details and first.x.is_floating_point():
             audit.attribute()
     lie: dict[str, dict[str, float]] = {}
@@ -165,7 +173,11 @@ def _require_module(model: object) -> None:
         raise TypeError(f"the model must be a torch.nn.Module, not of type {type(model).__name__}{call}")
 
 
-def _common_step(spacings: Sequence[float]) -> int:
+def _finite(field: FieldType | None) -> float:
+    return field.spacing if field is not None and math.isfinite(field.spacing) else 0.0
+
+
+def common_step(spacings: Sequence[float]) -> int:
     """Return the least number of input pixels that is a whole number of steps at every finite spacing."""
     common = Fraction(1)
     for spacing in filter(math.isfinite, spacings):

@@ -149,7 +149,9 @@ class Report:
             lines.append(
                 "~: an estimate of the effect on the output; with 95 % confidence the exact one is 0.67 to 1.9 times it"
             )
-        guilty = f"; the fault is made in {', '.join(self.guilty)}" if self.guilty else ""
+        makes = all((own := self[n]).local_max is None or own.local_max > own.local_tolerance for n in self.guilty)
+        where = "is made" if makes else "first shows"
+        guilty = f"; the fault {where} in {', '.join(self.guilty)}" if self.guilty else ""
         lines += [f"verdict: {self.verdict}{guilty}", *(f"hint: {h}" for h in self.hints)]
         lines += [f"note: {w}" for w in self.warnings]
         return "\n".join(lines)

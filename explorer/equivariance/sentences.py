@@ -40,13 +40,23 @@ def between(row: LayerReport, trace: Trace, judged: Collection[str]) -> str:
     perhaps = f", or in {listed(before)}, on which there is no verdict" if before else ""
     if row.local is None:
         return (
-            f"the fault first shows in {row.name}, which cannot be tested alone: it is made there, by code between the "
-            f"layers before it{perhaps}"
+            f"the fault first shows in {row.name}, which cannot be tested alone: it is made there, or by code between "
+            f"it and the layers before it{perhaps}"
         )
     return (
         f"the fault first shows in {row.name}, but alone {row.name} obeys its law: what it is given is at fault, by "
         f"code between the layers before it{perhaps}"
     )
+
+
+def in_steps(step: int, coarsest: str, element: str, error: float | None) -> str:
+    """Say which elements of a group were left out, because the places of a layer lie farther apart.
+
+    Args:
+        element, error: one that was left out, and what it does to the output; None where it has no action there.
+    """
+    tested = f"tested in steps of {step}, those of the layer {coarsest}"
+    return tested if error is None else f"{tested}; under {element} the error of the output is {error:.1e}"
 
 
 def same_answer(name: str, several: bool) -> str:

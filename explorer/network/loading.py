@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, partial
+from importlib.util import decode_source
 from pathlib import Path
 from pickle import UnpicklingError
 from types import ModuleType
@@ -27,20 +28,17 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card, ModelInfo
+from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, split_name
 from explorer.declare.space import spaces
 from explorer.network.files.importing import FromText, import_as_text
 from explorer.network.files.python_text import code_files
 from explorer.network.files.trust import Trust
+from explorer.network.helpers import make_room
 from explorer.network.recognise import Recognised
+from explorer.network.source_lines import TEXT
 from explorer.work.places import RESOURCES
 
-WEIGHTS_MARK = "@"  # "d4-cnn@my.safetensors": that card with the parameters of that file
 WEIGHTS = RESOURCES / "weights"
-# a folder's name may hold an @ as well
-_NAME = re.compile(r"(?P<base>.+\.py:[^@:/\\]*|[^@/\\]+)(?:@(?P<weights>.+))?", re.DOTALL)
-
-
-PARTLY = "partly:"  # "d4-cnn@partly:my.safetensors": what fits of them
 
 
 class ModelError(ValueError):
@@ -57,12 +55,6 @@ class Untrusted(ModelError):
 
 class Misfit(ModelError):
     """Weights of which some fit the network and others do not."""
-
-
-def split_name(name: str) -> tuple[str, str]:
-    """Return (model, weights file or "") of a model's name: "d4-cnn@my.safetensors" or "net.py:Net@my.safetensors"."""
-    found = _NAME.fullmatch(name)
-    return (found["base"], (found["weights"] or "").removeprefix(PARTLY)) if found else (name, "")
 
 
 def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False) -> Card:
@@ -164,18 +156,27 @@ def _executed(path: Path) -> ModuleType:
     name = "equiscope_user_" + re.sub(r"\W", "_", path.stem) + "_" + digest
     import_as_text({Path(file).parent for file, _ in code_files(path)})
     spec = importlib.util.spec_from_file_location(name, path, loader=FromText(name, str(path)))
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
     module = importlib.util.module_from_spec(spec)
+    before, unwritten = sys.modules.get(name), sys.dont_write_bytecode
     sys.modules[name] = module  # dataclasses and inspect look there
     folder = str(path.resolve().parent)
+    make_room(path)
     sys.path.insert(0, folder)
+    # bytecode is found by a time in whole seconds: a file saved twice in one would be run as it was first
+    sys.dont_write_bytecode = True
     try:
-        spec.loader.exec_module(module)
+        code = path.read_bytes()
+        module.__dict__[TEXT] = decode_source(code)
+        exec(compile(code, str(path), "exec"), module.__dict__)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
+        if before is not None:
+            sys.modules[name] = before
         told = f"{path} could not be run: {type(error).__name__}: {error}"
         raise ModelError(str(path), told + _line(error, path)) from error
     finally:
+        sys.dont_write_bytecode = unwritten
         if folder in sys.path:
             sys.path.remove(folder)
     return module
@@ -202,10 +203,12 @@ def load_model(
     params: Mapping[str, float] | None = None,
     weights: Path | None = None,
     tell: Callable[[str], object] = lambda note: None,
+    strict: bool = True,
 ) -> nn.Module:
     """Build the card's network with its shipped weights (or those of a file), in eval mode.
 
     Args:
+        strict: refuse a person's weights that do not fit in every tensor.
         tell: hears of the shipped weights that a parameter has left without a place.
 
     Raises:
@@ -221,7 +224,7 @@ def load_model(
     path = weights or (WEIGHTS / card.weights if card.weights else None)
     if path is not None:
         # a person's own file has to fit; shipped weights may leave what a parameter has reshaped as it is
-        for note in load_weights(model, path, strict=path.parent != WEIGHTS and not card.weights_partly):
+        for note in load_weights(model, path, strict=strict and path.parent != WEIGHTS and not card.weights_partly):
             tell(note)
     return model.eval()
 
@@ -265,9 +268,10 @@ def load_weights(model: nn.Module, path: Path, strict: bool = True) -> tuple[str
             what = f"has the shape {tuple(tensors[first].shape)}, and in this network {tuple(own[first].shape)}"
         else:
             what = "is none of this network"
-        counts = f"{len(misfits)} do not fit and {len(missing)} are missing"
+        counts = f"{len(misfits)} of its {len(tensors)} tensors do not fit"
+        lacks = f"{len(missing)} of the network's {len(own)} are missing"
         kind = Misfit if len(missing) < len(own) else ModelError
-        raise kind(str(path), f"{path.name}: the tensor {first!r} {what}; of {len(own)} tensors {counts}")
+        raise kind(str(path), f"{path.name}: the tensor {first!r} {what}; {counts}, and {lacks}")
     fitting = {k: v for k, v in tensors.items() if k not in misfits}
     if not fitting and own and path.parent != WEIGHTS:
         raise ModelError(str(path), f"{path.name}: none of its {len(tensors)} tensors fits this network")

@@ -41,22 +41,21 @@ class Recognised:
 
     def required(self) -> tuple[str, ...]:
         """Return the arguments of its forward that have no default; of what a function makes as well."""
-        whole = isinstance(self.made, nn.Module) or inspect.isclass(self.made)
-        forward = getattr(self.made if whole else self.network(), "forward", None)
-        if forward is None:
-            return ()
-        parameters = [p for p in inspect.signature(forward).parameters.values() if p.name != "self"]
         varied = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        return tuple(p.name for p in parameters if p.default is p.empty and p.kind not in varied)
+        return tuple(p.name for p in self._parameters() if p.default is p.empty and p.kind not in varied)
 
     def by_keyword(self) -> tuple[str, ...]:
         """Return the arguments of its forward that can only be given by name, and have no default."""
-        whole = isinstance(self.made, nn.Module) or inspect.isclass(self.made)
-        forward = getattr(self.made if whole else self.network(), "forward", None)
-        if forward is None:
-            return ()
-        parameters = inspect.signature(forward).parameters.values()
-        return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty)
+        return tuple(p.name for p in self._parameters() if p.kind is p.KEYWORD_ONLY and p.default is p.empty)
+
+    def _parameters(self) -> list[inspect.Parameter]:
+        """Return the parameters of its forward as it is called, without the one that stands for the network itself."""
+        made = self.made if isinstance(self.made, nn.Module) or inspect.isclass(self.made) else self.network()
+        if (forward := getattr(made, "forward", None)) is None:
+            return []
+        found = list(inspect.signature(forward).parameters.values())
+        bound = not inspect.isclass(made) or isinstance(inspect.getattr_static(made, "forward"), staticmethod)
+        return found if bound else found[1:]
 
     def channels(self) -> int | None:
         """Return the width of x that the file says, or None.

@@ -46,12 +46,14 @@ def evaluating(model: nn.Module) -> Iterator[None]:
     rng = torch.get_rng_state()
     cuda_rng = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
     try:
-        model.eval()
+        if any(modes.values()):
+            model.eval()
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
         yield
     finally:
         for module, mode in modes.items():
-            module.training = mode
+            if module.training != mode:  # asking is ten times cheaper than setting an attribute of a module
+                module.training = mode
         torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = tf32
         torch.set_rng_state(rng)
         if cuda_rng:

@@ -188,7 +188,7 @@ class _Recorder:
         if out_field is not None:
             self._remember(out, out_field, radius, rank)
         alone = len(args) == len(tensors) and not kwargs and bool(known) and all(k is not None for k in known)
-        if self.parts and not alone and (inside := self._inside(args, kwargs)):
+        if self.parts and not alone and (inside := self._inside(args, kwargs, tensors, known)):
             alone, known = True, inside
         self.layers.append(
             Layer(
@@ -211,12 +211,21 @@ class _Recorder:
         if self.parts:
             self._rest(self.layers[-1], result)
 
-    def _inside(self, args: Any, kwargs: Any) -> list[Known | None]:
-        """Return what is known of all tensors in arguments of any form; nothing where not all is known."""
+    def _inside(
+        self, args: Any, kwargs: Any, told: Sequence[Tensor], known: Sequence[Known | None]
+    ) -> list[Known | None]:
+        """Return what is known of all tensors in arguments of any form; nothing where not all is known.
+
+        Args:
+            told, known: the tensors that stand in their order, and what is known of them by their places.
+        """
         leaves = tree_leaves((args, kwargs))
+        # numbers of places move as numbers, which no shape tells
+        by_place = {id(t): k for t, k in zip(told, known, strict=True) if t.is_floating_point()}
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        found = [self._known.get(id(t), by_place.get(id(t))) for t in tensors]
         plain = all(isinstance(leaf, Tensor | bool | int | float | str | None) for leaf in leaves)
-        return [self._known.get(id(t)) for t in tensors] if plain and all(id(t) in self._known for t in tensors) else []
+        return found if plain and all(k is not None for k in found) else []
 
     def _rest(self, first: Layer, result: Any, own: bool = True) -> None:
         """Add the tensors after the first one of what a module returned, where no layer inside has made them."""

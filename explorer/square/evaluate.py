@@ -13,17 +13,18 @@ import torch
 from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction, chain_element
+from explorer.declare.excerpt import Excerpt
 from explorer.declare.fields import FieldType, Regular
 from explorer.declare.space import space_of
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import PROBES, Effect, attributed
-from explorer.equivariance.hints import hints
 from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError
 from explorer.network.moved_network import following
 from explorer.network.running import evaluating
+from explorer.network.source_lines import excerpts
 from explorer.square.both_ways import BothWays
-from explorer.square.drawing import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
+from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
 from explorer.square.frame import Array, LayerInfo, Measure, Square
 from explorer.square.judging import judged, limit
 from explorer.square.kept import Kept, kept
@@ -128,7 +129,7 @@ def square(
         result = _picture(_answered(p, state, element, selected, gx, answers), measures)
     if state.pixel is not None and p.inputs.batched:
         result = replace(result, field_of_view=receptive_field(p, selected, state.pixel, state.channel))
-    return judged(p, result, measures), answers
+    return judged(p, result, measures, element.group), answers
 
 
 def refine(
@@ -182,17 +183,6 @@ def effects_on_output(p: Prepared, element: Element, names: Sequence[str]) -> di
         return attributed(p.model, p.trace, gx, errors, exactly, min(PROBES, passes), p.seed)
 
 
-def causes(p: Prepared, element: Element, measures: Mapping[str, Measure]) -> tuple[str, ...]:
-    """Return sentences about what in the broken layers could be the cause."""
-    broken = (name for name, m in measures.items() if m.verdict == "broken" and p.trace[name].leaf)
-    return tuple(sentence for name in broken for sentence in _hints(p, name, element.group))
-
-
-@kept(most=256)
-def _hints(p: Prepared, name: str, group: str) -> tuple[str, ...]:
-    return hints(p.model, p.trace, name, group=group)
-
-
 def _answered(
     p: Prepared, state: State, element: Remembered, layer: Layer, gx: Inputs, answers: Mapping[str, Tensor]
 ) -> BothWays:
@@ -239,7 +229,7 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
         group=f.rep.group.name if f and isinstance(f.rep, Regular) else "",
         output=scores_of(p.output, *last), output_g=scores, labels=p.labels, probabilities=bool(p.labels),
         back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
-        matrices=fixed.matrices, shown=fixed.total, hints=causes(p, element, measures),
+        matrices=fixed.matrices, shown=fixed.total, source=_source(p, layer.module),
         part=space.part(one), kind=space.kinds[0].name,
     )  # fmt: skip
 
@@ -271,6 +261,11 @@ def _drawn_once(p: Prepared, name: str) -> _Fixed:
     layer = p.trace[name]
     fx, total = drawn(p.values[name], layer.field)
     return _Fixed(drawn(p.x, _shown_as(p))[0], fx, total, *drawn_filters(p, layer), _matrices(p))
+
+
+@kept(most=64)
+def _source(p: Prepared, name: str) -> tuple[Excerpt, ...]:
+    return excerpts(p.model, name)
 
 
 _matrices = Kept(matrices)

@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.declare.excerpt import Excerpt
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import Domain, Point
 from explorer.declare.registry import scanned
@@ -143,6 +144,8 @@ class Square:
     verdict: str = ""  # on the network: that of its outputs, "" before they are measured
     guilty: tuple[str, ...] = ()  # the layers that make the fault, in execution order
     message: str = ""
+    before: Mapping[str, Measure] = field(default_factory=dict)  # the measures before its file was edited last
+    source: tuple[Excerpt, ...] = ()  # the lines that make the selected layer, and those that compute it
     part: object | None = None  # what views of its space draw beside these images
     kind: str = ""  # of the data it lives on; that of its part if empty
 
@@ -175,6 +178,9 @@ class Frame:
     serial: int = 0
     sample_parts: int = 1  # how many there are where the sample comes from
     model_notes: tuple[str, ...] = ()  # of the networks: shipped weights that did not fit
+    files: tuple[tuple[str, object], ...] = ()  # that the networks were made of, with their stamps
+    reloaded: tuple[str, ...] = ()  # sentences about networks that were made again for this frame
+    stale: Failure | None = None  # why a network is still the one from before its file was saved last
 
     def parts(self, kind: type[Part], most: int = 2) -> list[tuple[Square, Part]]:
         """Return the first squares with their parts of that kind, those that have one."""

@@ -9,6 +9,7 @@ import torch
 
 from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance import guilt, rounding
+from explorer.equivariance.hints import hints
 from explorer.network.capture import capture
 from explorer.network.layers import Layer, LayerError
 from explorer.square.frame import Measure, Square
@@ -88,8 +89,8 @@ class _Row:
     seen: bool
 
 
-def judged(p: Prepared, square: Square, measures: Mapping[str, Measure]) -> Square:
-    """Return the square with these measures, the verdict on the network and the layers that make the fault.
+def judged(p: Prepared, square: Square, measures: Mapping[str, Measure], group: str) -> Square:
+    """Return the square with these measures, the verdict on the network, the layers that make the fault, and hints.
 
     As in an audit, a layer is not guilty by a guess of its field alone while the output obeys its law.
     """
@@ -112,4 +113,10 @@ def judged(p: Prepared, square: Square, measures: Mapping[str, Measure]) -> Squa
             verdict = ""
         else:
             verdict = "holds" if any(end is not None and end.exact for end in ends) else "no law"
-    return replace(square, measures=measures, verdict=verdict, guilty=tuple(guilty))
+    causes = tuple(sentence for name in guilty if p.trace[name].leaf for sentence in _hints(p, name, group))
+    return replace(square, measures=measures, verdict=verdict, guilty=tuple(guilty), hints=causes)
+
+
+@kept(most=256)
+def _hints(p: Prepared, name: str, group: str) -> tuple[str, ...]:
+    return hints(p.model, p.trace, name, group=group)

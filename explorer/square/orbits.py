@@ -15,7 +15,7 @@ from explorer.declare.space import space_of
 from explorer.equivariance import measure
 from explorer.network.moved_network import following
 from explorer.network.running import evaluating
-from explorer.square.drawing import scores_of
+from explorer.square.drawing.layers import scores_of
 from explorer.square.frame import OrbitCurve
 from explorer.square.prepare import Prepared
 from explorer.square.sweep import Figures, one_by_one, sweep

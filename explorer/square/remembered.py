@@ -24,6 +24,9 @@ class Remembered(Element):
         # the tensors are kept with what became of them: an id is only unique while they live
         self._acted: OrderedDict[tuple[int, FieldType], tuple[Tensor, Tensor]] = OrderedDict()
 
+    def __len__(self) -> int:
+        return len(self._acted)
+
     @property
     def resamples(self) -> bool:  # type: ignore[override]
         return self.element.resamples

@@ -110,6 +110,11 @@ class Factors:
         options = {"SymmetricMode": True}
         self._lu: Any = splu(ordered, permc_spec=how, diag_pivot_thresh=0.0, options=options)
 
+    @property
+    def entries(self) -> int:
+        """Return how many numbers both factors hold: what they take in memory and in each solve."""
+        return int(self._lu.nnz)
+
     def solve(self, right: NDArray[Any]) -> NDArray[Any]:
         """Return x with A x = right, (n,) or (n, k)."""
         if self.order is None:
@@ -157,7 +162,7 @@ def lowest(
         shift: what is added to the diagonal so that the matrix can be factorised, small against what is sought.
         told: called before each solve with the number of those before.
     """
-    n, spare, seen = matrix.shape[0], SPARE, _Lanczos(matrix, shift, factor, told, seed)
+    n, spare, seen = matrix.shape[0], SPARE, Lanczos(matrix, shift, factor, told, seed)
     while True:
         wanted = min(n, k + spare)
         if n <= DENSE or wanted > n // 3:
@@ -170,7 +175,7 @@ def lowest(
         spare *= 4
 
 
-class _Lanczos:
+class Lanczos:
     """Block Lanczos on the inverse of matrix + shift, restarted with the Ritz vectors that are wanted.
 
     A block of random vectors holds as many vectors of each eigenspace as there are in the block. Of larger ones some
@@ -186,18 +191,18 @@ class _Lanczos:
         self._factors: Factors | None = None
         self._rng = np.random.default_rng(seed)
         self._solves = 0
-        self._found = np.zeros((matrix.shape[0], 0))  # eigenvectors
-        self._inverses = np.zeros(0)  # and eigenvalues of the inverse, the largest first
+        self.found = np.zeros((matrix.shape[0], 0))  # eigenvectors
+        self.inverses = np.zeros(0)  # and eigenvalues of the inverse, the largest first
         self.size = float(abs(matrix).sum(axis=0).max())  # no eigenvalue is larger (Gershgorin)
 
     def lowest(self, k: int) -> tuple[Array, Array]:
         """Return the k smallest eigenvalues ascending, (k,), and orthonormal vectors, (n, k)."""
-        self._search(k)
+        self.search(k)
         while self._missing(before := self._values()):
-            self._search(k)
+            self.search(k)
             if (before - self._values() <= NOISE * self.size + SAME * before).all():
                 break  # nothing better is there, whatever the count says
-        return self._values(), self._found
+        return self._values(), self.found
 
     def before_last(self, values: Array) -> int:
         """Return how many of the eigenvalues are below the last level."""
@@ -205,7 +210,7 @@ class _Lanczos:
         return int((level < level[-1]).sum())
 
     def _values(self) -> Array:
-        return 1 / self._inverses - self._shift
+        return 1 / self.inverses - self._shift
 
     def _shifted(self, shift: float) -> Sparse:
         from scipy.sparse import identity
@@ -219,14 +224,14 @@ class _Lanczos:
         self._solves += block.shape[1]
         return self._factors.solve(block)
 
-    def _search(self, k: int) -> None:
+    def search(self, k: int) -> None:
         """Find k eigenvectors of the inverse's largest eigenvalues, beginning with those that are there already."""
-        n, most = len(self._found), max(2 * k, k + 6 * BLOCK) + BLOCK
+        n, most = len(self.found), max(2 * k, k + 6 * BLOCK) + BLOCK
         basis, projected = np.empty((n, most + BLOCK), order="F"), np.zeros((most + BLOCK, most + BLOCK))
-        used = self._found.shape[1]
+        used = self.found.shape[1]
         # with one more than was known before, none that is sought can hide beside what was known
         settled = max(k, used + 1) if used else k
-        basis[:, :used], projected[:used, :used] = self._found, np.diag(self._inverses)
+        basis[:, :used], projected[:used, :used] = self.found, np.diag(self.inverses)
         block, _ = self._independent(np.zeros((n, BLOCK)), basis[:, :used], 1.0)
         for left_over in reversed(range(ROUNDS)):
             mine = slice(used, used + BLOCK)
@@ -247,11 +252,11 @@ class _Lanczos:
                     kept = (k + most) // 2 // BLOCK * BLOCK
                 else:
                     continue
-                self._found, self._inverses = basis[:, :used] @ turn[:, :kept], ritz[:kept].copy()
+                self.found, self.inverses = basis[:, :used] @ turn[:, :kept], ritz[:kept].copy()
                 if done:
                     return
                 used = kept
-                basis[:, :used], projected[:used, :used] = self._found, np.diag(self._inverses)
+                basis[:, :used], projected[:used, :used] = self.found, np.diag(self.inverses)
 
     def _independent(self, vectors: Array, basis: Array, size: float) -> tuple[Array, Array]:
         """Return orthonormal columns (n, b) beside the basis and r (b, b), vectors = columns @ r up to what is nothing.

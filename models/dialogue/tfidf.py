@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import GRAPH, NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.sequence.samples.persona_chat import ROLES
 from models.layers.dialogue.citation import OURS, REFERENCE
 from models.layers.dialogue.ranking import MOST, Ranking, Similarity, cosine, parts

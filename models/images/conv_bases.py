@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
-from explorer.spaces.grid.form import InputSpec
+from explorer.spaces.grid.network.form import InputSpec
 
 BASES = ("unit peaks", "derivatives and mean")
 COMPASS = ("nw", "n", "ne", "w", "middle", "e", "sw", "s", "se")  # offsets of a 3 x 3 filter, row by row

@@ -26,7 +26,7 @@ from torch.nn import functional as F
 from explorer.declare.card import Card
 from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
-from explorer.spaces.grid.form import InputSpec
+from explorer.spaces.grid.network.form import InputSpec
 
 STEPS = ("dense W", "shift-invariant V", "local Delta", "channels")
 BOUNDARIES = ("circular", "zero")

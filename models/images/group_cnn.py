@@ -21,7 +21,7 @@ from torch.nn import functional as F
 from explorer.declare.card import Card
 from explorer.declare.fields import Regular, Scalar
 from explorer.declare.groups import FiniteGroup, group
-from explorer.spaces.grid.form import InputSpec
+from explorer.spaces.grid.network.form import InputSpec
 from models.layers.global_pooling import GlobalMax
 from models.training.digits import DIGITS, SIZE, Recipe, measured, train
 

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
-from explorer.spaces.grid.form import InputSpec
+from explorer.spaces.grid.network.form import InputSpec
 from models.layers.global_pooling import GlobalMean
 from models.layers.seeded import seeded
 from models.training import digits as training

@@ -12,7 +12,7 @@ from functools import partial
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.grid.form import InputSpec
+from explorer.spaces.grid.network.form import InputSpec
 from models.layers.global_pooling import GlobalMax
 from models.training.digits import DIGITS, SIZE, Recipe, augmented, measured, train, turned
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.spaces.grid.form import InputSpec
+from explorer.spaces.grid.network.form import InputSpec
 from models.layers.global_pooling import GlobalMean
 from models.layers.seeded import seeded
 

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
-from explorer.spaces.grid.form import InputSpec
+from explorer.spaces.grid.network.form import InputSpec
 from models.layers.seeded import seeded
 
 KINDS = ("residual", "plain")

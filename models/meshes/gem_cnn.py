@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.mesh.fields import VERTEX
-from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.mesh.network.form import MeshInput
 from models.layers.gauge.conv import GaugeConv
 from models.layers.gauge.nonlinear import NormGate, RegularReLU
 from models.training.parts import PARTS, notes_of, train_parts

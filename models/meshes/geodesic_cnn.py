@@ -23,7 +23,7 @@ from explorer.declare.card import Card
 from explorer.declare.fields import FieldType, Regular
 from explorer.declare.groups import group
 from explorer.spaces.mesh.fields import VERTEX, Vertices
-from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.mesh.network.form import MeshInput
 from models.layers.graph.propagation import Kept
 from models.layers.taps import Tap
 from models.training.parts import PARTS, notes_of, train_parts

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.spaces.graph.fields import EDGE
 from explorer.spaces.mesh.fields import VERTEX
-from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.mesh.network.form import MeshInput
 from models.layers.graph.propagation import pattern, product
 from models.layers.taps import Tap
 from models.training.parts import PARTS, notes_of, train_parts

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.declare.fields import FieldType
 from explorer.spaces.mesh.fields import Tangent, Vertices
-from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.mesh.network.form import MeshInput
 from models.layers.gauge.conv import GaugeConv
 from models.layers.gauge.nonlinear import NormGate
 from models.layers.seeded import seeded

@@ -28,7 +28,7 @@ from explorer.declare.equations import Equation, at_step, beside, fixed, given, 
 from explorer.declare.fields import INVARIANT
 from explorer.declare.params import Param
 from explorer.spaces.sequence.fields import STEP
-from explorer.spaces.sequence.form import SequenceInput
+from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
 from models.layers.seeded import round_to_half, seeded
 from models.layers.taps import Tap

@@ -49,7 +49,7 @@ from explorer.declare.equations import (
 )
 from explorer.declare.fields import INVARIANT, PAIR
 from explorer.spaces.sequence.fields import STEP
-from explorer.spaces.sequence.form import SequenceInput
+from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
 from models.layers.seeded import seeded
 from models.layers.taps import Tap

@@ -26,7 +26,7 @@ from torch.nn import functional as F
 from explorer.declare.card import Card
 from explorer.declare.fields import FieldType
 from explorer.spaces.sequence.fields import Steps, Strands
-from explorer.spaces.sequence.form import SequenceInput
+from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
 from models.layers.seeded import seeded
 from models.training.digits import Progress

@@ -27,7 +27,7 @@ from explorer.declare.card import Card
 from explorer.declare.equations import Equation, Number, at_step, fixed, given, relu, standardised
 from explorer.declare.params import Param
 from explorer.spaces.sequence.fields import STEP
-from explorer.spaces.sequence.form import SequenceInput
+from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
 from models.layers.attention.steps import Attention, Residual
 from models.layers.seeded import seeded

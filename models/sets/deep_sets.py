@@ -22,7 +22,7 @@ from torch.nn import functional as F
 from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.pooling import Readout
 from models.training.digits import Progress, one_thread
 from models.training.shapes import SHAPES, Recipe, measured

@@ -18,7 +18,7 @@ from explorer.declare.card import Card
 from explorer.declare.fields import PAIR
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.pooling import Readout
 from models.layers.taps import Tap
 from models.training.shapes import SHAPES, Recipe, measured, train

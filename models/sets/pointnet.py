@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from explorer.declare.card import Card
 from explorer.spaces.graph.fields import NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.pooling import Readout
 from models.layers.taps import Mark
 from models.training.shapes import SHAPES, Recipe, measured, train

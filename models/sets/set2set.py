@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import GRAPH, NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.sequence.samples import tasks
 from models.layers.seeded import seeded
 from models.layers.taps import Tap

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.spaces.grid import digit_images as digits
+from explorer.spaces.grid.samples import digit_images as digits
 from models.layers.seeded import seeded
 
 Progress = Callable[[int, int, str], None]

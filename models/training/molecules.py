@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.spaces.graph.boiling_points import Alkane, alkanes, wiener
+from explorer.spaces.graph.chemistry.boiling_points import Alkane, alkanes, wiener
 from models.layers.seeded import round_to_half, seeded
 from models.training.digits import Progress, one_thread
 

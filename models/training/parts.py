@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.spaces.mesh.fit import fit_mesh
-from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.mesh.network.fit import fit_mesh
+from explorer.spaces.mesh.network.form import MeshInput
 from explorer.spaces.mesh.samples.surfaces import SAMPLES
 from models.layers.seeded import round_to_half, seeded
 from models.training.digits import Progress, one_thread

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.spaces.grid import digit_images as digits
+from explorer.spaces.grid.samples import digit_images as digits
 
 SIZE = 32  # divisible by the total stride of 8, without which a circular shift cannot survive subsampling
 

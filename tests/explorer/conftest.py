@@ -16,10 +16,10 @@ def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Any:
-    """Run one command on the small cards; see tests/explorer/command_line.py."""
+    """Run one command on the small cards; see tests/explorer/parts/command_line.py."""
     from explorer.app import cli
-    from tests.explorer.command_line import Said
-    from tests.explorer.small_cards import doors
+    from tests.explorer.parts.command_line import Said
+    from tests.explorer.parts.small_cards import doors
 
     def command(*words: object, **more: Any) -> Said:
         code = cli.main([str(w) for w in words], doors(**more))

@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 
 from tests.foreign.case import Case
 
-KINDS = (
-    "images",
-    "turns",
-    "patches",
-    "sequences",
-    "strands",
-    "graphs",
-    "arguments",
-    "geometric",
-    "sets",
-    "tokens",
-    "meshes",
-    "outputs",
-    "precision",
-    "styles",
-    "opened",
-    "declared",
-    "vision",
-    "zoo",
-)
+HERE = Path(__file__).parent
+PATHS = sorted(HERE.glob("networks/*/*.py"))  # each file in a folder of networks/ is a kind, under its own name
+KINDS = {path.stem: f"tests.foreign.networks.{path.parent.name}.{path.stem}" for path in PATHS}
 
 
 def cases(kind: str) -> tuple[Case, ...]:
     """Return the cases of one kind."""
-    found: tuple[Case, ...] = importlib.import_module(f"tests.foreign.{kind}").CASES
+    found: tuple[Case, ...] = importlib.import_module(KINDS[kind]).CASES
     return found
 
 

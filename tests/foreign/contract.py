@@ -14,8 +14,8 @@ from explorer.app.engine import LocalEngine
 from explorer.equivariance.check import check_equivariance
 from explorer.equivariance.outcome import Report
 from explorer.network.layers import LayerError
-from explorer.spaces.sequence.inputs import sequence_inputs
-from explorer.spaces.sequence.layouts import Unclear, sequence_input
+from explorer.spaces.sequence.network.inputs import sequence_inputs
+from explorer.spaces.sequence.network.layouts import Unclear, sequence_input
 from explorer.state.state import State
 from tests.foreign.case import HOLDS, REFUSED, Case, Given
 

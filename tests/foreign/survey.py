@@ -49,7 +49,7 @@ def main(words: list[str]) -> None:
     print(f"{'all':<12} {sum(row[1] for row in table):>4} {sum(row[2] for row in table):>4}")
     if "--write" in words:
         kept = [(n, w) for n, w in known.KNOWN.items() if n.partition(":")[0] not in wanted]
-        entries = sorted(kept + entries, key=lambda e: KINDS.index(e[0].partition(":")[0]))
+        entries = sorted(kept + entries, key=lambda e: list(KINDS).index(e[0].partition(":")[0]))
         lines = "".join(f'    "{name}": "{word}",\n' for name, word in entries)
         head = Path(known.__file__).read_text().partition("KNOWN")[0]
         Path(known.__file__).write_text(f"{head}KNOWN: dict[str, str] = {{\n{lines}}}\n")

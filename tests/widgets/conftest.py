@@ -20,14 +20,16 @@ import shiboken6
 from PySide6.QtCore import QEvent, QSettings, QThread, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
-from tests.widgets.parts import display
-from tests.widgets.parts.windows import open_window, start  # noqa: F401  (fixtures)
-from widgets.mesh.drawing import loading
+from tests.widgets.parts.driving import display
+from tests.widgets.parts.driving.windows import open_window, start  # noqa: F401  (fixtures)
+from widgets.mesh.drawing import pyvista_import
 
 display.open_one()  # before there is an application
 
 WAIT_S = 2.0  # for a thread that has been told to stop
 IMPORT_S = 60.0  # for an import, which stops by itself and happens once
+
+MANY = 10_000  # objects; drawing surfaces imports five times as many
 
 FAILED = pytest.StashKey[bool]()
 
@@ -75,6 +77,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 def nothing_left(qapp: QApplication, request: pytest.FixtureRequest, collect_here: None) -> Iterator[None]:
     """Fail a test that leaves something behind, and name it. First set up, this is torn down last."""
     gc.disable()  # again, should the test before have enabled it
+    if len(gc.get_objects()) > MANY:
+        gc.freeze()  # what the test before has imported stays, too: a collection would go through it three times a test
     before = _alive().keys()
     yield
     _settle(qapp)
@@ -125,7 +129,7 @@ def _stops_soon(thing: Any) -> bool:
     """Wait for what may be on its way out already, and say whether it went."""
     match thing:
         case threading.Thread() | multiprocessing.process.BaseProcess():
-            thing.join(IMPORT_S if thing.name == loading.NAME else WAIT_S)
+            thing.join(IMPORT_S if thing.name == pyvista_import.NAME else WAIT_S)
             return not thing.is_alive()
         case QThread():
             return thing.wait(round(WAIT_S * 1000))
@@ -144,8 +148,7 @@ def _describe(thing: Any) -> str:
             owner = f"of {_class(thing.parent())}" if thing.parent() else "without a parent"
             text = f"running {_class(thing)} {thing.objectName()!r} {owner}, every {thing.interval()} ms"
         case threading.Thread():
-            target = getattr(thing, "_target", None)
-            text = f"thread {thing.name!r} in {getattr(target, '__qualname__', type(thing).run.__qualname__)}"
+            text = f"thread {thing.name!r} of {_class(thing)}"
         case multiprocessing.process.BaseProcess():
             text = f"process {thing.name!r}, pid {thing.pid}"
         case _:

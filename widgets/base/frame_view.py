@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QStackedLayout, QWidget
 from explorer.square.frame import Frame, Square
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
-from widgets.base.theme import current
+from widgets.base.look.theme import current
 from widgets.base.view import View
 
 Kind = TypeVar("Kind")  # of the part of a square

@@ -11,10 +11,10 @@ from typing import Any
 
 from PySide6.QtWidgets import QApplication
 
-from widgets.base import theme
+from widgets.base.look import theme
 from widgets.base.view import View
 
-TESTS = Path(__file__).resolve().parents[2] / "tests" / "widgets" / "parts"
+TESTS = Path(__file__).resolve().parents[2] / "tests" / "widgets" / "parts" / "frames"
 
 
 def preview(make: Callable[[], View], fill: Callable[[Any, SimpleNamespace], None]) -> None:

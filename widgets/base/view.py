@@ -87,6 +87,9 @@ class View(QWidget):
         """Return what is shown as named arrays, for CSV and NPZ."""
         return {}
 
+    def reveal(self, layer: str) -> None:
+        """Turn to a layer, where a view shows more than that."""
+
     def turntable(self, count: int) -> Iterator[QImage] | None:
         """Return `count` pictures of one full turn of what is shown, made one by one; None where nothing can turn."""
         return None
@@ -96,7 +99,7 @@ class View(QWidget):
         return ""
 
     def apply_theme(self) -> None:
-        """Take the colours of `widgets.base.theme.current()`; called at start and when light/dark changes."""
+        """Take the colours of `widgets.base.look.theme.current()`; called at start and when light/dark changes."""
 
     # hidden views wait until they are seen --------------------------------------------------------------------
     def _when_visible(self, key: str, show: Callable[[], None]) -> None:

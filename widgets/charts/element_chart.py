@@ -15,16 +15,16 @@ from PySide6.QtWidgets import QWidget
 from explorer.declare.elements import transforms
 from explorer.declare.params import Param
 from explorer.square.frame import OrbitCurve
-from widgets.base import theme
-from widgets.base.words import figure
-from widgets.charts.axes import Axis, LogAxis, Name, NameAxis
-from widgets.charts.curve import Curve, Kept
-from widgets.charts.heat import Bar, Heat
+from widgets.base.look import theme
+from widgets.base.text.words import figure
+from widgets.charts.axis.axes import Axis, LogAxis, Name, NameAxis
+from widgets.charts.axis.parameter import Course, ParameterAxis
+from widgets.charts.axis.scales import LogScale, power
+from widgets.charts.items.curve import Curve, Kept
+from widgets.charts.items.heat import Bar, Heat
+from widgets.charts.items.marks import DASH, DOT, DOWN, ElementLine, Marks, fill, ink
 from widgets.charts.library import pg
-from widgets.charts.marks import DASH, DOT, DOWN, ElementLine, Marks, fill, ink
-from widgets.charts.parameter import Course, ParameterAxis
 from widgets.charts.plot import Plot
-from widgets.charts.scales import LogScale, power
 
 SNAP = 5.0  # pixels within which a dragged line falls on an exact element
 GRIP = 7.0  # pixels within which a press takes the line

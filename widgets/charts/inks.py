@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtGui import QColor, QPalette
 
-from widgets.base import theme
-from widgets.base.theme import Theme
+from widgets.base.look import theme
+from widgets.base.look.theme import Theme
 
 
 def faded(colour: str, alpha: int) -> QColor:

@@ -13,16 +13,16 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
 from explorer.declare.params import Param
-from explorer.square.answer import Answer, answer_of, values_of
+from explorer.square.drawing.answer import Answer, answer_of, values_of
 from explorer.square.frame import Square
-from widgets.base import theme
-from widgets.base.words import figure
-from widgets.charts.axes import Name, NameAxis, ValueAxis
-from widgets.charts.curve import Curve
+from widgets.base.look import theme
+from widgets.base.text.words import figure
+from widgets.charts.axis.axes import Name, NameAxis, ValueAxis
 from widgets.charts.element_chart import ElementChart, Trace
-from widgets.charts.header import Header
 from widgets.charts.inks import faded, mixed
-from widgets.charts.marks import DOT, Columns, fill, ink, level
+from widgets.charts.items.curve import Curve
+from widgets.charts.items.header import Header
+from widgets.charts.items.marks import DOT, Columns, fill, ink, level
 from widgets.charts.plot import Plot
 
 STILL = 1e-2  # relative change of an output below which its line lies in the middle of the axis

@@ -8,12 +8,12 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from widgets.base import theme
-from widgets.charts.axes import Axis, LogAxis, NameAxis, ValueAxis
-from widgets.charts.box import Box
-from widgets.charts.header import Header
+from widgets.base.look import theme
+from widgets.charts.axis.axes import Axis, LogAxis, NameAxis, ValueAxis
+from widgets.charts.items.header import Header
 from widgets.charts.library import pg
-from widgets.charts.sheet import Sheet
+from widgets.charts.scene.box import Box
+from widgets.charts.scene.sheet import Sheet
 
 
 class Plot(Sheet):

@@ -10,8 +10,8 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath
 from PySide6.QtWidgets import QWidget
 
-from widgets.base import theme
-from widgets.charts.axes import NameAxis, ValueAxis
+from widgets.base.look import theme
+from widgets.charts.axis.axes import NameAxis, ValueAxis
 from widgets.charts.library import pg
 from widgets.charts.plot import Plot
 

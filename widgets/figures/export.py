@@ -39,7 +39,7 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication, QWidget
 
-from widgets.base import theme as themes
+from widgets.base.look import theme as themes
 from widgets.base.view import View
 
 FIGURES = (".png", ".svg", ".pdf")

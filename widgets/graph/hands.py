@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 
 from explorer.declare.elements import Step
-from explorer.spaces.graph.values import GraphPart
+from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.square.frame import Square
 from explorer.state.state import State
 from widgets.base.view import Wish

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.spaces.graph.values import GraphPart
+from explorer.spaces.graph.drawing.values import GraphPart
 from widgets.graph.drawing.look import Choice, Panel, coefficients
 from widgets.maps.linking import precise
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from explorer.declare.elements import Step, transforms
 from explorer.declare.groups import group
-from explorer.spaces.grid.affine import Affine
+from explorer.spaces.grid.elements.affine import Affine
 from widgets.maps.linking import Link, Place, Places
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
-from widgets.base.theme import signed_map
-from widgets.base.words import figure
+from widgets.base.look.theme import signed_map
+from widgets.base.text.words import figure
 from widgets.maps.diagram import colour, font
 
 THINNEST = 4.0  # pixels; thinner bars cannot be told apart, and cells are drawn instead

@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFontMetricsF
 
-from widgets.base.theme import error_map, grey_map, signed_map
-from widgets.base.words import figure
-from widgets.charts.heat import Bar
+from widgets.base.look.theme import error_map, grey_map, signed_map
+from widgets.base.text.words import figure
+from widgets.charts.items.heat import Bar
 from widgets.maps.diagram import font
 
 TABLES = {"signed": signed_map, "grey": grey_map, "error": error_map}

@@ -20,8 +20,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsSceneMouseEvent
 
-from widgets.base.theme import current
-from widgets.base.words import figure
+from widgets.base.look.theme import current
+from widgets.base.text.words import figure
 
 SIGNS = {"holds": "✓", "broken": "✗", "broken earlier": "✗", "no law": "–"}
 DOT = 14.0  # pixels that a dot takes before a text

@@ -12,7 +12,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QResizeEvent, QWheel
 from PySide6.QtWidgets import QGraphicsScene, QWidget
 
 from widgets.base.camera import Camera
-from widgets.charts.sheet import Sheet
+from widgets.charts.scene.sheet import Sheet
 from widgets.maps.colour_bar import ColourBar
 from widgets.maps.diagram import Label
 from widgets.maps.map_item import MapItem, Place

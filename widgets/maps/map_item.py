@@ -13,10 +13,10 @@ from PySide6.QtGui import QFontMetricsF, QImage, QPaintEngine, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsSceneHoverEvent
 
 from widgets.base.camera import Camera
-from widgets.base.colours import colour_table, heat_pixels, paint_marks
-from widgets.charts.box import CameraBox
+from widgets.base.look.colours import colour_table, heat_pixels, paint_marks
+from widgets.charts.items.marks import ink
 from widgets.charts.library import pg
-from widgets.charts.marks import ink
+from widgets.charts.scene.box import CameraBox
 from widgets.maps.bars import Bars
 from widgets.maps.diagram import colour, font
 from widgets.maps.mosaic import Tiling, blank, compose, outline, tiling

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.spaces.mesh.values import MeshPart, Shape, Transported
+from explorer.spaces.mesh.drawing.values import MeshPart, Shape, Transported
 from explorer.square.frame import Square
-from widgets.base import theme
-from widgets.base.words import figure
+from widgets.base.look import theme
+from widgets.base.text.words import figure
 from widgets.mesh.drawing.glyphs import field_glyphs, frame_glyphs, spacing, vertex_normals
 from widgets.mesh.drawing.inks import scale_table
 from widgets.mesh.drawing.look import Glyphs, Marks, MeshLook, Path, Text, blank

@@ -13,10 +13,10 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
 from widgets.base.camera import Camera
-from widgets.base.theme import current
+from widgets.base.look.theme import current
+from widgets.charts.items.marks import fill, ink
 from widgets.charts.library import pg
-from widgets.charts.marks import fill, ink
-from widgets.charts.sheet import Sheet
+from widgets.charts.scene.sheet import Sheet
 from widgets.maps.diagram import DOT, Label, font
 from widgets.pairs.panel import BAR, NEAREST, SMALL_TITLE, TITLE, Panel
 from widgets.pairs.picture import Picture

@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QLabel, QSlider, QVBoxLayout, QWidget
 
-from explorer.spaces.graph.pairs.orders import ORDERS, possible
-from explorer.spaces.graph.values import Structure
-from widgets.base.theme import current
+from explorer.spaces.graph.drawing.pairs.orders import ORDERS, possible
+from explorer.spaces.graph.drawing.values import Structure
+from widgets.base.look.theme import current
 
 STEPS = 1000  # of the threshold's slider
 WIDE = 256  # pixels of one choice

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
-from widgets.base.alignment import CENTRE, LEFT, RIGHT
 from widgets.base.camera import Camera
-from widgets.base.colours import colour_table
-from widgets.base.theme import current, error_map, signed_map
-from widgets.base.words import figure
-from widgets.charts.axes import Axis
-from widgets.charts.heat import Bar
+from widgets.base.look.alignment import CENTRE, LEFT, RIGHT
+from widgets.base.look.colours import colour_table
+from widgets.base.look.theme import current, error_map, signed_map
+from widgets.base.text.words import figure
+from widgets.charts.axis.axes import Axis
 from widgets.charts.inks import mixed
+from widgets.charts.items.heat import Bar
+from widgets.charts.items.marks import Columns, fill
 from widgets.charts.library import pg
-from widgets.charts.marks import Columns, fill
 from widgets.maps.diagram import Label, colour, font
 from widgets.maps.mosaic import MISSING
 from widgets.pairs.panel import BAR, Panel

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.spaces.graph.pairs.matrix import DensePairs, EdgePattern, PairMatrix, SparsePairs
-from explorer.spaces.graph.pairs.orders import boundaries, node_order
-from explorer.spaces.graph.values import GraphPart, Structure
-from explorer.spaces.sequence.values import TimePart
+from explorer.spaces.graph.drawing.pairs.matrix import DensePairs, EdgePattern, PairMatrix, SparsePairs
+from explorer.spaces.graph.drawing.pairs.orders import boundaries, node_order
+from explorer.spaces.graph.drawing.values import GraphPart, Structure
+from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.square.frame import Frame, Square
 
 ADJACENCY, MOVED_ADJACENCY = "adjacency", "adjacency of ρ(g) x"

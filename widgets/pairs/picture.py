@@ -11,13 +11,13 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsRectItem
 
 from widgets.base.camera import Camera
-from widgets.base.colours import lookup_table
-from widgets.base.theme import current
-from widgets.charts.box import CameraBox
-from widgets.charts.heat import Cells
+from widgets.base.look.colours import lookup_table
+from widgets.base.look.theme import current
 from widgets.charts.inks import faded
+from widgets.charts.items.heat import Cells
+from widgets.charts.items.marks import fill, ink
 from widgets.charts.library import pg
-from widgets.charts.marks import fill, ink
+from widgets.charts.scene.box import CameraBox
 from widgets.maps.diagram import Label
 from widgets.pairs.edges import Edges, PairBar
 from widgets.pairs.panel import BAR, Panel

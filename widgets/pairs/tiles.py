@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.spaces.graph.pairs.matrix import PairMatrix, Pool, Range
+from explorer.spaces.graph.drawing.pairs.matrix import PairMatrix, Pool, Range
 from widgets.maps.mosaic import MISSING, indices
 
 TILE = 128  # places of a side

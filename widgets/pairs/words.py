@@ -9,11 +9,11 @@ from typing import Literal
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 
-from explorer.spaces.graph.pairs.matrix import PairMatrix, Properties
-from explorer.spaces.sequence.values import TimePart
+from explorer.spaces.graph.drawing.pairs.matrix import PairMatrix, Properties
+from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.square.frame import Frame, Square
-from widgets.base.theme import current
-from widgets.base.words import figure, subject
+from widgets.base.look.theme import current
+from widgets.base.text.words import figure, subject
 from widgets.pairs.panel import Panel
 
 SAME = 1e-4  # relative difference up to which the matrix moved with the nodes and did not change otherwise

@@ -10,14 +10,14 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QGraphicsRectItem
 
-from widgets.base import theme
-from widgets.base.alignment import LEFT
-from widgets.base.theme import Theme
+from widgets.base.look import theme
+from widgets.base.look.alignment import LEFT
+from widgets.base.look.theme import Theme
 from widgets.charts.inks import faded
+from widgets.charts.items.marks import Columns, ink
 from widgets.charts.library import pg
-from widgets.charts.marks import Columns, ink
 from widgets.sequence.step_cells import Cell, Place, in_words, place_name, runs, shown
-from widgets.sequence.timeline.tiles import colours
+from widgets.sequence.timeline.items.tiles import colours
 
 WIDE, MARGIN, GAP = 560.0, 10.0, 8.0  # of an equation in which both sides stand beside each other; round it
 HEADS, UNIT = 4, 22.0  # heads that are drawn, the widest cell of a strip

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from widgets.charts.sheet import Sheet
+from widgets.charts.scene.sheet import Sheet
 from widgets.sequence.equation_item import HEADS, MARGIN, WIDE, EquationItem, Spot
 from widgets.sequence.step_cells import Cell, Place, in_words, place_name
 

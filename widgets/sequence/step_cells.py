@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.spaces.sequence.values import TimePart
-from explorer.square.equation_values import BARRED, Line, Working, written
-from widgets.base.words import figure
-from widgets.sequence.timeline.pyramid import Pyramid
+from explorer.spaces.sequence.drawing.values import TimePart
+from explorer.square.drawing.equation_values import BARRED, Line, Working, written
+from widgets.base.text.words import figure
+from widgets.sequence.timeline.pyramids.pyramid import Pyramid
 from widgets.sequence.timeline.rows import scale_of
 
 Array = NDArray[Any]

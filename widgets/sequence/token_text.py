@@ -8,10 +8,10 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from widgets.base import theme
-from widgets.base.alignment import CENTRE, LEFT, RIGHT
+from widgets.base.look import theme
+from widgets.base.look.alignment import CENTRE, LEFT, RIGHT
 from widgets.base.pointer import Pointer
-from widgets.sequence.timeline.painting import cell_colours, limits, on, paint_scale
+from widgets.sequence.timeline.items.painting import cell_colours, limits, on, paint_scale
 from widgets.sequence.timeline.rows import Row, Scene
 
 MOST = 4000  # tokens that are laid out at a time

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.square.frame import Frame
-from widgets.base.words import figure, subject
+from widgets.base.text.words import figure, subject
 from widgets.sequence.charts.gradient_chart import rate_of
 from widgets.sequence.timeline.rows import Row, Scene
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGraphicsScene
 from explorer.declare.groups import group
 from explorer.square.frame import Square
 from widgets.base.camera import Camera
-from widgets.base.words import figure, inherited
+from widgets.base.text.words import figure, inherited
 from widgets.maps.colour_bar import ColourBar
 from widgets.maps.diagram import Arrow, Label, ReadOut
 from widgets.maps.linking import Link, Place, Places, precise, spacing_of

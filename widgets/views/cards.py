@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 from explorer.declare.card import ModelInfo
 from explorer.declare.space import same_space
 from explorer.state.catalogue import SampleInfo
-from widgets.base import theme
-from widgets.base.alignment import LEFT, RIGHT
+from widgets.base.look import theme
+from widgets.base.look.alignment import LEFT, RIGHT
 from widgets.charts.inks import faded, mixed
 
 INFO = Qt.ItemDataRole.UserRole + 1  # ModelInfo, SampleInfo, or None on a heading

@@ -1,4 +1,4 @@
-"""The page of a model: what it computes, where that is written, and the lines of source that do it."""
+"""The page of a model: what it computes, where that is written, and its source, with the selected layer's lines."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedLayout, QTextBrowser,
 
 from explorer.declare.card import ModelInfo
 from explorer.state.catalogue import Catalogue
-from widgets.base import theme
 from widgets.base.frame_view import StateView
-from widgets.base.highlight import python_as_html
+from widgets.base.look import theme
+from widgets.base.text.excerpts import layer_as_html
+from widgets.base.text.highlight import python_as_html
 from widgets.base.view import ViewSpec
 from widgets.views.cards import Loading
 
@@ -33,6 +34,8 @@ class EquationView(StateView):
         super().__init__(parent)
         self._names: tuple[str, str] = ("", "")  # the model, and the one it is compared with
         self._second = False  # whether the page of the other one is open
+        self._revealed: int | None = None  # where the page was turned to
+        self._revealing = ""  # the layer that the page is to be turned to
         self._shown: object = None
         self.page = QTextBrowser(self)
         self.page.setOpenLinks(False)
@@ -100,14 +103,33 @@ class EquationView(StateView):
             tab.setChecked(bool(k) == self._second)
         self._bar.setVisible(bool(self._names[1]))
         self._pages.setCurrentWidget(self.page if loaded else self.loading)
-        shown = (self.name, self.info, theme.current().name, loaded)
+        shown = (self.name, self.info, theme.current().name, loaded, self._layer())
         if shown == self._shown:
             return  # a frame changes nothing here: the place read to stays
         same = isinstance(self._shown, tuple) and self._shown[:1] == shown[:1]
         place = self.page.verticalScrollBar().value() if same else 0
         self._shown = shown
+        if self._revealed is not None and (self._revealed != place or self.state.layer != self._revealing):
+            self._revealing, self._revealed = "", None
         self.page.setHtml(self.html())
         self.page.verticalScrollBar().setValue(place)
+        self._scroll()
+
+    def _layer(self) -> str:
+        """Return the selected layer's own lines of source, with its error."""
+        square = next((s for s in self.squares if s.model == self.name), None)
+        return "" if square is None else layer_as_html(square, self.font().pointSizeF())
+
+    def reveal(self, layer: str) -> None:
+        """Turn to the lines of a layer, which may still be on their way."""
+        self._revealing, self._revealed = layer, None
+        self._scroll()
+
+    def _scroll(self) -> None:
+        """Keep to the revealed layer while its page fills, until somebody scrolls or another layer is selected."""
+        if self._revealing and any(s.layer.name == self._revealing for s in self.squares):
+            self.page.scrollToAnchor("layer")
+            self._revealed = self.page.verticalScrollBar().value()
 
     def html(self) -> str:
         """Return the page."""
@@ -118,9 +140,9 @@ class EquationView(StateView):
             if not self.name:
                 return f'<p style="color:{t.muted}">No model is chosen.</p>'
             return (
-                f'<h3>{html.escape(self.name)}</h3><p style="color:{t.muted}">This model does not come with '
-                "Equiscope: there is no card, and so no equation, for it. "
-                "Its layers and errors are in the other views.</p>"
+                f"<h3>{html.escape(self.name.replace(chr(92), '/').rpartition('/')[2])}</h3>{self._layer()}"
+                f'<p style="color:{t.muted}">This model does not come with Equiscope: there is no card, and so no '
+                "equation, for it.</p>"
             )
         size = self.font().pointSizeF()
         parts = [
@@ -139,6 +161,7 @@ class EquationView(StateView):
         if info.notes:
             notes = "".join(f"<li>{_with_code(note)}</li>" for note in info.notes)
             parts.append(f'<ul style="margin-left:-18px">{notes}</ul>')
+        parts.append(self._layer())
         if info.source.strip():
             fixed = QFontInfo(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)).family()
             code = python_as_html(info.source.strip("\n")).replace(

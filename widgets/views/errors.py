@@ -13,25 +13,28 @@ from PySide6.QtWidgets import QWidget
 
 from explorer.declare.field_text import parse_field
 from explorer.square.frame import Frame, Measure, Square
-from widgets.base import theme
-from widgets.base.view import View, ViewSpec, Wish
-from widgets.base.words import (
+from widgets.base.look import theme
+from widgets.base.text.words import (
     counterpart,
     figure,
     inherited,
+    read_before,
     read_out,
     subject,
     verdict_colour_role,
     verdict_sentence,
+    words_before,
 )
+from widgets.base.view import View, ViewSpec, Wish
 from widgets.charts.adaptive import Adaptive
-from widgets.charts.axes import LogAxis, Name, NameAxis, ValueAxis
-from widgets.charts.header import Header
+from widgets.charts.axis.axes import LogAxis, Name, NameAxis, ValueAxis
+from widgets.charts.axis.scales import LogScale, scale_for
 from widgets.charts.inks import faded, mixed
+from widgets.charts.items.former import Former
+from widgets.charts.items.header import Header
+from widgets.charts.items.marks import DASH, DIAMOND, DOT, DOWN, UP, Columns, Marks, Stems, Words, fill, ink
 from widgets.charts.library import pg
-from widgets.charts.marks import DASH, DIAMOND, DOT, DOWN, UP, Columns, Marks, Stems, Words, fill, ink
 from widgets.charts.plot import Plot
-from widgets.charts.scales import LogScale, scale_for
 
 NAN = "NaN"
 
@@ -43,6 +46,7 @@ class Column:
     name: str
     measure: Measure | None
     guilty: bool
+    before: Measure | None = None  # of the network before its file was edited
 
 
 def _gap(measure: Measure | None) -> str:
@@ -52,13 +56,21 @@ def _gap(measure: Measure | None) -> str:
     return "no law" if measure.cumulative is None else NAN if math.isnan(measure.cumulative) else ""
 
 
+def _figures(measures: list[Measure | None], key: str) -> NDArray[Any]:
+    """Return a figure of each measure, NaN where there is none."""
+    values = [getattr(measure, key, None) for measure in measures]
+    return np.array([np.nan if v is None else v for v in values], dtype=float)
+
+
 class LayerChart(Plot):
     """Cumulative and local error of every layer of one model, in execution order."""
 
     clicked = Signal(str)
+    source_asked = Signal(str)  # the layer whose lines of source are wanted
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, left=LogAxis("left"), bottom=NameAxis("bottom"))
+        self.header.followed.connect(self._follow_link)
         self.scale = LogScale()
         self.columns: list[Column] = []
         self.selected = ""
@@ -66,16 +78,16 @@ class LayerChart(Plot):
         self._title = ""
         self._verdict = ("", "muted")
         self._hints = ""
+        self._suspect: str = ""  # the guilty layer that the verdict leads to: the selected one, else the first
         self._errors: dict[str, NDArray[Any]] = {}
+        self._before: dict[str, NDArray[Any]] = {}
         self.guilty, self.chosen, self.under, self.floor = (self.add(Columns()) for _ in range(4))
         self.stems = self.add(Stems(), 1)
         self.trail = self.add(pg.PlotCurveItem(connect="finite"), 2)
         self.trail.setSegmentedLineMode("on")
         self.chance = self.add(Marks(symbol=DASH), 3)
+        self.former = {"cumulative": Former(self, DOT), "local": Former(self, DIAMOND)}
         self.cumulative, self.local = self.add(Marks(symbol=DOT), 4), self.add(Marks(symbol=DIAMOND), 5)
-        for item, key in ((self.cumulative, "cumulative"), (self.local, "local"), (self.floor, "floor"),
-                          (self.chance, "chance")):  # fmt: skip
-            self.header.add_key(item, key)
         self.gaps = Words(self.box)
         self.dress()
 
@@ -84,25 +96,36 @@ class LayerChart(Plot):
         layers = square.layers if square is not None else ()
         guilty = set(square.guilty) if square is not None else set()
         measures = square.measures if square is not None else {}
-        self.columns = [Column(n.name, measures.get(n.name), n.name in guilty) for n in layers]
+        before = square.before if square is not None else {}
+        self.columns = [Column(n.name, measures.get(n.name), n.name in guilty, before.get(n.name)) for n in layers]
         for key in ("cumulative", "local", "floor", "chance"):
-            values = [getattr(column.measure, key, None) for column in self.columns]
-            self._errors[key] = np.array([np.nan if v is None else v for v in values], dtype=float)
+            self._errors[key] = _figures([column.measure for column in self.columns], key)
+        for key in self.former:
+            self._before[key] = _figures([column.before for column in self.columns], key)
+        self._name_keys(bool(before))
         if square is None:
             self.message = "No measurement yet. Choose a model and a sample, then turn or shift the picture."
         elif not layers:
             self.message = f"{square.title} has no layer that can be watched."
         else:
             self.selected = square.layer.name
+            self._suspect = self.selected if self.selected in guilty else next(iter(square.guilty), "")
             self._title = square.title
             self._verdict = (verdict_sentence(square), verdict_colour_role(square))
-            self._hints = "; ".join(square.hints)
+            self._hints = "; ".join(filter(None, (words_before(square), *square.hints)))
             if role != self.colour_role:
                 self.colour_role = role
                 self.dress()
             self.message = ""
             self.set_ranges((-0.5, max(0.5, len(self.columns) - 0.5)), scale.decades)
             self._update()
+
+    def _follow_link(self) -> None:
+        self.source_asked.emit(self._suspect)
+
+    def _name_keys(self, before: bool) -> None:
+        keys = {self.cumulative: "cumulative", self.local: "local", self.floor: "floor", self.chance: "chance"}
+        self.header.name_keys(keys | ({self.former["cumulative"].marks: "before the edit"} if before else {}))
 
     def index_at(self, at: QPointF | None) -> int | None:
         """Return the column at a position in the plot, or above or below it."""
@@ -154,6 +177,8 @@ class LayerChart(Plot):
                 guilty = (k for k, i in enumerate(there) if self.columns[i].guilty and not outside[k])
                 others |= {k: (DIAMOND, ink(t.bad, 1.4), fill(t.plot)) for k in guilty}
             item.set_marks(x[there] + dx, heights, 2 * r, others)
+            before, now = (self.scale.decade(every[key]) for every in (self._before, self._errors))
+            self.former[key].set_values(x + dx, before, now, 2 * r)
             stems.append((x[there] + dx, np.where(outside == 0, heights, np.nan)))
         self.trail.setData(x - aside, self.scale.decade(self._errors["cumulative"]))
         self.stems.setVisible(width >= 9)
@@ -171,7 +196,7 @@ class LayerChart(Plot):
         self.header.write([
             (self._title, getattr(t, self.colour_role), True), (verdict, getattr(t, role), role == "bad"),
             (self._hints, t.muted, False),
-        ])  # fmt: skip
+        ], link=1 if self._suspect else None)  # fmt: skip
 
     def dress(self) -> None:
         super().dress()
@@ -189,6 +214,8 @@ class LayerChart(Plot):
         self.cumulative.setBrush(fill(colour))
         self.local.setPen(ink(colour, 1.4))
         self.local.setBrush(fill(t.plot))
+        for former in self.former.values():
+            former.dress()
         self.gaps.font = self.small()
         self._place()
         self._write()
@@ -196,7 +223,10 @@ class LayerChart(Plot):
     # the mouse and the keys -----------------------------------------------------------------------------------
     def read(self, at: QPointF) -> str:
         index = self.index_at(at)
-        return "" if index is None else read_out(self.columns[index].name, self.columns[index].measure, "\n")
+        if index is None:
+            return ""
+        column = self.columns[index]
+        return "\n".join(filter(None, (read_out(column.name, column.measure, "\n"), read_before(column.before))))
 
     def pointed(self, at: QPointF | None) -> None:
         index = self.index_at(at)
@@ -208,6 +238,9 @@ class LayerChart(Plot):
             self.clicked.emit(self.columns[index].name)
 
     def keyPressEvent(self, event: Any) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.selected:
+            self.source_asked.emit(self.selected)
+            return
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(event.key(), 0)
         names = [column.name for column in self.columns]
         if not step or self.selected not in names:
@@ -337,6 +370,8 @@ class Panel(QWidget):
 class ErrorsView(View):
     """Cumulative and local relative error of every layer on a logarithmic axis, against floor and chance."""
 
+    requested = Signal(str)  # "source": the selected layer's lines
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._frame: Frame | None = None
@@ -346,6 +381,7 @@ class ErrorsView(View):
         for k, panel in enumerate(self.panels):
             row.addWidget(panel)
             panel.layers.clicked.connect(lambda name, k=k: self._layer_clicked(k, name))
+            panel.layers.source_asked.connect(lambda name, k=k: self._source_asked(k, name))
             panel.layers.hovered.connect(self.hovered)
             panel.channels.hovered.connect(self.hovered)
             panel.channels.clicked.connect(lambda i: self.wished.emit(Wish(changes={"channel": i})))
@@ -366,6 +402,10 @@ class ErrorsView(View):
         if self._frame is not None:
             self.wished.emit(Wish(changes={"layer": counterpart(self._frame, index, name)}))
 
+    def _source_asked(self, index: int, name: str) -> None:
+        self._layer_clicked(index, name)
+        self.requested.emit("source")
+
     def numbers(self) -> dict[str, NDArray[Any]]:
         found: dict[str, NDArray[Any]] = {}
         for k, square in enumerate(self._frame.squares if self._frame is not None else ()):
@@ -374,8 +414,9 @@ class ErrorsView(View):
             measures = [square.measures.get(name) for name in names]
             found[f"{before}layer"] = np.array(names, dtype=np.str_)
             for key in ("cumulative", "local", "floor", "chance", "kept"):
-                values = [getattr(m, key, None) for m in measures]
-                found[before + key] = np.array([np.nan if v is None else v for v in values], dtype=float)
+                found[before + key] = _figures(measures, key)
+            for key in ("cumulative", "local") if square.before else ():
+                found[f"{before}{key} before"] = _figures([square.before.get(name) for name in names], key)
             found[f"{before}verdict"] = np.array([m.verdict if m else "" for m in measures], dtype=np.str_)
             if (channels := self.panels[k].channels.values).size:
                 found[f"{before}channels of {square.layer.name}"] = channels

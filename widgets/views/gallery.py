@@ -27,9 +27,9 @@ from PySide6.QtWidgets import (
 from explorer.declare.card import ModelInfo
 from explorer.declare.space import kinds
 from explorer.state.catalogue import Catalogue, SampleInfo
-from widgets.base import theme
 from widgets.base.frame_view import StateView
-from widgets.base.kinds_of_data import FAMILIES, place_of, title_of
+from widgets.base.look import theme
+from widgets.base.text.kinds_of_data import FAMILIES, place_of, title_of
 from widgets.base.view import ViewSpec, Wish
 from widgets.views.cards import COUNT, DOMAIN, IMAGE, INFO, CardDelegate, Cards, Loading, ThumbnailDelegate, image_of
 

@@ -26,13 +26,13 @@ from explorer.declare.elements import Step, Transform, chain_text, parse_chain, 
 from explorer.declare.params import Param
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
-from widgets.base import theme
+from widgets.base.controls.measure_table import MeasureTable
+from widgets.base.controls.param_control import BROAD, NARROW, ParamControl
 from widgets.base.frame_view import StateView
-from widgets.base.icons import icon
-from widgets.base.measure_table import MeasureTable
-from widgets.base.param_control import BROAD, NARROW, ParamControl
+from widgets.base.look import theme
+from widgets.base.look.icons import icon
+from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
-from widgets.base.words import figure, subject
 
 ELEMENTS = (("identity", "reset", "Identity", "Take every transform back"),
             ("inverse", "invert", "Inverse", "The element that undoes this one"),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QComboBox,
     QLineEdit,
@@ -19,12 +19,13 @@ from PySide6.QtWidgets import (
 
 from explorer.declare.field_text import parse_field
 from explorer.square.frame import Measure
-from widgets.base import theme
-from widgets.base.words import figure, inherited
-from widgets.charts.scales import scale_for
+from widgets.base.look import theme
+from widgets.base.text.words import figure, inherited
+from widgets.charts.axis.scales import scale_for
 
 MEASURE = Qt.ItemDataRole.UserRole + 1  # Measure or None
 GUILTY = Qt.ItemDataRole.UserRole + 2
+BEFORE = Qt.ItemDataRole.UserRole + 5  # Measure before the network's file was edited, or None
 SUGGESTIONS = (
     "grid scalar",
     "grid scalar /2",
@@ -35,8 +36,18 @@ SUGGESTIONS = (
     "point regular(C4)",
     "invariant",
 )
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _REGULAR = re.compile(r"regular\((\w+)\)")
 Index = QModelIndex | QPersistentModelIndex
+
+
+def former_figure(measure: Measure | None, before: Measure | None) -> str:
+    """Return the error of before the edit, "" where it is not known or has not changed much."""
+    if measure is None or before is None or measure.cumulative is None or before.cumulative is None:
+        return ""
+    larger, smaller = max(measure.cumulative, before.cumulative), min(measure.cumulative, before.cumulative)
+    changed = measure.verdict != before.verdict or larger > 1.05 * smaller + max(measure.tolerance, measure.floor)
+    return figure(before.cumulative) if changed else ""
 
 
 class ErrorDelegate(QStyledItemDelegate):
@@ -63,8 +74,13 @@ class ErrorDelegate(QStyledItemDelegate):
         font.setItalic(measure.cumulative is None)
         p.setFont(font)
         p.setPen(QColor(t.muted if measure.cumulative is None else colour))
-        p.drawText(rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, figure(measure.cumulative))
-        if measure.cumulative is not None:
+        p.drawText(rect, RIGHT, figure(measure.cumulative))
+        if former := former_figure(measure, index.data(BEFORE)):
+            wide = QFontMetricsF(font).horizontalAdvance(figure(measure.cumulative))
+            p.setFont(option.font)
+            p.setPen(QColor(t.muted))
+            p.drawText(rect.adjusted(0, 0, -wide - 3, 0), RIGHT, f"{former} →")
+        elif measure.cumulative is not None:
             scale = scale_for("float64" if self.low < 1e-9 else "float32")
             bar = QRectF(rect.left(), rect.center().y() - 2, rect.width() - 50, 4)
             if bar.width() < 12:  # the number alone fits

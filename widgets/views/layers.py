@@ -20,13 +20,13 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.square.frame import LayerInfo, Measure, Square
-from widgets.base import theme
 from widgets.base.frame_view import FrameView
+from widgets.base.look import theme
+from widgets.base.text.words import counterpart, read_before, read_out, subject
 from widgets.base.view import ViewSpec, Wish
-from widgets.base.words import counterpart, read_out, subject
+from widgets.charts.axis.scales import scale_for
 from widgets.charts.inks import quiet_selection
-from widgets.charts.scales import scale_for
-from widgets.views.layer_cells import GUILTY, MEASURE, ErrorDelegate, FieldDelegate, Index
+from widgets.views.layer_cells import BEFORE, GUILTY, MEASURE, ErrorDelegate, FieldDelegate, Index, former_figure
 
 NAME, ERROR, FIELD, SHAPE, PARAMS = range(5)
 HEADS = ("Layer", "Error", "Field", "Shape", "Params")
@@ -41,6 +41,7 @@ class LayersView(FrameView[Square]):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._edited = False  # whether former errors stand beside those of now
         self._shape: tuple[Any, ...] = ()  # what the tree was built for
         self.items: dict[tuple[int, str], QTreeWidgetItem] = {}
         self._described: dict[tuple[int, str], LayerInfo] = {}  # whose cells are written
@@ -107,6 +108,10 @@ class LayersView(FrameView[Square]):
             self._shape = shape
         for k, square in enumerate(squares):
             self._fill(k, square)
+        edited = any(former_figure(s.measures.get(n), m) for s in squares for n, m in s.before.items())
+        if edited != self._edited:
+            self._edited = edited
+            self._share_width(self.tree.viewport().width())
         if squares and (item := self.items.get((0, squares[0].layer.name))) is not None:
             if item is not self.tree.currentItem() and self.tree.state() != QTreeWidget.State.EditingState:
                 self.tree.setCurrentItem(item)
@@ -152,9 +157,11 @@ class LayersView(FrameView[Square]):
         guilty = set(square.guilty)
         for layer in square.layers:
             item, measure = self.items[k, layer.name], square.measures.get(layer.name)
-            if item.data(ERROR, MEASURE) is not measure:
+            before = square.before.get(layer.name)
+            if item.data(ERROR, MEASURE) is not measure or item.data(ERROR, BEFORE) is not before:
                 item.setData(ERROR, MEASURE, measure)
-                item.setToolTip(ERROR, _tip(layer, measure, ERROR))
+                item.setData(ERROR, BEFORE, before)
+                item.setToolTip(ERROR, _tip(layer, measure, ERROR, before))
             if item.data(ERROR, GUILTY) != (layer.name in guilty):
                 item.setData(ERROR, GUILTY, layer.name in guilty)
             if self._described.get((k, layer.name)) == layer:
@@ -168,7 +175,7 @@ class LayersView(FrameView[Square]):
             item.setFont(FIELD, font)
             item.setTextAlignment(PARAMS, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             for column in range(len(HEADS)):
-                item.setToolTip(column, _tip(layer, measure, column))
+                item.setToolTip(column, _tip(layer, measure, column, before))
 
     # what the person does -------------------------------------------------------------------------------------
     def _chosen(self, item: QTreeWidgetItem | None, _before: QTreeWidgetItem | None = None) -> None:
@@ -220,7 +227,8 @@ class LayersView(FrameView[Square]):
     def _share_width(self, width: int) -> None:
         """Show as many columns as fit, the most telling first; all are there when the dock is wide."""
         em = self.fontMetrics().horizontalAdvance("0")
-        wanted = {ERROR: (11 if width > 36 * em else 8) * em, FIELD: 19 * em, SHAPE: 10 * em, PARAMS: 9 * em}
+        errors = 15 if self._edited else 11 if width > 36 * em else 8  # two figures and an arrow, one with a bar, one
+        wanted = {ERROR: errors * em, FIELD: 19 * em, SHAPE: 10 * em, PARAMS: 9 * em}
         left = width - max(9.5 * em, min(0.42 * width, 24 * em))
         for column in (ERROR, FIELD, SHAPE, PARAMS):
             # the field is worth showing short: it is read by its beginning, and whole in the tool tip
@@ -292,9 +300,9 @@ def _walk(item: QTreeWidgetItem) -> Iterator[QTreeWidgetItem]:
             yield from _walk(child)
 
 
-def _tip(layer: LayerInfo, measure: Measure | None, column: int) -> str:
+def _tip(layer: LayerInfo, measure: Measure | None, column: int, before: Measure | None) -> str:
     if column == ERROR:
-        return read_out(layer.name, measure, "\n")
+        return "\n".join(filter(None, (read_out(layer.name, measure, "\n"), read_before(before))))
     if column == FIELD:
         kind = "a guess from the shape" if layer.guessed else "declared by the model"
         return f"{layer.field}: {kind}.\nDouble-click to correct it."

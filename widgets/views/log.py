@@ -13,8 +13,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontDatabase, QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
 
-from widgets.base import theme
-from widgets.base.icons import icon
+from widgets.base.look import theme
+from widgets.base.look.icons import icon
 from widgets.base.view import View, ViewSpec
 
 MOST = 2000  # entries kept

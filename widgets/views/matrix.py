@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 
 from explorer.square.frame import Square
 from widgets.base.frame_view import FrameView, Pages
-from widgets.base.theme import current
+from widgets.base.look.theme import current
+from widgets.base.text.words import figure
 from widgets.base.view import ViewSpec
-from widgets.base.words import figure
-from widgets.charts.axes import ValueAxis
+from widgets.charts.axis.axes import ValueAxis
 from widgets.charts.inks import mixed
-from widgets.charts.marks import ink
+from widgets.charts.items.marks import ink
 from widgets.maps.diagram import colour, font
 from widgets.maps.linking import Place, precise
 from widgets.maps.map_grid import MapGrid

@@ -14,11 +14,11 @@ from explorer.declare.params import Param
 from explorer.square.frame import Frame, OrbitCurve
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
+from widgets.base.text.words import counterpart, shorten
 from widgets.base.view import View, ViewSpec, Wish
-from widgets.base.words import counterpart, shorten
 from widgets.charts.adaptive import Adaptive
+from widgets.charts.axis.scales import scale_for
 from widgets.charts.element_chart import CurveChart, HeatChart, Trace
-from widgets.charts.scales import scale_for
 
 
 class OrbitView(View):

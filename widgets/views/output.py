@@ -10,11 +10,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from explorer.declare.elements import transforms
-from explorer.square.answer import answer_of, values_of
+from explorer.square.drawing.answer import answer_of, values_of
 from explorer.square.frame import Frame, OrbitCurve
 from explorer.state.state import State
+from widgets.base.text.words import subject
 from widgets.base.view import View, ViewSpec, Wish
-from widgets.base.words import subject
 from widgets.charts.adaptive import Adaptive
 from widgets.charts.element_chart import Trace
 from widgets.charts.output_chart import BarChart, LineChart

@@ -14,8 +14,8 @@ from explorer.declare.space import kinds
 from explorer.square.frame import Frame, Square
 from explorer.state.state import State
 from widgets.base.camera import Camera
+from widgets.base.text.words import figure
 from widgets.base.view import View, ViewSpec, Wish
-from widgets.base.words import figure
 from widgets.maps.diagram import Arrow, Label
 from widgets.maps.linking import Place, Places, channel_text, element_text, precise
 from widgets.maps.map_grid import Canvas

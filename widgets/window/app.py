@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 from explorer.app.runner import Engine
 from explorer.state.state import State
-from widgets.base.icons import app_icon
+from widgets.base.look.icons import app_icon
 from widgets.window.main_window import MainWindow
 
 YOUNG_MS = 1000

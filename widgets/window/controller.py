@@ -16,6 +16,7 @@ from explorer.data.finding import split_part
 from explorer.data.opening import domain_of
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import NoAction, Step, transforms
+from explorer.declare.model_name import files_of
 from explorer.declare.space import same_space
 from explorer.square.frame import Failure, Frame, LayerInfo, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
@@ -23,9 +24,11 @@ from explorer.state.random_element import random_steps
 from explorer.state.resolve import resolve
 from explorer.state.session import Session, SessionError, is_session, load_session
 from explorer.state.state import History, State
-from widgets.base.kinds_of_data import one_of
+from explorer.work.stamps import stamp
+from widgets.base.text.kinds_of_data import one_of
 from widgets.base.view import Wish
 from widgets.window.playing import Player
+from widgets.window.watching import FileWatch
 
 WATCH_MS = 150
 UNKNOWN_SIZE = (28, 28)  # of an input that has not been seen yet
@@ -44,7 +47,7 @@ class Controller(QObject):
     busy = Signal(object)  # Busy
     played = Signal(object)  # whether the orbit is playing
     session_opened = Signal(object, str)  # Session, path
-    code_asked = Signal(object, str)  # Session whose models are made by files, path: whoever hears of it asks
+    code_asked = Signal(object, str)  # Session that runs code, path: it never runs by itself, whoever hears of it asks
     log = Signal(str, str)  # "info", "warning" or "error"; a line
 
     _delivered = Signal(object)  # from the worker thread
@@ -66,6 +69,9 @@ class Controller(QObject):
         self.waiting = False  # whether the newest state has not been answered
         self._watch = QTimer(self, interval=WATCH_MS)
         self._watch.timeout.connect(self._runner.check_busy)
+        self.files = FileWatch(self)
+        self.files.changed.connect(self.refresh)
+        self._watched_told = False
         self.player = Player(self, self)
         self.player.changed.connect(self.played)
 
@@ -111,6 +117,7 @@ class Controller(QObject):
         """Stop everything; return whether the worker ended in time."""
         self.player.stop()
         self._watch.stop()
+        self.files.stop()
         self._then.clear()
         return self._runner.close(timeout)
 
@@ -234,10 +241,8 @@ class Controller(QObject):
         except (SessionError, OSError) as error:
             self._fail(failure_of(error, self.state))
             return
-        if any(".py:" in name for name in (session.state.model, *session.state.compared)):
-            self.code_asked.emit(session, path)  # a session never runs code by itself
-        else:
-            self.take_session(session, path)
+        code = any(".py:" in name for name in (session.state.model, *session.state.compared))
+        self.code_asked.emit(session, path) if code else self.take_session(session, path)
 
     def take_session(self, session: Session, path: str) -> None:
         """Go to the state of a session, whose code may run."""
@@ -260,17 +265,15 @@ class Controller(QObject):
         self.do(work, f"Opening {name}…", self.change)
 
     def _extensions(self) -> str:
-        readable = self.catalogue.extensions if self.catalogue else ()
-        return ", ".join(sorted({*readable, ".json"}))
+        return ", ".join(sorted({*(self.catalogue.extensions if self.catalogue else ()), ".json"}))
 
     def _sample_for(self, model: str) -> str:
         """Keep the sample when the model can eat it; "" lets the model choose."""
         if self.catalogue is None:
             return self.state.sample
         domains = {m.name: m.domain for m in self.catalogue.models}
-        if model in domains and same_space(domains[model], domains.get(self.state.model, "")):
-            return self.state.sample
-        return ""
+        same = model in domains and same_space(domains[model], domains.get(self.state.model, ""))
+        return self.state.sample if same else ""
 
     def _model_for(self, sample: str) -> str:
         """Keep the model when it can eat the sample; else the first trained one of that domain."""
@@ -278,8 +281,8 @@ class Controller(QObject):
             return self.state.model
         known = {s.name: s.domain for s in self.catalogue.samples}
         base, _ = split_part(sample)
-        known_by_name = dict(self.catalogue.domains).get(Path(base).suffix.lower(), "")
-        domain = known.get(base) or known_by_name or domain_of(Path(base).expanduser())
+        by_name = dict(self.catalogue.domains).get(Path(base).suffix.lower(), "")
+        domain = known.get(base) or by_name or domain_of(Path(base).expanduser())
         if not domain or same_space(domain, self.info.domain):
             return self.state.model
         fit = [m for m in self.catalogue.models if same_space(m.domain, domain)]
@@ -364,6 +367,9 @@ class Controller(QObject):
                 self.waiting = self.waiting and message.where == "orbit"
                 self.player.stop()
                 self._fail(message)
+                if self.frame is None or self.frame.state.epoch != self.state.epoch:  # it may be mended there
+                    names = (self.state.model, *self.state.compared)
+                    self.files.watch((path, stamp(path)) for name in names for path in files_of(name))
             case TaskDone():
                 self._finish(message)
             case Catalogue() if self.catalogue is not None:  # the same with pictures
@@ -384,8 +390,26 @@ class Controller(QObject):
         for note in frame.model_notes:
             if note not in known:
                 self.log.emit("warning", note)
-        self.frame = frame
+        before, self.frame = self.frame, frame
         self.frame_ready.emit(frame)
+        self._follow_files(before, frame)
+
+    def _follow_files(self, before: Frame | None, frame: Frame) -> None:
+        """Watch the files that the frame was made of, and say what became of those that were saved."""
+        self.files.watch(frame.files)
+        code = next((Path(path).name for path, _ in frame.files if path.endswith(".py")), "")
+        if code and not self._watched_told:
+            self._watched_told = True
+            self.told.emit(
+                f"{code} is watched: whenever you save it, it is run again without asking, while this window is open."
+            )
+        if frame.reloaded and (before is None or before.serial != frame.serial):
+            self._runner.want_orbit(None)  # that of the former network
+            self._runner.want_orbit(self.state)
+            for sentence in frame.reloaded:
+                self.told.emit(sentence)
+        if frame.stale is not None and (before is None or before.stale != frame.stale):
+            self._fail(frame.stale)
 
     def begin_with(self, catalogue: Catalogue) -> None:
         fresh, self.catalogue = self.catalogue is None, catalogue

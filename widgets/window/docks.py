@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.base import theme
-from widgets.base.icons import icon
+from widgets.base.look import theme
+from widgets.base.look.icons import icon
 from widgets.window.panes import Seat
 
 AREAS = {

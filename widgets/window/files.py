@@ -14,9 +14,9 @@ from explorer.app.failures import failure_of
 from explorer.declare.space import kinds, space_of_kind
 from explorer.state.session import Session, SessionError, load_session, save_session
 from explorer.work.places import RESOURCES
-from widgets.base import theme
-from widgets.base.kinds_of_data import lessons_of
-from widgets.base.menus import empty
+from widgets.base.controls.menus import empty
+from widgets.base.look import theme
+from widgets.base.text.kinds_of_data import lessons_of
 from widgets.base.view import View
 from widgets.window.opening.models import FILTER, Models, takes
 from widgets.window.recording import Recorder, Turntable

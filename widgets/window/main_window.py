@@ -30,7 +30,7 @@ from explorer.declare.elements import chain_text
 from explorer.square.frame import Frame
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
-from widgets.base import theme
+from widgets.base.look import theme
 from widgets.base.view import ViewSpec
 from widgets.window.bars import help as help_pages
 from widgets.window.bars.buttons import Corner

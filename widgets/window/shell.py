@@ -14,8 +14,8 @@ from explorer.square.frame import Failure, Frame
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.session import Session
 from explorer.state.state import State
-from widgets.base import theme
-from widgets.base.icons import app_icon
+from widgets.base.look import theme
+from widgets.base.look.icons import app_icon
 from widgets.base.pointer import Pointers
 from widgets.base.view import View, ViewSpec
 from widgets.views.log import LogView, now
@@ -119,9 +119,15 @@ class Shell(QMainWindow):
         self._logged.append((level, text, now()))
 
     def _requested(self, what: str) -> None:
-        """Do what a view's button asks of the element: "identity", "inverse" or "random"."""
+        """Do what a view's button asks: of the element "identity", "inverse" or "random", of the layer its "source"."""
         c = self.controller
-        {"identity": c.reset, "inverse": c.invert, "random": c.randomise}[what]()
+        {"identity": c.reset, "inverse": c.invert, "random": c.randomise, "source": self.show_source}[what]()
+
+    def show_source(self) -> None:
+        """Show the selected layer's own lines of source."""
+        self.show_view("equation")
+        if (view := self.panes.named("equation")) is not None:
+            view.reveal(self.controller.state.layer)
 
     def _play(self, on: bool) -> None:
         player = self.controller.player
@@ -135,7 +141,8 @@ class Shell(QMainWindow):
         self._follow_domain(frame)
         if first and (front := self.panes.front()) is not None:
             front.setFocus()  # Space, F and the arrows are for the picture, not for the first field that takes text
-        self.infobar.frame_came()
+        if frame.stale is None:  # else the sentence about the file stays until it runs again
+            self.infobar.frame_came()
         self.panes.show_frame(frame)
         self.panes.open_soon()
 

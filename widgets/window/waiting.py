@@ -7,8 +7,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from explorer.square.frame import Failure
-from widgets.base import theme
-from widgets.base.icons import picture
+from widgets.base.look import theme
+from widgets.base.look.icons import picture
 
 WIDTH = 420
 

@@ -35,7 +35,7 @@ def graph_sample(
 
     Args:
         x: (nodes, channels) attributes of the nodes, or None: then there are `nodes` of them with no attributes,
-            x is (nodes, 0), and what a network is fed is made from the structure (explorer.spaces.graph.features).
+            x is (nodes, 0), and explorer.spaces.graph.network.features makes from the structure what a network is fed.
         edge_index: (2, edges), from and to; an undirected edge is listed in both directions (a self-loop once).
         edge_attr, edge_weight: (edges, channels) and (edges,).
         position: (nodes, 2 or 3), to draw at, and the coordinates of a point cloud.

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from explorer.declare.elements import Step
     from explorer.network.inputs import Inputs
     from explorer.network.recognise import Recognised
-    from explorer.square.answer import Answer
     from explorer.square.both_ways import BothWays
+    from explorer.square.drawing.answer import Answer
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared
     from explorer.state.state import State
@@ -68,37 +68,37 @@ class GraphSpace(Space):
         return smiles_sample(text)
 
     def fit(self, sample: Sample, form: Form) -> Sample:
-        from explorer.spaces.graph.features import fit_graph
-        from explorer.spaces.graph.form import GraphInput
+        from explorer.spaces.graph.network.features import fit_graph
+        from explorer.spaces.graph.network.form import GraphInput
 
         assert isinstance(form, GraphInput)
         return fit_graph(sample, form)
 
     def thumbnail(self, sample: Sample, side: int) -> NDArray[np.uint8] | None:
-        from explorer.spaces.graph.thumbnail import graph_thumbnail
+        from explorer.spaces.graph.drawing.thumbnail import graph_thumbnail
 
         return graph_thumbnail(sample, side)
 
     def recognise(self, network: Recognised) -> Form | None:
-        from explorer.spaces.graph.recognise import graph_input
+        from explorer.spaces.graph.network.recognise import graph_input
 
         return graph_input(network)
 
     def takes(self, form: Form) -> tuple[int | str | None, ...]:
-        from explorer.spaces.graph.form import GraphInput
+        from explorer.spaces.graph.network.form import GraphInput
 
         assert isinstance(form, GraphInput)
         return ("nodes", form.channels, *(name for name in form.signals if name != "x"))
 
     def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
         from explorer.network.inputs import from_signals
-        from explorer.spaces.graph.form import GraphInput
+        from explorer.spaces.graph.network.form import GraphInput
 
         assert isinstance(form, GraphInput)
         return from_signals(sample, form.signals, device, dtype)
 
     def inference(self, inputs: Inputs) -> Inference:
-        from explorer.spaces.graph.inference import GraphInference
+        from explorer.spaces.graph.network.inference import GraphInference
 
         return GraphInference(inputs)
 
@@ -112,17 +112,17 @@ class GraphSpace(Space):
     def given(self, data: Tensor | Sequence[object], seed: int) -> Inputs:
         from torch import Tensor
 
-        from explorer.spaces.graph.inputs import ordered_graph
+        from explorer.spaces.graph.network.inputs import ordered_graph
 
         return ordered_graph([v for v in data if isinstance(v, Tensor)])
 
     def named(self, tensors: Mapping[str, Tensor]) -> tuple[tuple[str, ...], Inputs] | None:
-        from explorer.spaces.graph.inputs import named_graph
+        from explorer.spaces.graph.network.inputs import named_graph
 
         return named_graph(tensors)
 
     def settled(self, inputs: Inputs, model: nn.Module) -> Inputs:
-        from explorer.spaces.graph.settling import settled
+        from explorer.spaces.graph.network.nodes_or_edges import settled
 
         return settled(inputs, model)
 
@@ -134,17 +134,17 @@ class GraphSpace(Space):
         return (Step("permute", (float(rng.integers(1, 10_000)), 0.0)),)
 
     def answer(self, square: Square, place: int | None) -> Answer | None:
-        from explorer.spaces.graph.answers import answer_on_graph
+        from explorer.spaces.graph.drawing.answers import answer_on_graph
 
         return answer_on_graph(square, place)
 
     def part(self, one: BothWays) -> object | None:
-        from explorer.spaces.graph.part import graph_part
+        from explorer.spaces.graph.drawing.part import graph_part
 
         return graph_part(one)
 
     def refine(self, p: Prepared, state: State, square: Square) -> Iterator[Square]:
-        from explorer.spaces.graph.part import refine_graph
+        from explorer.spaces.graph.drawing.part import refine_graph
 
         return refine_graph(p, state, square)
 

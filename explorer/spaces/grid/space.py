@@ -57,8 +57,8 @@ class GridSpace(Space):
         return tensor_sample(text, seed) if is_tensor_text(text) else None
 
     def fit(self, sample: Sample, form: Form) -> Sample:
-        from explorer.spaces.grid.fit import fit
-        from explorer.spaces.grid.form import InputSpec
+        from explorer.spaces.grid.network.fit import fit
+        from explorer.spaces.grid.network.form import InputSpec
 
         assert isinstance(form, InputSpec)
         return fit(sample, form.shape)
@@ -76,12 +76,12 @@ class GridSpace(Space):
         return [card.sample, *[s.name for s in alike if s.name.split("-")[0] == sort][: count - 1]]
 
     def recognise(self, network: Recognised) -> Form | None:
-        from explorer.spaces.grid.recognise import image_input
+        from explorer.spaces.grid.network.recognise import image_input
 
         return image_input(network)
 
     def takes(self, form: Form) -> tuple[int | str | None, ...]:
-        from explorer.spaces.grid.form import InputSpec
+        from explorer.spaces.grid.network.form import InputSpec
 
         assert isinstance(form, InputSpec)
         return form.shape
@@ -92,7 +92,7 @@ class GridSpace(Space):
         return from_signals(sample, (next(iter(sample.signals)),), device, dtype)
 
     def inference(self, inputs: Inputs) -> Inference:
-        from explorer.spaces.grid.inference import GridInference
+        from explorer.spaces.grid.network.inference import GridInference
 
         return GridInference(inputs)
 
@@ -109,7 +109,7 @@ class GridSpace(Space):
         from torch import Tensor
 
         from explorer.network.inputs import Inputs
-        from explorer.spaces.grid.stimulus import stimulus
+        from explorer.spaces.grid.network.stimulus import stimulus
 
         if not isinstance(data, Tensor) and data and all(isinstance(v, Tensor) for v in data):
             values = tuple(v for v in data if isinstance(v, Tensor))
@@ -125,12 +125,12 @@ class GridSpace(Space):
         return tuple(tensors), self.given(list(tensors.values()), 0)
 
     def stimulus(self, inputs: Inputs, seed: int) -> Inputs:
-        from explorer.spaces.grid.stimulus import stimulus
+        from explorer.spaces.grid.network.stimulus import stimulus
 
         return inputs.with_x(stimulus(inputs.x, seed))
 
     def lie_derivatives(self, model: nn.Module, inputs: Inputs, trace: Trace) -> dict[str, dict[str, float]]:
-        from explorer.spaces.grid.lie import lie_derivative
+        from explorer.spaces.grid.analysis.lie import lie_derivative
 
         if inputs.call is not None or len(inputs.values) > 1:
             return {}  # the derivative is along one image
@@ -139,12 +139,12 @@ class GridSpace(Space):
     def random_steps(
         self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, state: State | None
     ) -> tuple[Step, ...]:
-        from explorer.spaces.grid.random_element import random_motion
+        from explorer.spaces.grid.elements.random_element import random_motion
 
         return random_motion(rng, size, exact, state)
 
     def sweepers(self) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
-        from explorer.spaces.grid.survey import survey, sweep
+        from explorer.spaces.grid.analysis.survey import survey, sweep
 
         return survey, sweep
 

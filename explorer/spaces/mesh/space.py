@@ -75,37 +75,37 @@ class MeshSpace(Space):
     capture_endings: ClassVar[Mapping[str, str]] = {"Mesh with the layer's values": ".ply"}
 
     def fit(self, sample: Sample, form: Form) -> Sample:
-        from explorer.spaces.mesh.fit import fit_mesh
-        from explorer.spaces.mesh.form import MeshInput
+        from explorer.spaces.mesh.network.fit import fit_mesh
+        from explorer.spaces.mesh.network.form import MeshInput
 
         assert isinstance(form, MeshInput)
         return fit_mesh(sample, form)
 
     def thumbnail(self, sample: Sample, side: int) -> NDArray[np.uint8] | None:
-        from explorer.spaces.mesh.thumbnail import mesh_thumbnail
+        from explorer.spaces.mesh.drawing.thumbnail import mesh_thumbnail
 
         return mesh_thumbnail(sample, side)
 
     def recognise(self, network: Recognised) -> Form | None:
-        from explorer.spaces.mesh.recognise import mesh_input
+        from explorer.spaces.mesh.network.recognise import mesh_input
 
         return mesh_input(network)
 
     def takes(self, form: Form) -> tuple[int | str | None, ...]:
-        from explorer.spaces.mesh.form import MeshInput
+        from explorer.spaces.mesh.network.form import MeshInput
 
         assert isinstance(form, MeshInput)
         return ("vertices", form.channels, *(name for name in form.signals if name != "x"))
 
     def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
-        from explorer.spaces.mesh.form import MeshInput
-        from explorer.spaces.mesh.inputs import mesh_inputs
+        from explorer.spaces.mesh.network.form import MeshInput
+        from explorer.spaces.mesh.network.inputs import mesh_inputs
 
         assert isinstance(form, MeshInput)
         return mesh_inputs(sample, form, device, dtype)
 
     def inference(self, inputs: Inputs) -> Inference:
-        from explorer.spaces.mesh.inference import MeshInference
+        from explorer.spaces.mesh.network.inference import MeshInference
 
         return MeshInference(inputs)
 
@@ -120,17 +120,17 @@ class MeshSpace(Space):
         return (Step("random-gauge", (float(rng.integers(1, 10_000)), *rest)),)
 
     def part(self, one: BothWays) -> object | None:
-        from explorer.spaces.mesh.part import mesh_part
+        from explorer.spaces.mesh.drawing.part import mesh_part
 
         return mesh_part(one)
 
     def refine(self, p: Prepared, state: State, square: Square) -> Iterator[Square]:
-        from explorer.spaces.mesh.part import refine_mesh
+        from explorer.spaces.mesh.drawing.part import refine_mesh
 
         return refine_mesh(p, state, square)
 
     def written_layer(self, p: Prepared, state: State) -> Sample:
-        from explorer.spaces.mesh.part import valued_mesh
+        from explorer.spaces.mesh.drawing.part import valued_mesh
 
         return valued_mesh(p, state)
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from explorer.network.inputs import Inputs
     from explorer.network.layers import Layer
     from explorer.network.recognise import Recognised
-    from explorer.square.answer import Answer
     from explorer.square.both_ways import BothWays
+    from explorer.square.drawing.answer import Answer
     from explorer.square.frame import Square
     from explorer.square.prepare import Prepared
     from explorer.state.state import State
@@ -57,29 +57,29 @@ class SequenceSpace(Space):
     parted = True
 
     def fit(self, sample: Sample, form: Form) -> Sample:
-        from explorer.spaces.sequence.fit import fit_sequence
-        from explorer.spaces.sequence.form import SequenceInput
+        from explorer.spaces.sequence.network.fit import fit_sequence
+        from explorer.spaces.sequence.network.form import SequenceInput
 
         assert isinstance(form, SequenceInput)
         return fit_sequence(sample, form)
 
     def parts(self, sample: Sample) -> int:
-        from explorer.spaces.sequence.fit import sequences_in
+        from explorer.spaces.sequence.network.fit import sequences_in
 
         return sequences_in(sample)
 
     def part_of(self, sample: Sample, part: str) -> Sample | None:
-        from explorer.spaces.sequence.fit import one_sequence
+        from explorer.spaces.sequence.network.fit import one_sequence
 
         return one_sequence(sample, part)
 
     def thumbnail(self, sample: Sample, side: int) -> NDArray[np.uint8] | None:
-        from explorer.spaces.sequence.thumbnail import sequence_thumbnail
+        from explorer.spaces.sequence.drawing.thumbnail import sequence_thumbnail
 
         return sequence_thumbnail(sample, side)
 
     def recognise(self, network: Recognised) -> Form | None:
-        from explorer.spaces.sequence.layouts import declared_input, reads_sequences, sequence_input
+        from explorer.spaces.sequence.network.layouts import declared_input, reads_sequences, sequence_input
 
         if network.said("input_shape") is not None:
             return None
@@ -90,13 +90,13 @@ class SequenceSpace(Space):
         return sequence_input(made, told)
 
     def first_sample(self, form: Form) -> str:
-        from explorer.spaces.sequence.form import SequenceInput
+        from explorer.spaces.sequence.network.form import SequenceInput
 
         assert isinstance(form, SequenceInput)
         return FIRST[form.kind]
 
     def takes(self, form: Form) -> tuple[int | str | None, ...]:
-        from explorer.spaces.sequence.form import SequenceInput
+        from explorer.spaces.sequence.network.form import SequenceInput
 
         assert isinstance(form, SequenceInput)
         return ("steps", form.channels)
@@ -105,8 +105,8 @@ class SequenceSpace(Space):
         from dataclasses import replace
 
         from explorer.network.inputs import from_signals
-        from explorer.spaces.sequence.form import SequenceInput
-        from explorer.spaces.sequence.inputs import sequence_inputs
+        from explorer.spaces.sequence.network.form import SequenceInput
+        from explorer.spaces.sequence.network.inputs import sequence_inputs
 
         assert isinstance(form, SequenceInput)
         made = from_signals(sample, (next(iter(sample.signals)),), device, dtype)
@@ -138,12 +138,12 @@ class SequenceSpace(Space):
         return tuple(tensors), Inputs(values, tuple(FieldType(Steps(v.ndim - 1)) for v in values), tuple(tensors))
 
     def inference(self, inputs: Inputs) -> Inference:
-        from explorer.spaces.sequence.inference import SequenceInference
+        from explorer.spaces.sequence.network.inference import SequenceInference
 
         return SequenceInference(inputs)
 
     def hints(self, module: nn.Module, layer: Layer, name: str, group: str) -> list[str]:
-        from explorer.spaces.sequence.hints import memory
+        from explorer.spaces.sequence.network.hints import memory
 
         return memory(module, name) if group == "shift" else []
 
@@ -157,22 +157,22 @@ class SequenceSpace(Space):
         return (Step("shift", (float(rng.integers(1, max(2, size[0] // 2))), *rest)),)
 
     def look_at(self, p: Prepared) -> None:
-        from explorer.spaces.sequence.equation_finder import find_blocks
+        from explorer.spaces.sequence.network.equation_finder import find_blocks
 
         find_blocks(p)
 
     def answer(self, square: Square, place: int | None) -> Answer | None:
-        from explorer.spaces.sequence.answers import answer_on_sequence
+        from explorer.spaces.sequence.drawing.answers import answer_on_sequence
 
         return answer_on_sequence(square, place)
 
     def part(self, one: BothWays) -> object | None:
-        from explorer.spaces.sequence.part import time_part
+        from explorer.spaces.sequence.drawing.part import time_part
 
         return time_part(one)
 
     def refine(self, p: Prepared, state: State, square: Square) -> Iterator[Square]:
-        from explorer.spaces.sequence.part import refine_time
+        from explorer.spaces.sequence.drawing.part import refine_time
 
         return refine_time(p, state, square)
 

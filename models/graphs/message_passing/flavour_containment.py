@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import EDGE, NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.aggregation import Aggregate, AtSource, AtTarget, SideBySide
 from models.layers.graph.convolution import NORMALISATIONS, Convolution, Weighted, degrees
 from models.layers.graph.members import Member, ThreeMembers

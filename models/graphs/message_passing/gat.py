@@ -25,7 +25,7 @@ from torch.nn import functional as F
 from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import EDGE, NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.propagation import Pattern, pattern, product, segment_softmax
 from models.layers.seeded import seeded
 from models.layers.taps import Tap

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import EDGE, NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.propagation import Operator, operator
 from models.layers.seeded import seeded
 from models.layers.taps import Tap

@@ -18,7 +18,7 @@ from explorer.declare.card import Card
 from explorer.declare.fields import INVARIANT
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.aggregation import READOUTS, Aggregate, AtSource, Readout, SideBySide
 from models.training.molecules import Recipe, measured, train
 

@@ -20,7 +20,7 @@ from explorer.declare.card import Card
 from explorer.declare.fields import INVARIANT, FieldType
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import EDGE, NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.aggregation import (
     READOUTS,
     Aggregate,

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from explorer.declare.card import Card
 from explorer.declare.params import Param
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.sage import AggregateSampled, SAGELayer, SampledNeighbours
 from models.training.graphs import RECIPES, measured, train
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from explorer.declare.card import Card
 from explorer.spaces.graph.fields import NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.aggregation import AGGREGATORS, Aggregate, AtSource, SideBySide, aggregate
 
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from explorer.declare.card import Card
 from explorer.spaces.graph.fields import EDGE, NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.aggregation import Aggregate, AtSource, AtTarget, SideBySide, count
 from models.training.graphs import RECIPES, measured, train
 

@@ -18,7 +18,7 @@ from explorer.declare.card import Card
 from explorer.declare.fields import INVARIANT
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.pooling import GraphConv, Highest, ranked, standing
 from models.layers.taps import Tap
 from models.training.motifs import LABELS, Recipe, measured, train

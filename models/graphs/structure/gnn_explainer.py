@@ -24,7 +24,7 @@ from torch.nn import functional as F
 from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import EDGE, NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.graph.samples import ba_shapes
 from explorer.work.disk_cache import content_key
 from models.layers.graph.propagation import Pattern, pattern
@@ -36,7 +36,7 @@ MOST_MADE = 64  # explanations that are kept: a measurement asks for most of its
 MESSAGES = ("messages", "attention")  # what a mask multiplies, the first that a layer has
 
 
-_made: dict[str, Tensor] = {}  # edge masks by what they were made of, the newest last
+MADE: dict[str, Tensor] = {}  # edge masks by what they were made of, the newest last
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +313,7 @@ class EdgeMask(nn.Module):
         state = {name: value.detach().cpu().clone() for name, value in self.network[0].state_dict().items()}
         arrays = (v.detach().cpu().numpy() for v in (*state.values(), x, edge_index, rows))
         key = content_key(self.epochs, x.device, *arrays)
-        if (mask := _made.get(key)) is None:
+        if (mask := MADE.get(key)) is None:
             with torch.inference_mode(False), one_thread():
                 # a network of its own: the hooks of whoever watches the other one must not see hundreds of passes
                 twin = RoleGCN().double().requires_grad_(False)
@@ -322,9 +322,9 @@ class EdgeMask(nn.Module):
                 weighed = WeighedGCN(twin.to(x.device), edge_index, len(x))
                 given = x.detach().double().clone(), edge_index, x.new_ones(edge_index.shape[1], dtype=torch.float64)
                 mask, _ = explain(weighed, given, rows.clone(), self.epochs, edge_weight=2)
-            _made[key] = mask
-            for old in list(_made)[:-MOST_MADE]:
-                _made.pop(old, None)
+            MADE[key] = mask
+            for old in list(MADE)[:-MOST_MADE]:
+                MADE.pop(old, None)
         return mask[:, None].to(x.dtype, copy=True)
 
 

@@ -21,7 +21,7 @@ from explorer.declare.card import Card
 from explorer.declare.fields import PAIR
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.taps import Tap
 
 CHOICES = ("probabilities", "the likeliest type")

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import EDGE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.aggregation import AtSource, AtTarget, SideBySide, aggregate
 
 JOINED = ("touching (undirected)", "following (directed)")

@@ -24,7 +24,7 @@ from explorer.declare.card import Card
 from explorer.declare.fields import INVARIANT
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from explorer.work.eigenspaces import by_rule
 from models.layers.graph.propagation import Kept, operator, pattern
 from models.layers.seeded import seeded

@@ -17,7 +17,7 @@ from explorer.declare.card import Card
 from explorer.declare.fields import PAIR
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 
 MOST = 2000  # nodes; a matrix of so many takes 16 MB
 LONGEST = 8

@@ -23,7 +23,7 @@ from explorer.declare.card import Card
 from explorer.declare.fields import INVARIANT
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.aggregation import graphs_in
 from models.layers.graph.structure import Array, as_array, normalised_laplacian, random_walk, shortest_paths
 from models.layers.taps import Mark

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.declare.fields import PAIR
 from explorer.spaces.graph.fields import EDGE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.aggregation import AtSource, AtTarget
 from models.layers.graph.sage import SAGELayer
 

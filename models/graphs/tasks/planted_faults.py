@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.declare.fields import INVARIANT
 from explorer.spaces.graph.fields import NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.propagation import operator, pattern, product
 from models.layers.seeded import seeded
 

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.attention.steps import Logits, Residual
 from models.layers.attention.within_graphs import SoftmaxWithinGraphs, WeightedSum
 from models.layers.graph.structure import Array, adjacency, as_array, remembered

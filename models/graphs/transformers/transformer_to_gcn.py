@@ -27,7 +27,7 @@ from explorer.declare.card import Card
 from explorer.declare.fields import INVARIANT, PAIR
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from models.layers.attention.steps import Logits, Residual
 from models.layers.attention.within_graphs import SoftmaxWithinGraphs, WeightedSum, same_graph
 from models.layers.seeded import seeded

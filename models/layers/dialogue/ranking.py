@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from explorer.declare.fields import PAIR
 from explorer.spaces.graph.fields import NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.sequence.samples.persona_chat import ROLES
 from models.layers.dialogue.bags import WORDS, Bags
 from models.layers.taps import Tap

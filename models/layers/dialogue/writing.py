@@ -18,7 +18,7 @@ from torch.nn.utils.rnn import pack_padded_sequence
 
 from explorer.declare.params import Param
 from explorer.spaces.sequence.fields import STEP
-from explorer.spaces.sequence.form import SequenceInput
+from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.samples import personas
 from explorer.spaces.sequence.samples.persona_chat import (
     BLANK,

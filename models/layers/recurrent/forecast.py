@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.declare.equations import Equation, at_step, fixed
 from explorer.declare.params import Param
-from explorer.spaces.sequence.form import SequenceInput
+from explorer.spaces.sequence.network.form import SequenceInput
 from models.layers.recurrent.recurrence import STARTS, Recurrence
 from models.layers.seeded import seeded
 

@@ -27,7 +27,7 @@ def packed(weight: Tensor, rows: int, times: int = 1) -> Product | None:
     `given` is (units,) or (rows, units), h is (rows, inputs), W is (units, inputs). The answer is a new tensor.
     """
     large = rows * weight.numel() >= LEAST_WORK and rows * times >= LEAST_ROWS
-    if not large or weight.dtype != torch.float32 or weight.device.type != "cpu" or not _available():
+    if not large or weight.dtype != torch.float32 or weight.device.type != "cpu" or not available():
         return None
     blocks = torch.ops.mkldnn._reorder_linear_weight(weight.detach().contiguous(), rows)
     linear = torch.ops.mkldnn._linear_pointwise
@@ -42,7 +42,7 @@ def packed(weight: Tensor, rows: int, times: int = 1) -> Product | None:
     return product
 
 
-def _available() -> bool:
+def available() -> bool:
     there = torch.backends.mkldnn.is_available() and bool(torch.backends.mkldnn.enabled)
     return there and all(hasattr(torch.ops.mkldnn, name) for name in ("_reorder_linear_weight", "_linear_pointwise"))
 

@@ -76,7 +76,7 @@ class Recurrence(nn.Module):
             self.add_module(name, Tap(STEP))
         self.fed_by: tuple[Recurrence, ...] = ()  # the layers whose summaries are its input, in a stack
         self._found: tuple[list[Tensor], dict[float, FixedPoint]] | None = None
-        self._product: Product | None = None  # with U, while a run of many steps lasts
+        self.product: Product | None = None  # with U, while a run of many steps lasts
 
     def projected(self, x: Tensor) -> Tensor:
         """Return W z + b of all steps at once; (T, B, inputs) -> (T, B, blocks * units)."""
@@ -84,8 +84,8 @@ class Recurrence(nn.Module):
 
     def driven(self, given: Tensor, hidden: Tensor, into: Tensor | None = None) -> Tensor:
         """Return given + U h of one step; it need not be written into `into`, which serves as scratch."""
-        if self._product is not None:
-            return self._product(given, hidden)
+        if self.product is not None:
+            return self.product(given, hidden)
         return torch.addmm(given, hidden, self.weight_hh.t(), alpha=self.gain, out=into)
 
     def rooms(self, given: Tensor) -> Sequence[Tensor]:
@@ -169,11 +169,11 @@ class Recurrence(nn.Module):
     @contextmanager
     def _packed(self, batch: int, steps: int) -> Iterator[None]:
         u = self.weight_hh if self.gain == 1.0 else self.gain * self.weight_hh.detach()
-        self._product = packed(u, batch, steps)
+        self.product = packed(u, batch, steps)
         try:
             yield
         finally:
-            self._product = None
+            self.product = None
 
     def _differentiated(self, given: Tensor) -> bool:
         return differentiated(given, *self.parameters())

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.spaces.sequence.form import SequenceInput
+from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
 from models.layers.recurrent.chrono import chrono_, standard_
 from models.layers.recurrent.forecast import Forecast, forecast, sequence_card

@@ -16,10 +16,10 @@ from explorer.data.choosing import several
 from explorer.data.finding import fitted, samples
 from explorer.declare.elements import parse_chain
 from explorer.network.layers import LayerError
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.grid.form import InputSpec
+from explorer.spaces.graph.network.form import GraphInput
+from explorer.spaces.grid.network.form import InputSpec
 from explorer.state.state import State
-from tests.explorer.small_cards import CARDS, card, symmetric_net
+from tests.explorer.parts.small_cards import CARDS, card, symmetric_net
 
 
 @pytest.fixture(scope="module")

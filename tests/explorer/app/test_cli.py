@@ -19,8 +19,8 @@ from explorer.data.finding import find_sample
 from explorer.declare.elements import Step
 from explorer.state.session import save_session
 from explorer.state.state import State
-from tests.explorer.command_line import HEAD, refused
-from tests.explorer.small_cards import CARDS
+from tests.explorer.parts.command_line import HEAD, refused
+from tests.explorer.parts.small_cards import CARDS
 
 ROOT = Path(__file__).resolve().parents[3]
 CHECK_KEYS = ("model", "group", "verdict", "guilty", "layers", "seed", "dtype", "versions")

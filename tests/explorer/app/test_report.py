@@ -11,7 +11,7 @@ from explorer.app.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.network.loading import ModelError
 from explorer.state.state import State
-from tests.explorer.small_cards import CARDS, symmetric_net
+from tests.explorer.parts.small_cards import CARDS, symmetric_net
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from explorer.app.audit import audit
 from explorer.app.engine import LocalEngine
 from explorer.app.writing import save_table, save_weights, write_report
 from explorer.state.state import State
-from tests.explorer.small_cards import CARDS
+from tests.explorer.parts.small_cards import CARDS
 
 REPORT = {"transform": "rotate:90", "number": 1.5}
 

@@ -20,15 +20,15 @@ from explorer.data.finding import find_sample, samples
 from explorer.data.readers import ReadError
 from explorer.data.samples import Sample
 from explorer.declare.fields import Scalar
-from explorer.spaces.grid import digit_images as digits
 from explorer.spaces.grid.fields import grid
-from explorer.spaces.grid.fit import fit
+from explorer.spaces.grid.network.fit import fit
 from explorer.spaces.grid.sample import image_sample
+from explorer.spaces.grid.samples import digit_images as digits
 from explorer.spaces.grid.samples import digits as shipped
 from explorer.spaces.grid.samples.patterns import FOLDER, PATTERNS, SIDES, write_photos
 from explorer.spaces.grid.samples.tensors import CUT, low_pass, tensor_sample
+from explorer.spaces.sequence.drawing.thumbnail import sequence_thumbnail
 from explorer.spaces.sequence.fields import STEP_INPUT
-from explorer.spaces.sequence.thumbnail import sequence_thumbnail
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

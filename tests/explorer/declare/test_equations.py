@@ -29,7 +29,7 @@ from explorer.declare.equations import (
     tanh,
     weighed,
 )
-from explorer.square.equation_values import BARRED, OPERATIONS, Scope, Working, evaluate, in_numbers, written
+from explorer.square.drawing.equation_values import BARRED, OPERATIONS, Scope, Working, evaluate, in_numbers, written
 
 RNG = np.random.default_rng(0)
 VALUES = {"a": RNG.standard_normal((5, 4)), "b": RNG.standard_normal((5, 4)), "row": RNG.standard_normal((2, 5, 5)),

@@ -10,10 +10,10 @@ import pytest
 
 from explorer.declare.groups import group
 from explorer.declare.symmetries import Situation, find_symmetry, symmetries
-from explorer.equivariance.check import _common_step
-from explorer.spaces.grid.affine import Affine
+from explorer.equivariance.check import common_step
+from explorer.spaces.grid.elements.affine import Affine
 from explorer.spaces.grid.fields import grid
-from explorer.spaces.sequence.time_map import TimeMap
+from explorer.spaces.sequence.elements.time_map import TimeMap
 
 SHAPE = (1, 1, 12, 16)
 
@@ -67,9 +67,9 @@ def test_any_angle_is_resampled(name: str) -> None:
 
 
 def test_the_step_that_all_grids_share() -> None:
-    assert _common_step([]) == _common_step([1.0, 0.5, math.inf]) == 1
-    assert _common_step([1.0, 2.0, 4.0]) == 4 and _common_step([2.0, 3.0]) == 6
-    assert _common_step([1.5]) == 3 and _common_step([0.75, 2.0]) == 6
+    assert common_step([]) == common_step([1.0, 0.5, math.inf]) == 1
+    assert common_step([1.0, 2.0, 4.0]) == 4 and common_step([2.0, 3.0]) == 6
+    assert common_step([1.5]) == 3 and common_step([0.75, 2.0]) == 6
 
 
 def delays(steps: int, count: int = 6, seed: int = 0) -> dict[str, TimeMap]:

@@ -13,8 +13,8 @@ from torch import Tensor
 from explorer.declare.elements import Chain, Element, NoAction, chain, transforms
 from explorer.declare.fields import INVARIANT, FieldType, Point, Regular, Scalar
 from explorer.declare.groups import group, rotation_matrix
-from explorer.spaces.grid import resampling as grid_action
-from explorer.spaces.grid.affine import IDENTITY, Affine, _linear, fibre_matrix
+from explorer.spaces.grid.elements import resampling as grid_action
+from explorer.spaces.grid.elements.affine import IDENTITY, Affine, as_linear, fibre_matrix
 from explorer.spaces.grid.fields import Grid, grid, regular
 
 DATA = Path(__file__).resolve().parents[2] / "models" / "data"
@@ -213,7 +213,7 @@ def test_turns_and_mirrors_are_what_a_person_sees() -> None:
 
 
 def test_exact_elements_on_a_grid_that_is_not_square() -> None:
-    d4 = [Affine(_linear(m)) for m in group("D4").matrices]
+    d4 = [Affine(as_linear(m)) for m in group("D4").matrices]
     for field in (grid(), grid(spacing=2), regular("D4")):
         x = torch.randn(1, field.rep.size, 4, 7, dtype=torch.float64)
         for (a, g), (b, h) in itertools.product(enumerate(d4), repeat=2):
@@ -266,7 +266,7 @@ def test_chains_remember_what_was_lost_on_the_way() -> None:
 
 def test_what_is_merged_is_merged_only_where_that_is_faithful() -> None:
     rotate, translate = transforms()["rotate"].element, transforms()["translate"].element
-    assert chain([rotate(30.0), rotate(60.0)]) == Affine(_linear(rotation_matrix(90)), boundary="zero")
+    assert chain([rotate(30.0), rotate(60.0)]) == Affine(as_linear(rotation_matrix(90)), boundary="zero")
     assert isinstance(chain([rotate(30.0), translate(3.0)]), Chain)  # what wraps round would be cut off
     assert isinstance(chain([translate(3.0), translate(1.0, 0.0, 1.0)]), Chain)
     assert isinstance(chain([rotate(90.0), translate(3.0), transforms()["reflect"].element(0.0)]), Affine)
@@ -290,7 +290,7 @@ def test_a_reflection_has_no_action_on_orientations_without_mirrors(field: Field
     for axis in range(4):
         with pytest.raises(NoAction, match=r"regular\(C\d\) field has no mirrored orientations"):
             transforms()["reflect"].element(float(axis)).act(x, field)
-    mirrored = Affine(_linear(rotation_matrix(30) @ group("D1").matrices[1]), boundary="zero")
+    mirrored = Affine(as_linear(rotation_matrix(30) @ group("D1").matrices[1]), boundary="zero")
     with pytest.raises(NoAction):
         mirrored.act(x, field)
     assert not mirrored.exact(field, tuple(x.shape))
@@ -342,11 +342,11 @@ def test_the_action_is_that_of_escnn(name: str) -> None:
             field = grid() if key == "x" else regular(g.name)
             values = torch.from_numpy(data[key])
             for h in g.elements():
-                element = Affine(_linear(g.matrices[h]))
+                element = Affine(as_linear(g.matrices[h]))
                 assert element.exact(field, tuple(values.shape))
                 theirs = torch.from_numpy(data[f"{key}_transformed"][h])
                 assert float((element.act(values, field) - theirs).abs().max()) < 1e-13
-            turned = Affine(_linear(g.matrices[g.inverse(1)]))  # clockwise would be noticed
+            turned = Affine(as_linear(g.matrices[g.inverse(1)]))  # clockwise would be noticed
             assert apart(turned.act(values, field), torch.from_numpy(data[f"{key}_transformed"][1]), field) > 0.1
 
 

@@ -19,8 +19,8 @@ from explorer.equivariance.outcome import Report
 from explorer.network.layers import LayerError
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.grid.fields import grid
-from explorer.spaces.grid.stimulus import noise
-from tests.explorer.networks import (
+from explorer.spaces.grid.network.stimulus import noise
+from tests.explorer.parts.networks import (
     Lift,
     Mix,
     conv,

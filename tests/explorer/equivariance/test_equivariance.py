@@ -17,10 +17,10 @@ from explorer.equivariance.attribution import attributed
 from explorer.equivariance.check import check_equivariance
 from explorer.equivariance.presets import PRESETS, preset_figures
 from explorer.network.trace import trace
-from explorer.spaces.grid.affine import Affine
+from explorer.spaces.grid.elements.affine import Affine
 from explorer.spaces.grid.fields import Grid, grid, regular
-from explorer.spaces.grid.stimulus import noise
-from tests.explorer.networks import D4, conv, group_cnn, move, resymmetrise, three
+from explorer.spaces.grid.network.stimulus import noise
+from tests.explorer.parts.networks import D4, conv, group_cnn, move, resymmetrise, three
 
 LABELS = ["r90", "r180", "r270", "m r0", "m r90", "m r180", "m r270"]
 

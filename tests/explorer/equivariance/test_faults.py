@@ -16,8 +16,8 @@ from explorer.declare.fields import Regular, Scalar
 from explorer.declare.groups import cyclic
 from explorer.equivariance.check import check_equivariance
 from explorer.equivariance.rounding import stored
-from explorer.spaces.grid.stimulus import noise
-from tests.explorer.networks import (
+from explorer.spaces.grid.network.stimulus import noise
+from tests.explorer.parts.networks import (
     GlobalMean,
     GroupMax,
     Steerable,

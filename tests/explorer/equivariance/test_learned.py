@@ -10,7 +10,7 @@ from explorer.declare.elements import chain_element, parse_chain
 from explorer.equivariance.learned import learn_action
 from explorer.network.trace import trace
 from explorer.spaces.grid.fields import grid
-from explorer.spaces.grid.stimulus import noise
+from explorer.spaces.grid.network.stimulus import noise
 
 
 class Quarters(nn.Module):

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from explorer.equivariance.check import check_equivariance
 from explorer.equivariance.hints import hints
 from tests.explorer.equivariance.test_faults import image
-from tests.explorer.networks import conv
+from tests.explorer.parts.networks import conv
 
 
 def test_a_normalisation_that_is_the_same_at_every_place_is_no_cause() -> None:
@@ -129,3 +129,41 @@ def test_every_output_that_depends_on_nothing_is_named() -> None:
     report = check_equivariance(Two(), image(), "D4")
     said = [note for note in report.warnings if "stays the same" in note]
     assert report.verdict == "holds" and len(said) == 1 and "[1]" in said[0]
+
+
+class Placed(nn.Module):
+    """A table by position between two layers, of which the second takes keywords."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = nn.Conv2d(1, 8, 3, 3)
+        self.table = nn.Parameter(torch.randn(1, 25, 8))
+        self.mix = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.head = nn.Linear(8, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        h = self.embed(x).flatten(2).transpose(1, 2) + self.table
+        return self.head(self.mix(h, h, h, need_weights=False)[0].mean(1))
+
+
+def test_a_table_between_layers_is_not_laid_on_the_layer_after_it() -> None:
+    report = check_equivariance(Placed(), torch.randn(2, 1, 15, 15), "translation")
+    assert report.verdict == "broken" and report.guilty == ("mix",)
+    row = report["mix"]
+    assert row.local is not None and row.local < 1e-12, "it takes keywords, and is fed alone"
+    assert "the fault first shows in mix" in report.text() and "is made in" not in report.text()
+    assert any("alone mix obeys its law: what it is given is at fault" in note for note in report.warnings)
+
+
+def test_elements_that_a_stride_leaves_out_are_told_with_what_they_do() -> None:
+    torch.manual_seed(0)
+    strided = nn.Sequential(nn.Conv2d(1, 4, 3, 2, 1, padding_mode="circular"), nn.ReLU(), nn.AdaptiveAvgPool2d(1))
+    x = torch.randn(1, 1, 16, 16)
+    report = check_equivariance(strided, x, "translation")
+    (note,) = [n for n in report.warnings if n.startswith("tested in steps of 2, those of the layer 0; under +1,+0 px")]
+    with torch.no_grad():
+        rows = (strided(x.roll(1, -1)) - strided(x)).flatten(1).norm(dim=1) / strided(x).flatten(1).norm(dim=1)
+        error = float(rows.median())
+    assert report.verdict == "holds" and float(note.rsplit(" ", 1)[1]) == pytest.approx(error, rel=0.5)
+    whole = nn.Sequential(nn.Conv2d(1, 4, 3, 1, 1, padding_mode="circular"), nn.ReLU(), nn.AdaptiveAvgPool2d(1))
+    assert not any("in steps" in n for n in check_equivariance(whole, x, "translation").warnings)

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from explorer.equivariance.check import check_equivariance
 from explorer.network.arguments import named
 from explorer.spaces.graph.fields import EDGE, NODE
-from explorer.spaces.graph.inputs import graph_inputs, named_graph, ordered_graph
-from explorer.spaces.graph.settling import settled
+from explorer.spaces.graph.network.inputs import graph_inputs, named_graph, ordered_graph
+from explorer.spaces.graph.network.nodes_or_edges import settled
 
 X, INDEX = torch.rand(5, 3), torch.tensor([[0, 1, 2, 4, 3, 2], [1, 2, 0, 3, 4, 4]])
 

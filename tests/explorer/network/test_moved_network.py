@@ -18,7 +18,7 @@ from explorer.declare.fields import FieldType, Pairs
 from explorer.equivariance.measure import there_and_back
 from explorer.network.moved_network import following
 from explorer.spaces.sequence.fields import STEP
-from explorer.spaces.sequence.form import SequenceInput
+from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.square.frame import Measure
 from explorer.state.state import State
 

@@ -10,7 +10,7 @@ from explorer.declare.fields import INVARIANT, PAIR, FieldType
 from explorer.spaces.graph.fields import EDGE_INDEX, GRAPH, NODE, Nodes
 from explorer.spaces.mesh.fields import FACES, VERTEX
 from explorer.spaces.sequence.fields import STEP, Steps
-from explorer.square.by_place import MOST_CHANNELS, kind_of, raw
+from explorer.square.drawing.by_place import MOST_CHANNELS, kind_of, raw
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,9 @@ from explorer.declare.fields import FieldType
 from explorer.equivariance import measure
 from explorer.network.layers import LayerError
 from explorer.spaces.grid.fields import Grid, grid, regular
-from explorer.spaces.grid.form import InputSpec
+from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.grid.sample import image_sample
-from explorer.square.drawing import MOST_CHANNELS, MOST_VALUES, drawn, scores_of
+from explorer.square.drawing.layers import MOST_CHANNELS, MOST_VALUES, drawn, scores_of
 from explorer.square.evaluate import refine, square
 from explorer.square.frame import Square
 from explorer.square.judging import judged
@@ -31,8 +31,8 @@ from explorer.square.prepare import DTYPES, Prepared, prepare
 from explorer.square.remembered import Remembered
 from explorer.state.state import State
 from explorer.work.progress import Cancelled
-from tests.explorer.networks import conv, group_cnn
-from tests.explorer.small_cards import DIGITS, card, symmetric_net
+from tests.explorer.parts.networks import conv, group_cnn
+from tests.explorer.parts.small_cards import DIGITS, card, symmetric_net
 
 
 def prepared(model: nn.Module, sample: Sample | None = None, dtype: str = "float32", **more: Any) -> Prepared:
@@ -50,7 +50,7 @@ def complete(p: Prepared, state: State) -> Square:
     """Return the square with every layer measured."""
     found, answers = square(p, state)
     for measures in refine(p, state, answers, found.measures):
-        found = judged(p, found, measures)
+        found = judged(p, found, measures, chain_element(state.steps).group)
     return found
 
 
@@ -130,7 +130,7 @@ def test_an_element_acts_once_on_each_tensor(monkeypatch: pytest.MonkeyPatch) ->
     assert once.act(values.clone(), grid()) is not first and len(acted) == 2
     for _ in range(explorer.square.remembered.REMEMBERED + 5):
         once.act(torch.rand(1, 1, 3, 3), grid())
-    assert len(once._acted) == explorer.square.remembered.REMEMBERED
+    assert len(once) == explorer.square.remembered.REMEMBERED
     assert once.exact(grid(), (1, 1, 9, 9)) is False and not once.identity
     assert once.known(values, grid()) is not None
 

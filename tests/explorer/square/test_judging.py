@@ -12,17 +12,17 @@ from torch import Tensor, nn
 from explorer.app.audit import audit
 from explorer.app.engine import LocalEngine
 from explorer.data.finding import find_sample
-from explorer.declare.elements import parse_chain
+from explorer.declare.elements import chain_element, parse_chain
 from explorer.equivariance.check import check_equivariance
 from explorer.network.inputs import inputs_from
-from explorer.spaces.grid.form import InputSpec
+from explorer.spaces.grid.network.form import InputSpec
 from explorer.square.evaluate import refine, square
 from explorer.square.frame import Square
 from explorer.square.judging import judged
 from explorer.square.prepare import DTYPES, prepare
 from explorer.state.state import State
-from tests.explorer.networks import GlobalMean, conv
-from tests.explorer.small_cards import card
+from tests.explorer.parts.networks import GlobalMean, conv
+from tests.explorer.parts.small_cards import card
 
 SHAPE = (1, 29, 29)
 
@@ -65,7 +65,7 @@ def complete(model: nn.Module, steps: str, dtype: str = "float64") -> Square:
     state = State(steps=parse_chain(steps))
     found, answers = square(p, state)
     for measures in refine(p, state, answers, found.measures):
-        found = judged(p, found, measures)
+        found = judged(p, found, measures, chain_element(state.steps).group)
     return found
 
 

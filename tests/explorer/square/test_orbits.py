@@ -9,19 +9,19 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-import explorer.spaces.grid.survey
+import explorer.spaces.grid.analysis.survey
 import explorer.square.orbits
 from explorer.data.finding import find_sample
 from explorer.declare.elements import Element, Step, chain_element, parse_chain, transforms
 from explorer.equivariance import measure
 from explorer.network.running import evaluating
-from explorer.spaces.grid.survey import survey, sweep
+from explorer.spaces.grid.analysis.survey import survey, sweep
 from explorer.square.frame import OrbitCurve
 from explorer.square.orbits import orbit, orbit_elements, orbit_values
 from explorer.square.prepare import Prepared
 from explorer.state.state import State
-from tests.explorer.networks import GlobalMean, conv, group_cnn
-from tests.explorer.small_cards import DIGITS, symmetric_net
+from tests.explorer.parts.networks import GlobalMean, conv, group_cnn
+from tests.explorer.parts.small_cards import DIGITS, symmetric_net
 from tests.explorer.square.test_evaluate import prepared
 
 
@@ -168,7 +168,7 @@ def test_a_part_is_its_own() -> None:
 def test_a_slow_network_is_surveyed_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explorer.square.orbits, "FULL_SECONDS", 0.0)
     swept: list[int] = []
-    monkeypatch.setattr(explorer.spaces.grid.survey, "sweep", lambda *a: swept.append(1))
+    monkeypatch.setattr(explorer.spaces.grid.analysis.survey, "sweep", lambda *a: swept.append(1))
     curves = parts(prepared(symmetric_net()), batch=4, count=8)
     assert curves[-1].done == 8 and not swept
 

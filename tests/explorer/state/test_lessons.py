@@ -1,6 +1,6 @@
 """The lessons in resources/lessons: they open, are short, and name only keys and panels that there are.
 
-That what they claim is true is tested in tests/models/test_lessons.py, which has networks.
+That what they claim is true is tested in tests/models/cards/test_lessons.py, which has networks.
 """
 
 from __future__ import annotations

@@ -13,12 +13,12 @@ from scipy.sparse import block_diag, csr_array
 from explorer.data.finding import find_sample
 from explorer.spaces.graph.analysis.laplacian import laplacian
 from explorer.spaces.graph.analysis.spectrum import eigenpairs, low_pairs
-from explorer.spaces.graph.layout import springs as graph_layout
-from explorer.spaces.graph.layout.axes import axes_of_spread, upright
-from explorer.spaces.graph.layout.springs import layout
-from explorer.spaces.graph.pairs.orders import fiedler_order
+from explorer.spaces.graph.drawing.layout import springs as graph_layout
+from explorer.spaces.graph.drawing.layout.axes import axes_of_spread, upright
+from explorer.spaces.graph.drawing.layout.springs import layout
+from explorer.spaces.graph.drawing.pairs.orders import fiedler_order
 from explorer.spaces.graph.samples.point_clouds import nearest
-from explorer.spaces.mesh.motion.reshaping import bent
+from explorer.spaces.mesh.elements.reshaping import bent
 from explorer.spaces.mesh.surface import Surface
 from explorer.work import eigenspaces
 from explorer.work.eigenspaces import (
@@ -107,17 +107,17 @@ def shapes_of(name: str) -> Surface:
 @pytest.mark.parametrize("lost", [1, 2, 5])
 def test_what_a_solver_loses_of_an_eigenspace_is_found(lost: int, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = nx.convert_node_labels_to_integers(nx.hypercube_graph(9))  # spaces of 1, 9, 36, ... vectors
-    matrix, search, first = laplacian(edges_of(graph), 512), eigenspaces._Lanczos._search, True
+    matrix, search, first = laplacian(edges_of(graph), 512), eigenspaces.Lanczos.search, True
     assert len(graph) > DENSE
 
-    def forgetful(self: eigenspaces._Lanczos, k: int) -> None:
+    def forgetful(self: eigenspaces.Lanczos, k: int) -> None:
         nonlocal first
         search(self, k + lost if first else k)
         if first:  # the first vector is that of 0, the nine come after it
-            self._found, self._inverses = (np.delete(v, np.s_[1 : 1 + lost], -1) for v in (self._found, self._inverses))
+            self.found, self.inverses = (np.delete(v, np.s_[1 : 1 + lost], -1) for v in (self.found, self.inverses))
         first = False
 
-    monkeypatch.setattr(eigenspaces._Lanczos, "_search", forgetful)
+    monkeypatch.setattr(eigenspaces.Lanczos, "search", forgetful)
     found = lowest(matrix, 10 - lost, 0.01, Factors)
     expected = np.repeat([0, 2 / 9, 4 / 9], [1, 9, 36])
     np.testing.assert_allclose(found.values, expected[: len(found.values)], atol=1e-10)
@@ -181,7 +181,7 @@ def test_gauges_of_symmetric_surfaces_do_not_follow_rounding(name: str, gauge: s
     surface = shapes_of(name)
     rng = np.random.default_rng(0)
     nudged = surface.vertices * (1 + 2e-16 * rng.integers(-1, 2, surface.vertices.shape))
-    turns = [Surface(v, surface.faces, gauge)._shape.rule_turn(gauge) for v in (surface.vertices, nudged)]
+    turns = [Surface(v, surface.faces, gauge).shape.rule_turn(gauge) for v in (surface.vertices, nudged)]
     assert np.abs(np.exp(1j * turns[0]) - np.exp(1j * turns[1])).max() < 1e-5
 
 
@@ -203,6 +203,7 @@ def test_spectra_and_spectral_orders_are_the_same_everywhere(graph: nx.Graph) ->
     same_for_every_processor(lambda: fiedler_order(n, edges))
 
 
+@pytest.mark.slow
 def test_a_large_graph_has_whole_eigenspaces_or_those_of_its_first_parts() -> None:
     cube = edges_of(nx.hypercube_graph(11))
     values, vectors = low_pairs(cube, 2048, 64)  # spaces of 1, 11, 55 vectors
@@ -253,11 +254,11 @@ def test_the_last_digits_do_not_grow_into_another_layout(graph: nx.Graph, monkey
 
         return other
 
-    graph_layout._springs.cache_clear()
-    monkeypatch.setattr(graph_layout, "_mesh", noisy(graph_layout._mesh))
+    graph_layout.springs.cache_clear()
+    monkeypatch.setattr(graph_layout, "push_by_grid", noisy(graph_layout.push_by_grid))
     monkeypatch.setattr(np, "cos", noisy(np.cos))
     np.testing.assert_allclose(layout(edges, nodes), expected, rtol=0, atol=1e-4)
-    graph_layout._springs.cache_clear()
+    graph_layout.springs.cache_clear()
 
 
 def test_neighbours_at_equal_distance_are_taken_by_number() -> None:

@@ -27,7 +27,7 @@ def test_every_command_leaves_a_core(monkeypatch: pytest.MonkeyPatch) -> None:
     left: list[bool] = []
     monkeypatch.setattr("explorer.work.threads.leave_a_core", lambda: left.append(True))
     doors = types.SimpleNamespace(cards=dict)
-    start = cli._engine(cli.parser().parse_args(["check", "plain-cnn"]), doors)  # type: ignore[arg-type]
+    start = cli.engine_starter(cli.parser().parse_args(["check", "plain-cnn"]), doors)  # type: ignore[arg-type]
     assert not left  # torch is not imported before the engine is needed
     start().close()
     assert left == [True]

@@ -14,7 +14,7 @@ from explorer.app.engine import LocalEngine
 from explorer.data.finding import find_sample, fitted
 from explorer.declare.card import Card
 from explorer.declare.elements import parse_chain
-from explorer.spaces.graph.values import GraphPart
+from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.spaces.sequence.samples import personas
 from explorer.spaces.sequence.samples.persona_chat import ROLES, Turn, turn_set, turns_of, words_in
 from explorer.state.state import State
@@ -23,7 +23,7 @@ from models.layers.dialogue.bags import WORDS, bags_of
 from models.layers.dialogue.profile_memory import ProfileMemory
 from models.layers.dialogue.ranking import SPREAD, shares
 from models.training.dialogue.ranking import judge, judged_bags, margin_loss
-from tests.models.sequence_layers import layers, trained
+from tests.models.sequences.sequence_layers import layers, trained
 
 CARDS = {card.name: card for card in (starspace.CARD, profile_memory.CARD, key_value.CARD)}
 TIGHT = {"rtol": 0.0, "atol": 1e-12}

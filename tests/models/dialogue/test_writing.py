@@ -26,7 +26,7 @@ from models.dialogue import seq2seq
 from models.dialogue.generative_memory import word_weights
 from models.layers.dialogue.writing import AT, SILENT, VOCABULARY, Given, Writer, spoken
 from models.training.dialogue.writing import NONE, Turns, judge, likelihoods, turns_for
-from tests.models.sequence_layers import layers, trained
+from tests.models.sequences.sequence_layers import layers, trained
 
 CARDS = (seq2seq.CARD, generative.CARD)
 each_card = pytest.mark.parametrize("card", CARDS, ids=lambda card: card.name)
@@ -227,6 +227,7 @@ def test_without_a_profile_there_is_nothing_to_attend_to() -> None:
     assert isinstance(network.begin(x[None, first:], x[None, first:].argmax(-1))[0], Given)
 
 
+@pytest.mark.slow
 @each_card
 def test_the_notes_say_how_well_it_writes(card: Card) -> None:
     network = writer(card).float()

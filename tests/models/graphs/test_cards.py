@@ -1,6 +1,6 @@
 """The contract of every card on graphs and sets: it runs at every extreme, and its claim is true.
 
-The law is tested on the network's answer with a renumbering written here (tests/models/relabelling.py), not with
+The law is tested on the network's answer with a renumbering written here (tests/models/graphs/relabelling.py), not with
 explorer/equivariance: the two check each other.
 """
 
@@ -24,7 +24,7 @@ from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
 from explorer.network.inputs import inputs_from
 from explorer.network.loading import load_model
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from explorer.state.state import State
 
 CARDS: dict[str, Card] = {n: c for n, c in scan(models, "CARD").items() if c.domain in ("graph", "set")}

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from explorer.data.finding import samples
 from explorer.spaces.graph.analysis.refinement import distinguishes
-from explorer.spaces.graph.pairs.matrix import DensePairs, EdgePattern, PairMatrix, SparsePairs
+from explorer.spaces.graph.drawing.pairs.matrix import DensePairs, EdgePattern, PairMatrix, SparsePairs
+from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.spaces.graph.samples.ba_shapes import WALLS
-from explorer.spaces.graph.values import GraphPart
 from explorer.square.frame import Frame
-from tests.models.lesson_frames import BROKEN, EXACT, at, distance, engine, error, guilty, measured
+from tests.models.cards.lesson_frames import BROKEN, EXACT, at, distance, engine, error, guilty, measured
 
 
 def part(frame: Frame, which: int = 0) -> GraphPart:

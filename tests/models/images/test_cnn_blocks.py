@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.spaces.grid import digit_images as digits
+from explorer.spaces.grid.samples import digit_images as digits
 from models.images.cnn_blocks import (
     CARD,
     POOLINGS,

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from explorer.spaces.grid import digit_images as digits
+from explorer.spaces.grid.samples import digit_images as digits
 from models.images.normalisation import (
     CARD,
     GROUPS,

@@ -19,7 +19,7 @@ from explorer.declare.registry import scan
 from explorer.equivariance.check import check_equivariance
 from explorer.network.inputs import Inputs, inputs_from
 from explorer.spaces.mesh.fields import Tangent
-from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.mesh.network.form import MeshInput
 from models.layers.gauge.kernel import rotation, sizes
 
 CARDS: dict[str, Card] = {n: c for n, c in scan(models, "CARD").items() if c.domain == "mesh"}

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from explorer.data.finding import find_sample
-from explorer.spaces.mesh.fit import fit_mesh, surface_of
-from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.mesh.network.fit import fit_mesh, surface_of
+from explorer.spaces.mesh.network.form import MeshInput
 from models.meshes.geodesic_cnn import INPUT, GeodesicConv, on_patches
 
 INPUTS, OUTPUTS = 3, 4

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from explorer.spaces.mesh.values import MeshPart
+from explorer.spaces.mesh.drawing.values import MeshPart
 from explorer.square.frame import Frame
 from models.training.parts import PARTS
-from tests.models.lesson_frames import BROKEN, EXACT, at, error, guilty, measured
+from tests.models.cards.lesson_frames import BROKEN, EXACT, at, error, guilty, measured
 
 
 def part(frame: Frame, which: int = 0) -> MeshPart:

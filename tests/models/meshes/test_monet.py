@@ -16,15 +16,15 @@ from explorer.data.finding import find_sample
 from explorer.data.samples import Sample
 from explorer.declare.card import Card
 from explorer.declare.fields import FieldType
+from explorer.spaces.mesh.elements.reshaping import shaken
 from explorer.spaces.mesh.fields import Tangent
-from explorer.spaces.mesh.fit import fit_mesh, surface_of
-from explorer.spaces.mesh.form import MeshInput
-from explorer.spaces.mesh.motion.reshaping import shaken
+from explorer.spaces.mesh.network.fit import fit_mesh, surface_of
+from explorer.spaces.mesh.network.form import MeshInput
 from explorer.spaces.mesh.sample import mesh_sample
 from models.layers.gauge.kernel import places
 from models.meshes.gem_cnn import CARD as GAUGE_EQUIVARIANT
 from models.meshes.monet import CARD, KERNELS, MixtureConv, PseudoCoordinates
-from tests.explorer.surfaces import bumpy
+from tests.explorer.parts.surfaces import bumpy
 
 CARDS: dict[str, Card] = {card.name: card for card in (*CARD, *GAUGE_EQUIVARIANT)}
 FIXED = [card.name for card in CARD]

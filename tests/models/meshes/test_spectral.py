@@ -15,8 +15,8 @@ from torch import Tensor
 from torch_geometric.nn import ChebConv
 
 from explorer.data.finding import find_sample
-from explorer.spaces.mesh.fit import fit_mesh
-from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.mesh.network.fit import fit_mesh
+from explorer.spaces.mesh.network.form import MeshInput
 from models.layers.gauge.conv import GaugeConv
 from models.meshes.spectral import CARD, ChebyshevFilter, HeatFilter, IsotropicCNN, heat_coefficients, laplacian
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from models.sequences.autoregressive import AR, CARD, CONTRACTION, ITERATIONS, LatentAR, drawn, error, judge, lagged
 from models.training.sequences import Drawn, judged_by
-from tests.models.sequence_layers import layers, trained
+from tests.models.sequences.sequence_layers import layers, trained
 
 CARDS = {card.name: card for card in CARD}
 

@@ -22,7 +22,7 @@ from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
 from explorer.network.inputs import inputs_from
 from explorer.network.loading import load_model
-from explorer.spaces.sequence.form import SequenceInput
+from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.state.state import State
 
 ALL: dict[str, Card] = scan(models, "CARD")

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from explorer.spaces.sequence.values import TimePart
+from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.square.frame import Frame
-from tests.models.lesson_frames import BROKEN, EXACT, at, error, guilty, lesson, measured
+from tests.models.cards.lesson_frames import BROKEN, EXACT, at, error, guilty, lesson, measured
 
 
 def part(frame: Frame, which: int = 0) -> TimePart:

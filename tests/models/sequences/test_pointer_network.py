@@ -11,7 +11,7 @@ from scipy.spatial import ConvexHull
 
 from explorer.spaces.sequence.samples import tasks
 from models.sequences.pointer_network import CARD, PointerNetwork, first_round, judge_numbers, judge_points
-from tests.models.sequence_layers import layers, trained
+from tests.models.sequences.sequence_layers import layers, trained
 
 CARDS = {card.name: card for card in CARD}
 

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from explorer.spaces.sequence.samples import tasks
 from models.sequences.seq2seq import BUILDS, CARD, JUDGED, Bahdanau, Network, Seq2Seq, judge_dates, judge_letters
-from tests.models.sequence_layers import layers, trained
+from tests.models.sequences.sequence_layers import layers, trained
 
 CARDS = {card.name: card for card in CARD}
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from explorer.spaces.sequence.samples import tasks
 from models.sequences.strand_conv import CARD, MotifScan, PlainConv, StrandConv, judge
-from tests.models.sequence_layers import layers, trained
+from tests.models.sequences.sequence_layers import layers, trained
 
 CARDS = {card.name: card for card in CARD}
 COMPLEMENT = {"A": "T", "C": "G", "G": "C", "T": "A"}

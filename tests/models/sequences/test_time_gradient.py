@@ -14,7 +14,7 @@ from explorer.app.engine import LocalEngine
 from explorer.declare.registry import scan
 from explorer.network.loading import load_model
 from explorer.network.truncation import truncated
-from explorer.spaces.sequence.values import TimePart
+from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.state.state import State
 from models.sequences.recurrent.stacked import copied
 

@@ -20,7 +20,7 @@ from models.sequences.transformer import (
     judge,
     sinusoids,
 )
-from tests.models.sequence_layers import layers, trained
+from tests.models.sequences.sequence_layers import layers, trained
 
 TOLERANCE = {torch.float32: 1e-6, torch.float64: 1e-12}
 

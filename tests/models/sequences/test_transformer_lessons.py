@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.spaces.sequence.values import TimePart
-from explorer.square.equation_values import BARRED, Line, Working
+from explorer.spaces.sequence.drawing.values import TimePart
+from explorer.square.drawing.equation_values import BARRED, Line, Working
 from explorer.square.frame import Frame
-from tests.models.lesson_frames import BROKEN, EXACT, at, error, guilty, local
+from tests.models.cards.lesson_frames import BROKEN, EXACT, at, error, guilty, local
 
 SIDE = 12
 ENCODER = "stacks.encoder.0.self_attention"

@@ -25,7 +25,7 @@ from models.sets.deep_sets import (
     together,
     train,
 )
-from tests.models.relabelling import Shuffle, law_errors
+from tests.models.graphs.relabelling import Shuffle, law_errors
 
 WEIGHTS = Path(__file__).resolve().parents[3] / "resources" / "weights" / "digit-sum.safetensors"
 NO_BATCH = torch.zeros(0, dtype=torch.int64)

@@ -11,7 +11,7 @@ from torch_geometric.nn import EdgeConv as TheirConv
 
 from explorer.declare.fields import PAIR
 from models.sets.dgcnn import DynamicGraphCNN, EdgeConv, NearestNeighbours, build
-from tests.models.relabelling import Shuffle, declared, law_errors
+from tests.models.graphs.relabelling import Shuffle, declared, law_errors
 
 ONE = torch.zeros(40, dtype=torch.int64)
 TWO = (torch.arange(40) >= 25).long()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from models.sets.pointnet import PointNet
-from tests.models.relabelling import Shuffle, law_errors
+from tests.models.graphs.relabelling import Shuffle, law_errors
 
 
 def run(net: nn.Module, x: Tensor, batch: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from models.sets.set2set import ASKED, CARD, Set2Set, SetReader, judge
-from tests.models.sequence_layers import layers, trained
+from tests.models.sequences.sequence_layers import layers, trained
 
 TOLERANCE = {torch.float32: 1e-6, torch.float64: 1e-12}
 

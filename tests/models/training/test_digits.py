@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.grid import digit_images as digits
+from explorer.spaces.grid.samples import digit_images as digits
 from models.images import group_cnn, plain_cnn
 from models.training import digits as training
 from models.training.digits import Recipe, error_by_angle, evaluate, train, turned
@@ -128,6 +128,7 @@ def measured(name: str) -> dict[str, float]:
     return evaluate(shipped(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CARDS)
 def test_shipped_weights_reach_the_stated_errors(name: str) -> None:
     assert measured(name) == pytest.approx(ERRORS[name], abs=TWO_DIGITS)

@@ -19,9 +19,9 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.spaces.graph.features import node_features
 from explorer.spaces.graph.fields import NODE
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.features import node_features
+from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.graph.samples import known as graphs
 from models.graphs.message_passing import flavours, gat, gcn, graphsage, pna
 from models.graphs.structure import spectral as graph_spectral
@@ -52,7 +52,7 @@ from models.training.graphs import (
     evaluate,
     train,
 )
-from tests.models.relabelling import errors
+from tests.models.graphs.relabelling import errors
 
 ROOT = Path(__file__).resolve().parents[3]
 CARDS: dict[str, Card] = {

@@ -12,7 +12,7 @@ from models.layers.recurrent.fixed_point import fixed_point
 from models.layers.recurrent.recurrence import gradient_norms, recurrence_of
 from models.sequences.recurrent import gru, lstm, simple_rnn
 from models.training import held_pulses
-from tests.models.sequence_layers import layers, trained
+from tests.models.sequences.sequence_layers import layers, trained
 
 CARDS = {"simple-rnn": simple_rnn.CARD, "lstm": lstm.CARD, "gru": gru.CARD}
 
@@ -36,6 +36,7 @@ def test_shipped_weights_have_the_figures_of_the_notes(card: Card) -> None:
     assert f"{found['error']:.3f}" in card.notes[0] and found["error"] < 0.45 * found["saying_the_mean"]
 
 
+@pytest.mark.slow
 def test_training_repeats_itself() -> None:
     one, other = (held_pulses.trained(gru.build, epochs=1)[0] for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))

@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 from explorer.data.finding import samples
-from explorer.spaces.graph.boiling_points import alkanes, skeleton, wiener
+from explorer.spaces.graph.chemistry.boiling_points import alkanes, skeleton, wiener
 from models.graphs.message_passing import gin, graph_nets, mpnn
 from models.graphs.tasks import graph_prediction
 from models.training import molecules as molecule_training

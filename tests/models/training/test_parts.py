@@ -10,7 +10,7 @@ import models
 from explorer.declare.card import Card
 from explorer.declare.registry import scan
 from explorer.network.loading import WEIGHTS
-from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.mesh.network.form import MeshInput
 from models.training.parts import FIGURES, PARTS, bodies, judged, train_parts
 
 CARDS: dict[str, Card] = {n: c for n, c in scan(models, "CARD").items() if n in FIGURES}

@@ -34,6 +34,7 @@ def test_what_progress_raises_ends_the_training() -> None:
         set2set.trained(epochs=2, progress=stop)
 
 
+@pytest.mark.slow
 def test_an_epoch_teaches_something() -> None:
     """Sorting by chance puts one number in five where it belongs; letters are one of eight; a site is found nowhere."""
     assert pointer_network.trained("pointer-glimpse", epochs=1)[1]["places"] > 0.4

@@ -72,6 +72,7 @@ def test_a_batch_of_clouds_says_whose_the_points_are() -> None:
     assert (20 <= sizes).all() and (sizes <= 30).all() and len(set(sizes.tolist())) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_shipped_weights_name_fresh_solids(name: str) -> None:
     found = accuracy(shipped(name))
@@ -141,6 +142,7 @@ def test_the_figures_count_what_survives() -> None:
     assert found["accuracy"] == 0.25 and found["motif_kept"] == 0.0 and 0 < found["others_kept"] < 0.08
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pointnet", "sag-pool"])
 def test_the_same_seed_gives_the_same_network(name: str) -> None:
     before = torch.get_rng_state()

@@ -9,8 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from explorer.square.frame import Square
 from explorer.state.state import State
-from tests.widgets.parts.fake_engine import make_catalogue
-from tests.widgets.parts.sample_frames import make_frame
+from tests.widgets.parts.frames.fake_engine import make_catalogue
+from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.frame_view import FrameView
 
 

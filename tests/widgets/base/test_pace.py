@@ -9,11 +9,11 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QPainter
 
 from explorer.square.frame import Frame
-from tests.widgets.parts.sample_frames import make_frame
+from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.pace import Pace
 from widgets.base.view import View
-from widgets.charts.axes import ValueAxis
-from widgets.charts.curve import Curve
+from widgets.charts.axis.axes import ValueAxis
+from widgets.charts.items.curve import Curve
 from widgets.charts.plot import Plot
 from widgets.figures.export import export_view
 from widgets.views.errors import ErrorsView

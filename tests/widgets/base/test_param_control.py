@@ -6,8 +6,8 @@ import pytest
 
 from explorer.declare.elements import transforms
 from explorer.declare.params import Param
-from tests.widgets.parts.sample_catalogue import make_info
-from widgets.base.param_control import ParamControl
+from tests.widgets.parts.frames.sample_catalogue import make_info
+from widgets.base.controls.param_control import ParamControl
 
 PARAMS = [p for t in transforms().values() for p in t.params] + list(make_info().params) + [
     Param("tiny", "Tiny", 1e-3, 1e-4, 1e-2, 1e-4),

@@ -8,10 +8,10 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 
-from tests.widgets.parts.plot_mouse import PlotMouse
-from widgets.base import theme
-from widgets.charts.axes import Name, NameAxis, ValueAxis
-from widgets.charts.marks import DOT, Columns, Marks, fill
+from tests.widgets.parts.driving.plot_mouse import PlotMouse
+from widgets.base.look import theme
+from widgets.charts.axis.axes import Name, NameAxis, ValueAxis
+from widgets.charts.items.marks import DOT, Columns, Marks, fill
 from widgets.charts.plot import Plot
 
 

@@ -19,10 +19,10 @@ from PySide6.QtWidgets import QApplication
 
 import widgets
 from explorer.declare.registry import scan
-from tests.widgets.parts.sample_catalogue import make_catalogue
-from tests.widgets.parts.sample_frames import make_frame, make_orbit
-from tests.widgets.parts.view_driving import odd_frames, opened, with_square
-from widgets.base import theme
+from tests.widgets.parts.driving.view_driving import odd_frames, opened, with_square
+from tests.widgets.parts.frames.sample_catalogue import make_catalogue
+from tests.widgets.parts.frames.sample_frames import make_frame, make_orbit
+from widgets.base.look import theme
 from widgets.base.view import View
 from widgets.figures.export import ExportError, export_numbers, export_view, save_animation
 from widgets.views.errors import ErrorsView

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
 
-from explorer.spaces.graph.values import GraphPart
+from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.state.state import State
-from tests.widgets.parts.graph_frames import NAMES, graph_frame, graph_square, karate, pair_frame, structure_of
-from tests.widgets.parts.plot_mouse import PlotMouse
-from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened, with_square
+from tests.widgets.parts.driving.plot_mouse import PlotMouse
+from tests.widgets.parts.driving.view_driving import gather, objects, odd_frames, opened, with_square
+from tests.widgets.parts.frames.graph_frames import NAMES, graph_frame, graph_square, karate, pair_frame, structure_of
 from widgets.figures.export import export_numbers, export_view
 from widgets.graph.charts.depth_chart import scale_of
 from widgets.graph.charts.separation import distance, outputs

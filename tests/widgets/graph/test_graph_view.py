@@ -16,13 +16,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from explorer.declare.elements import Step
-from explorer.spaces.graph.values import GraphPart, Structure
+from explorer.spaces.graph.drawing.values import GraphPart, Structure
 from explorer.square.frame import Frame
-from tests.widgets.parts.graph_parts import both_ways, graph_frame, karate_part, make_part
-from tests.widgets.parts.mouse import double_click
-from tests.widgets.parts.sample_frames import make_frame
-from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened
-from widgets.base import theme
+from tests.widgets.parts.driving.mouse import double_click
+from tests.widgets.parts.driving.view_driving import gather, objects, odd_frames, opened
+from tests.widgets.parts.frames.graph_parts import both_ways, graph_frame, karate_part, make_part
+from tests.widgets.parts.frames.sample_frames import make_frame
+from widgets.base.look import theme
 from widgets.figures.export import export_numbers, export_view
 from widgets.graph.drawing import geometry
 from widgets.graph.drawing import pictures as graph_pictures
@@ -505,6 +505,7 @@ def test_a_new_frame_keeps_what_belongs_to_the_edges(qtbot: Any) -> None:
     assert view.canvas.pictures.kept[0, "before"].image != old[0, "before"].image
 
 
+@pytest.mark.slow
 def test_large_graphs_are_painted_beside_the_window(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: set[str] = set()
     inner = graph_pictures.paint_graph

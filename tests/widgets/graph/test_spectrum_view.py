@@ -10,12 +10,12 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from explorer.spaces.graph.values import GraphPart
+from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.state.state import State
-from tests.widgets.parts.graph_frames import graph_frame, graph_square, karate, structure_of
-from tests.widgets.parts.plot_mouse import PlotMouse
-from tests.widgets.parts.sample_frames import make_frame
-from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened
+from tests.widgets.parts.driving.plot_mouse import PlotMouse
+from tests.widgets.parts.driving.view_driving import gather, objects, odd_frames, opened
+from tests.widgets.parts.frames.graph_frames import graph_frame, graph_square, karate, structure_of
+from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.figures.export import export_numbers, export_view
 from widgets.graph.views.spectrum import SpectrumView
 

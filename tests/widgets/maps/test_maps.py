@@ -13,9 +13,9 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
-from tests.widgets.parts.mouse import MIDDLE, Mouse
-from widgets.base import theme
-from widgets.base.colours import colour_table
+from tests.widgets.parts.driving.mouse import MIDDLE, Mouse
+from widgets.base.look import theme
+from widgets.base.look.colours import colour_table
 from widgets.maps.map_grid import MapGrid
 from widgets.maps.mosaic import GAP, MISSING, STEPS, blank, compose, outline, symmetric_scale, tiling
 

@@ -18,9 +18,9 @@ from PySide6.QtGui import QImage, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from tests.widgets.parts.mouse import double_click
-from tests.widgets.parts.sample_meshes import make_frames, make_looks, make_sphere, make_torus
-from widgets.base import theme
+from tests.widgets.parts.driving.mouse import double_click
+from tests.widgets.parts.frames.sample_meshes import make_frames, make_looks, make_sphere, make_torus
+from widgets.base.look import theme
 from widgets.mesh.drawing import camera, glyphs
 from widgets.mesh.drawing.canvas import STEP, TURN, MeshCanvas
 from widgets.mesh.drawing.coarse import ACROSS, MANY, stand_in
@@ -641,7 +641,7 @@ PROGRAM = """
 import sys
 from PySide6.QtWidgets import QApplication
 app = QApplication(sys.argv[:1])
-from tests.widgets.parts.sample_meshes import make_sphere
+from tests.widgets.parts.frames.sample_meshes import make_sphere
 from widgets.mesh.drawing.canvas import MeshCanvas
 from widgets.mesh.drawing.look import MeshLook
 assert not any(name.startswith(("vtk", "pyvista")) for name in sys.modules), "pyvista is imported before it is needed"
@@ -725,10 +725,10 @@ def test_few_tips_are_cones_and_many_arrows_have_lines_for_heads(qtbot: Any) -> 
 def test_a_canvas_says_that_drawing_is_prepared_and_paints_when_it_is(
     qtbot: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from widgets.mesh.drawing import loading
+    from widgets.mesh.drawing import pyvista_import
 
     done: list[bool] = []
-    monkeypatch.setattr(loading, "done", lambda: bool(done))
+    monkeypatch.setattr(pyvista_import, "done", lambda: bool(done))
     canvas = MeshCanvas()
     qtbot.addWidget(canvas)
     canvas.show_looks([ball()])

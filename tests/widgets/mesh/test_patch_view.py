@@ -13,12 +13,12 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QApplication
 
-from explorer.spaces.mesh.values import MeshPart
+from explorer.spaces.mesh.drawing.values import MeshPart
 from explorer.square.frame import Frame
-from tests.widgets.parts.mesh_frames import mesh_frame
-from tests.widgets.parts.plot_mouse import PlotMouse
-from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened
-from widgets.base import theme
+from tests.widgets.parts.driving.plot_mouse import PlotMouse
+from tests.widgets.parts.driving.view_driving import gather, objects, odd_frames, opened
+from tests.widgets.parts.frames.mesh_frames import mesh_frame
+from widgets.base.look import theme
 from widgets.base.pointer import Pointers
 from widgets.base.view import Wish
 from widgets.figures.export import export_numbers, export_view

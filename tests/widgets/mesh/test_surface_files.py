@@ -15,12 +15,12 @@ from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
 from explorer.app.engine import LocalEngine
-from explorer.spaces.mesh.values import MeshPart
+from explorer.spaces.mesh.drawing.values import MeshPart
 from explorer.state.state import State
-from tests.explorer.surfaces import bumpy
-from tests.widgets.parts.mesh_frames import engine, mesh_frame
-from tests.widgets.parts.sample_frames import make_frame
-from tests.widgets.parts.view_driving import opened
+from tests.explorer.parts.surfaces import bumpy
+from tests.widgets.parts.driving.view_driving import opened
+from tests.widgets.parts.frames.mesh_frames import engine, mesh_frame
+from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.figures.export import export_view
 from widgets.mesh.drawing.look import Slice
 from widgets.mesh.views.surface import SurfaceView
@@ -141,6 +141,7 @@ def test_the_view_is_saved_as_a_picture(view: SurfaceView, tmp_path: Path, endin
         assert path.read_bytes()[:5] == b"%PDF-" and path.stat().st_size > 20_000
 
 
+@pytest.mark.slow
 def test_a_turntable_is_filmed_from_the_menu(
     qtbot: QtBot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

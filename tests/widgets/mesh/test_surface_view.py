@@ -16,13 +16,13 @@ from PySide6.QtWidgets import QApplication
 from scipy.spatial.transform import Rotation
 
 from explorer.declare.elements import chain_text
-from explorer.spaces.mesh.values import MeshPart
+from explorer.spaces.mesh.drawing.values import MeshPart
 from explorer.square.frame import Frame
-from tests.widgets.parts.fake_engine import FakeEngine
-from tests.widgets.parts.mesh_frames import mesh_frame
-from tests.widgets.parts.sample_frames import make_frame
-from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened
-from widgets.base import theme
+from tests.widgets.parts.driving.view_driving import gather, objects, odd_frames, opened
+from tests.widgets.parts.frames.fake_engine import FakeEngine
+from tests.widgets.parts.frames.mesh_frames import mesh_frame
+from tests.widgets.parts.frames.sample_frames import make_frame
+from widgets.base.look import theme
 from widgets.base.pointer import Pointer, Pointers
 from widgets.base.view import Wish
 from widgets.figures.export import export_numbers

@@ -16,14 +16,14 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import Step
-from explorer.spaces.graph.pairs.matrix import DensePairs, EdgePattern, SparsePairs
-from explorer.spaces.graph.values import GraphPart, Structure
+from explorer.spaces.graph.drawing.pairs.matrix import DensePairs, EdgePattern, SparsePairs
+from explorer.spaces.graph.drawing.values import GraphPart, Structure
 from explorer.square.frame import Frame, LayerInfo
 from explorer.state.state import State
-from tests.widgets.parts.mouse import Mouse
-from tests.widgets.parts.sample_frames import make_frame, make_square
-from tests.widgets.parts.view_driving import gather, odd_frames, opened
-from widgets.base import theme
+from tests.widgets.parts.driving.mouse import Mouse
+from tests.widgets.parts.driving.view_driving import gather, odd_frames, opened
+from tests.widgets.parts.frames.sample_frames import make_frame, make_square
+from widgets.base.look import theme
 from widgets.figures.export import export_numbers, export_view
 from widgets.maps.mosaic import STEPS
 from widgets.pairs.panel import Panel

@@ -9,10 +9,10 @@ import pytest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from explorer.spaces.sequence.values import Attended, TimePart
+from explorer.spaces.sequence.drawing.values import Attended, TimePart
 from explorer.square.frame import Frame, LayerInfo
-from tests.widgets.parts.time_parts import time_frame, token_part
-from tests.widgets.parts.view_driving import opened
+from tests.widgets.parts.driving.view_driving import opened
+from tests.widgets.parts.frames.time_parts import time_frame, token_part
 from widgets.pairs.views.pairs import COMPARE, PairsView
 from widgets.sequence.views.timeline import TimelineView
 

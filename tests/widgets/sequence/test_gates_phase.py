@@ -10,15 +10,15 @@ from PySide6.QtCore import QPointF
 
 from explorer.app.engine import LocalEngine
 from explorer.declare.elements import Step
-from explorer.spaces.sequence.values import Settling
+from explorer.spaces.sequence.drawing.values import Settling
 from explorer.state.state import State
 from models.sequences.recurrent.chrono import CARD as CHRONO
 from models.sequences.recurrent.chrono import LONGEST as LONGEST_DEPENDENCY
-from tests.widgets.parts.plot_mouse import PlotMouse
-from tests.widgets.parts.time_parts import shift_part, time_frame
-from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened
-from widgets.base import theme
-from widgets.base.param_control import ParamControl
+from tests.widgets.parts.driving.plot_mouse import PlotMouse
+from tests.widgets.parts.driving.view_driving import gather, objects, odd_frames, opened
+from tests.widgets.parts.frames.time_parts import shift_part, time_frame
+from widgets.base.controls.param_control import ParamControl
+from widgets.base.look import theme
 from widgets.figures.export import export_numbers, export_view
 from widgets.sequence.charts.gate_statistics import LONGEST, count, forgetting, keeps, timed
 from widgets.sequence.charts.phase_chart import principal, thinned

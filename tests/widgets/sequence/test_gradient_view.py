@@ -11,11 +11,11 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from explorer.spaces.sequence.values import TimePart
-from tests.widgets.parts.plot_mouse import PlotMouse
-from tests.widgets.parts.time_parts import shift_part, time_frame
-from tests.widgets.parts.view_driving import gather, odd_frames, opened
-from widgets.base import theme
+from explorer.spaces.sequence.drawing.values import TimePart
+from tests.widgets.parts.driving.plot_mouse import PlotMouse
+from tests.widgets.parts.driving.view_driving import gather, odd_frames, opened
+from tests.widgets.parts.frames.time_parts import shift_part, time_frame
+from widgets.base.look import theme
 from widgets.sequence.charts.gradient_chart import cut_at, rate_of, rate_text
 from widgets.sequence.views.gradient import NO_FIELD, NO_STEP, GradientView
 

@@ -13,14 +13,14 @@ from pytestqt.qtbot import QtBot
 import widgets
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
-from explorer.spaces.sequence.answers import written_text
-from explorer.spaces.sequence.values import TimePart
+from explorer.spaces.sequence.drawing.answers import written_text
+from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.state.session import load_session
 from explorer.state.state import State
-from tests.widgets.parts.sample_catalogue import make_catalogue, make_info
-from tests.widgets.parts.time_parts import shift_part, time_frame
-from tests.widgets.parts.view_driving import opened
-from tests.widgets.parts.windows import Open, settle
+from tests.widgets.parts.driving.view_driving import opened
+from tests.widgets.parts.driving.windows import Open, settle
+from tests.widgets.parts.frames.sample_catalogue import make_catalogue, make_info
+from tests.widgets.parts.frames.time_parts import shift_part, time_frame
 from widgets.pairs.views.pairs import PairsView
 from widgets.sequence.timeline.rows import block_of, rows_of, short_names
 from widgets.sequence.views.timeline import TimelineView
@@ -83,7 +83,7 @@ def test_one_number_a_step_is_a_curve_and_more_are_colours() -> None:
     part = replace(part, gates=dict(part.gates) | {"prediction": wave}, values=wave, moved=wave, difference=wave)
     square = time_frame(part).squares[0]
     square = replace(square, layer=replace(square.layer, name="prediction"))
-    from widgets.sequence.timeline.pyramid import Pyramid
+    from widgets.sequence.timeline.pyramids.pyramid import Pyramid
 
     kinds = {row.key: row.kind for row in rows_of([(square, part)], ("before", "difference"), Pyramid)}
     assert kinds["before/0/prediction"] == kinds["difference/0"] == "line"
@@ -114,6 +114,7 @@ def test_what_stands_at_the_steps_is_one_text(names: list[str], labels: list[str
     assert written_text(names, labels) == wanted
 
 
+@pytest.mark.slow
 def test_a_date_that_is_rewritten_can_be_read(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="bahdanau-dates", sample="date"))
     frame = window.controller.frame

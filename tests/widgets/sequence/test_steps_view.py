@@ -23,15 +23,15 @@ from explorer.declare.equations import (
     tanh,
     weighed,
 )
-from explorer.square.equation_values import Working
-from tests.widgets.parts.mouse import Mouse
-from tests.widgets.parts.time_parts import hover, lstm, shift_part, sigmoid, time_frame, token_part
-from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened
-from widgets.base import theme
+from explorer.square.drawing.equation_values import Working
+from tests.widgets.parts.driving.mouse import Mouse
+from tests.widgets.parts.driving.view_driving import gather, objects, odd_frames, opened
+from tests.widgets.parts.frames.time_parts import hover, lstm, shift_part, sigmoid, time_frame, token_part
+from widgets.base.look import theme
 from widgets.base.pointer import Pointers
-from widgets.base.words import figure
+from widgets.base.text.words import figure
 from widgets.figures.export import export_numbers, export_view
-from widgets.sequence.timeline.tiles import table
+from widgets.sequence.timeline.items.tiles import table
 from widgets.sequence.views.steps import NO_EQUATIONS, StepsView
 from widgets.sequence.views.timeline import TimelineView
 

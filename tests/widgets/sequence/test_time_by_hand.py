@@ -12,11 +12,11 @@ from pytestqt.qtbot import QtBot
 from scipy.interpolate import PchipInterpolator
 
 from explorer.declare.elements import chain_text, parse_chain
-from explorer.spaces.sequence.values import TimePart
+from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.state.state import State
-from tests.widgets.parts.plot_mouse import PlotMouse
-from tests.widgets.parts.view_driving import click
-from tests.widgets.parts.windows import Open, settle
+from tests.widgets.parts.driving.plot_mouse import PlotMouse
+from tests.widgets.parts.driving.view_driving import click
+from tests.widgets.parts.driving.windows import Open, settle
 from widgets.sequence.views.gradient import GradientView
 from widgets.sequence.views.timeline import TimelineView
 from widgets.sequence.views.warp import NO_GATE, WarpView
@@ -28,6 +28,7 @@ def view_of(window: MainWindow, kind: type[Any], name: str) -> Any:
     return next(view for _, view in window.panes.views if isinstance(view, kind))
 
 
+@pytest.mark.slow
 def test_a_drag_on_the_curve_warps_the_sequence_and_is_undone_as_one(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="gated-rnn", sample="sine"))
     view: WarpView = view_of(window, WarpView, "warp")
@@ -61,6 +62,7 @@ def test_a_drag_on_the_curve_warps_the_sequence_and_is_undone_as_one(qtbot: QtBo
     assert chart.note == NO_GATE
 
 
+@pytest.mark.slow
 def test_truncation_reaches_the_worker_and_comes_back_as_a_second_line(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="simple-rnn", sample="sine", layer="recurrent", node=70))
     view: GradientView = view_of(window, GradientView, "gradient")
@@ -79,6 +81,7 @@ def test_truncation_reaches_the_worker_and_comes_back_as_a_second_line(qtbot: Qt
     assert window.controller.state.truncate is None
 
 
+@pytest.mark.slow
 def test_words_are_clicked_and_coloured_by_real_gates_and_real_attention(qtbot: QtBot, open_window: Open) -> None:
     state = State(model="lstm", sample="alice-words", layer="recurrent.forget_gate", steps=parse_chain("shift:0"))
     window = open_window(state)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from PySide6.QtGui import QColor
 
-from widgets.base import theme
-from widgets.sequence.timeline.pyramid import AT_ONCE, BASE, Pyramid, bucket_for, fold
-from widgets.sequence.timeline.tiles import colours, fitted, table
+from widgets.base.look import theme
+from widgets.sequence.timeline.items.tiles import colours, fitted, table
+from widgets.sequence.timeline.pyramids.pyramid import AT_ONCE, BASE, Pyramid, bucket_for, fold
 
 
 def plain(values: np.ndarray, first: int, bucket: int, count: int) -> tuple[np.ndarray, ...]:

@@ -11,11 +11,11 @@ import pytest
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 
-from tests.widgets.parts.time_parts import shift_part, token_part
-from tests.widgets.parts.view_driving import click, gather, opened
+from tests.widgets.parts.driving.view_driving import click, gather, opened
+from tests.widgets.parts.frames.time_parts import shift_part, token_part
 from tests.widgets.sequence.test_timeline_view import give, point, wheel
-from widgets.base import theme
-from widgets.sequence.timeline.tiles import table
+from widgets.base.look import theme
+from widgets.sequence.timeline.items.tiles import table
 from widgets.sequence.views.timeline import TimelineView
 from widgets.sequence.words import step_text
 

@@ -14,14 +14,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from explorer.declare.elements import Step
-from tests.widgets.parts.plot_mouse import PlotMouse
-from tests.widgets.parts.sample_frames import make_frame
-from tests.widgets.parts.time_parts import dna_part, hover, shift_part, time_frame, token_part
-from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened
-from widgets.base import theme
+from tests.widgets.parts.driving.plot_mouse import PlotMouse
+from tests.widgets.parts.driving.view_driving import click, gather, objects, odd_frames, opened
+from tests.widgets.parts.frames.sample_frames import make_frame
+from tests.widgets.parts.frames.time_parts import dna_part, hover, shift_part, time_frame, token_part
+from widgets.base.look import theme
 from widgets.figures.export import export_numbers, export_view
+from widgets.sequence.timeline.items.tiles import table
 from widgets.sequence.timeline.rows import moved_names
-from widgets.sequence.timeline.tiles import table
 from widgets.sequence.views.timeline import NONE, TimelineView
 from widgets.sequence.words import step_text
 

@@ -19,10 +19,10 @@ from scipy.interpolate import PchipInterpolator
 
 from explorer.declare.elements import Step, chain_text, parse_chain
 from explorer.state.state import History, State
-from tests.widgets.parts.plot_mouse import PlotMouse
-from tests.widgets.parts.time_parts import shift_part, time_frame
-from tests.widgets.parts.view_driving import gather, odd_frames, opened
-from widgets.base import theme
+from tests.widgets.parts.driving.plot_mouse import PlotMouse
+from tests.widgets.parts.driving.view_driving import gather, odd_frames, opened
+from tests.widgets.parts.frames.time_parts import shift_part, time_frame
+from widgets.base.look import theme
 from widgets.base.view import Wish
 from widgets.sequence.charts.bending import Curve
 from widgets.sequence.charts.slope_chart import thinned

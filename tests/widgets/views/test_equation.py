@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from explorer.state.state import State
-from tests.widgets.parts.sample_catalogue import EQUATION, SOURCE, make_catalogue, make_info
-from tests.widgets.parts.sample_frames import make_frame
-from tests.widgets.parts.view_driving import objects, odd_frames, opened
-from widgets.base import theme
-from widgets.base.highlight import python_as_html
+from tests.widgets.parts.driving.view_driving import objects, odd_frames, opened
+from tests.widgets.parts.frames.sample_catalogue import EQUATION, SOURCE, make_catalogue, make_info
+from tests.widgets.parts.frames.sample_frames import make_frame
+from widgets.base.look import theme
+from widgets.base.text.highlight import python_as_html
 from widgets.views.equation import EquationView
 
 ODD = odd_frames()

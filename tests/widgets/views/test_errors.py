@@ -10,12 +10,12 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtTest import QTest
 
-from tests.widgets.parts.plot_mouse import PlotMouse
-from tests.widgets.parts.sample_frames import LAYERS, make_frame
-from tests.widgets.parts.view_driving import gather, measure, objects, odd_frames, opened, with_layers
-from widgets.base.layer_names import shortened
-from widgets.base.words import figure, guilty, inherited, read_out, verdict_colour_role, verdict_sentence
-from widgets.charts.scales import LogScale
+from tests.widgets.parts.driving.plot_mouse import PlotMouse
+from tests.widgets.parts.driving.view_driving import gather, measure, objects, odd_frames, opened, with_layers
+from tests.widgets.parts.frames.sample_frames import LAYERS, make_frame
+from widgets.base.text.layer_names import shortened
+from widgets.base.text.words import figure, guilty, inherited, read_out, verdict_colour_role, verdict_sentence
+from widgets.charts.axis.scales import LogScale
 from widgets.views.errors import ErrorsView
 
 ODD = odd_frames()

@@ -8,9 +8,9 @@ from PySide6.QtTest import QTest
 
 from explorer.state.catalogue import Catalogue, SampleInfo
 from explorer.state.state import State
-from tests.widgets.parts.sample_catalogue import make_catalogue, make_info
-from tests.widgets.parts.sample_frames import make_frame
-from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened
+from tests.widgets.parts.driving.view_driving import click, gather, objects, odd_frames, opened
+from tests.widgets.parts.frames.sample_catalogue import make_catalogue, make_info
+from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.views.cards import COUNT, IMAGE, INFO
 from widgets.views.gallery import GalleryView
 

@@ -14,12 +14,12 @@ from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionSlider
 from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.params import Param
 from explorer.state.state import State
-from tests.widgets.parts.graph_frames import graph_frame, graph_square, karate, structure_of
-from tests.widgets.parts.mouse import double_click
-from tests.widgets.parts.sample_catalogue import make_catalogue, make_info
-from tests.widgets.parts.sample_frames import make_frame
-from tests.widgets.parts.time_parts import shift_part, time_frame
-from tests.widgets.parts.view_driving import gather, measure, objects, odd_frames, opened, with_layers
+from tests.widgets.parts.driving.mouse import double_click
+from tests.widgets.parts.driving.view_driving import gather, measure, objects, odd_frames, opened, with_layers
+from tests.widgets.parts.frames.graph_frames import graph_frame, graph_square, karate, structure_of
+from tests.widgets.parts.frames.sample_catalogue import make_catalogue, make_info
+from tests.widgets.parts.frames.sample_frames import make_frame
+from tests.widgets.parts.frames.time_parts import shift_part, time_frame
 from widgets.views.inspector import InspectorView
 
 ODD = odd_frames()

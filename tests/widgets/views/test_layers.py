@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox
 
-from tests.widgets.parts import mouse
-from tests.widgets.parts.sample_frames import LAYERS, make_frame
-from tests.widgets.parts.view_driving import click, gather, objects, odd_frames, opened, with_layers
+from tests.widgets.parts.driving import mouse
+from tests.widgets.parts.driving.view_driving import click, gather, objects, odd_frames, opened, with_layers
+from tests.widgets.parts.frames.sample_frames import LAYERS, make_frame
 from widgets.views.layers import ERROR, FIELD, MEASURE, NAME, PARAMS, SHAPE, LayersView
 
 ODD = odd_frames()

@@ -10,10 +10,10 @@ import pytest
 from PySide6.QtCore import QPointF
 from pytestqt.qtbot import QtBot
 
-from tests.widgets.parts.map_views import frame_of, same_items, sentence, shown
-from tests.widgets.parts.mouse import Mouse
-from tests.widgets.parts.sample_frames import make_frame, make_square
-from widgets.base import theme
+from tests.widgets.parts.driving.map_views import frame_of, same_items, sentence, shown
+from tests.widgets.parts.driving.mouse import Mouse
+from tests.widgets.parts.frames.sample_frames import make_frame, make_square
+from widgets.base.look import theme
 from widgets.views import matrix
 from widgets.views.matrix import MatrixView, row_length
 

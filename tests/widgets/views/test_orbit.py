@@ -9,11 +9,11 @@ import pytest
 from PySide6.QtCore import QPointF
 
 from explorer.declare.elements import parse_chain, transforms
-from tests.widgets.parts.plot_mouse import PlotMouse
-from tests.widgets.parts.sample_catalogue import make_catalogue, make_info
-from tests.widgets.parts.sample_frames import LAYERS, make_frame, make_orbit
-from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened
-from widgets.base import theme
+from tests.widgets.parts.driving.plot_mouse import PlotMouse
+from tests.widgets.parts.driving.view_driving import gather, objects, odd_frames, opened
+from tests.widgets.parts.frames.sample_catalogue import make_catalogue, make_info
+from tests.widgets.parts.frames.sample_frames import LAYERS, make_frame, make_orbit
+from widgets.base.look import theme
 from widgets.views.orbit import OrbitView
 
 ODD = odd_frames()

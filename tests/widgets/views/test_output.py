@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
 
-from explorer.spaces.graph.values import GraphPart
-from tests.widgets.parts.graph_frames import karate, pair_frame
-from tests.widgets.parts.plot_mouse import PlotMouse
-from tests.widgets.parts.sample_frames import make_frame, make_orbit
-from tests.widgets.parts.view_driving import gather, objects, odd_frames, opened, outputs, with_square
+from explorer.spaces.graph.drawing.values import GraphPart
+from tests.widgets.parts.driving.plot_mouse import PlotMouse
+from tests.widgets.parts.driving.view_driving import gather, objects, odd_frames, opened, outputs, with_square
+from tests.widgets.parts.frames.graph_frames import karate, pair_frame
+from tests.widgets.parts.frames.sample_frames import make_frame, make_orbit
 from widgets.charts.output_chart import top, top_rows
 from widgets.views.output import OutputView
 

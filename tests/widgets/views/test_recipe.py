@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 import widgets
 from explorer.declare.registry import PLUGINS, scan
-from tests.widgets.parts.sample_frames import make_frame
+from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.view import ViewSpec
 
 ROOT = Path(__file__).resolve().parents[3]

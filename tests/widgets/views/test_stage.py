@@ -19,13 +19,13 @@ from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import Step, parse_chain
 from explorer.declare.groups import group
-from explorer.spaces.graph.values import GraphPart
+from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.square.frame import Frame
 from explorer.state.state import State
-from tests.widgets.parts.graph_frames import graph_frame, graph_square, structure_of
-from tests.widgets.parts.mouse import Mouse
-from tests.widgets.parts.sample_frames import make_frame, make_square
-from widgets.base import theme
+from tests.widgets.parts.driving.mouse import Mouse
+from tests.widgets.parts.frames.graph_frames import graph_frame, graph_square, structure_of
+from tests.widgets.parts.frames.sample_frames import make_frame, make_square
+from widgets.base.look import theme
 from widgets.base.view import Wish
 from widgets.grid.link import PlaneLink
 from widgets.maps.linking import Places, element_text

@@ -13,7 +13,7 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 
 from explorer.state.state import State
-from tests.widgets.parts.fake_engine import FakeEngine
+from tests.widgets.parts.frames.fake_engine import FakeEngine
 from widgets.window import app
 
 

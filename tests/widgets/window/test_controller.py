@@ -17,7 +17,7 @@ from explorer.square.frame import Failure
 from explorer.state.catalogue import Busy
 from explorer.state.session import save_session
 from explorer.state.state import State
-from tests.widgets.parts.fake_engine import FakeEngine
+from tests.widgets.parts.frames.fake_engine import FakeEngine
 from widgets.base.view import Wish
 from widgets.window.controller import Controller
 

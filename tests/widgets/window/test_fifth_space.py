@@ -17,8 +17,8 @@ from explorer.declare.elements import chain_text, parse_chain
 from explorer.declare.registry import scan
 from explorer.state.state import State
 from tests.plugins import plugged
-from tests.widgets.parts.mouse import Mouse
-from tests.widgets.parts.windows import Open, settle
+from tests.widgets.parts.driving.mouse import Mouse
+from tests.widgets.parts.driving.windows import Open, settle
 from widgets.base.view import Wish
 from widgets.views.stage import Stage
 from widgets.window.pictures.gallery import scenes, state_of, view_pictures

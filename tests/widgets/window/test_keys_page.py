@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtGui import QKeySequence
 from pytestqt.qtbot import QtBot
 
-from tests.widgets.parts.fake_engine import FakeEngine
+from tests.widgets.parts.frames.fake_engine import FakeEngine
 from widgets.window.bars.palette import actions_of
 from widgets.window.main_window import MainWindow
 

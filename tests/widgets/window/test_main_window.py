@@ -33,10 +33,10 @@ from explorer.square.frame import Failure, Frame
 from explorer.state.catalogue import Busy, Catalogue, SampleInfo
 from explorer.state.session import load_session, save_session
 from explorer.state.state import State
-from tests.widgets.parts.fake_engine import FakeEngine
-from tests.widgets.parts.mesh_frames import mesh_frame
-from tests.widgets.parts.sample_catalogue import make_info
-from widgets.base import theme
+from tests.widgets.parts.frames.fake_engine import FakeEngine
+from tests.widgets.parts.frames.mesh_frames import mesh_frame
+from tests.widgets.parts.frames.sample_catalogue import make_info
+from widgets.base.look import theme
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.views.log import VIEW as LOG
 from widgets.window.bars.palette import score
@@ -271,7 +271,7 @@ def test_a_view_that_breaks_does_not_take_the_others_with_it(bench: Bench, monke
     window.controller.grant(Wish(step=("rotate", (5.0,))))
     bench.settle(window)
     assert len(view(window, "stage").frames) > count
-    bench.until(lambda: caught)  # the other views draw in turns of their own
+    bench.until(lambda: caught)  # each view draws in a turn of its own
     assert caught == ["division by zero"]
     log = window.panes.named("log")
     assert "Errors: ZeroDivisionError" in log.text()  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ import widgets
 from explorer.declare.registry import scan
 from explorer.square.frame import Frame
 from explorer.state.state import State
-from tests.widgets.parts.sample_frames import make_frame
+from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.view import View, ViewSpec
 from widgets.window.finding import view_specs
 from widgets.window.panes import Panes

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 import main
 from explorer.state.state import State
-from tests.widgets.parts.windows import Open, settle
+from tests.widgets.parts.driving.windows import Open, settle
 
 ROOT = Path(main.__file__).parent
 
@@ -80,6 +80,7 @@ def program(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedP
     )
 
 
+@pytest.mark.slow
 def test_run_draws_every_view(tmp_path: Path) -> None:
     words = ("run", "c4-cnn", "--data", "digit-7", "--transform", "rotate:90", "--layers", "relu1", "--out", "made")
     done = program(*words, cwd=tmp_path)
@@ -93,6 +94,7 @@ def test_run_draws_every_view(tmp_path: Path) -> None:
     assert report["layers"][0]["verdict"] == "holds"
 
 
+@pytest.mark.slow
 def test_without_a_display_the_window_is_drawn_off_screen(tmp_path: Path) -> None:
     done = program(cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -13,14 +13,14 @@ from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from explorer.spaces.graph.analysis.distance import median_by_distance
-from widgets.base import theme
-from widgets.base.words import figure
-from widgets.charts.axes import LogAxis, Name, NameAxis, ValueAxis
+from widgets.base.look import theme
+from widgets.base.text.words import figure
+from widgets.charts.axis.axes import LogAxis, Name, NameAxis, ValueAxis
+from widgets.charts.axis.scales import LogScale
 from widgets.charts.inks import faded, mixed
+from widgets.charts.items.marks import DIAMOND, DOT, DOWN, UP, Columns, Marks, Stems, Words, fill, ink
 from widgets.charts.library import pg
-from widgets.charts.marks import DIAMOND, DOT, DOWN, UP, Columns, Marks, Stems, Words, fill, ink
 from widgets.charts.plot import Plot
-from widgets.charts.scales import LogScale
 
 MOST_POINTS = 400  # drawn of the nodes at one distance; the band shows all
 DECADES = 12  # at most so many on the axis

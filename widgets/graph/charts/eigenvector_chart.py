@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, Signal
 from PySide6.QtWidgets import QWidget
 
-from explorer.spaces.graph.values import GraphPart, Structure
-from widgets.base import theme
-from widgets.base.words import figure
-from widgets.charts.axes import NameAxis, ValueAxis
-from widgets.charts.heat import Strip
+from explorer.spaces.graph.drawing.values import GraphPart, Structure
+from widgets.base.look import theme
+from widgets.base.text.words import figure
+from widgets.charts.axis.axes import NameAxis, ValueAxis
 from widgets.charts.inks import mixed
+from widgets.charts.items.heat import Strip
+from widgets.charts.items.marks import DOT, Columns, Marks, fill, ink, level
 from widgets.charts.library import pg
-from widgets.charts.marks import DOT, Columns, Marks, fill, ink, level
 from widgets.charts.plot import Plot
 from widgets.graph.charts.spectrum_chart import eigenvalue_text
 

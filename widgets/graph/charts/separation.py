@@ -12,11 +12,11 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from explorer.spaces.graph.analysis.refinement import Verdict, distinguishes
-from explorer.spaces.graph.values import GraphPart
+from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.square.frame import Square
-from widgets.base import theme
-from widgets.base.alignment import LEFT
-from widgets.base.words import figure
+from widgets.base.look import theme
+from widgets.base.look.alignment import LEFT
+from widgets.base.text.words import figure
 
 MOST_EDGES = 100_000  # refined while one waits
 ROUNDING = {"float64": 1e-11, "float32": 1e-5}  # relative distance below which two outputs are the same

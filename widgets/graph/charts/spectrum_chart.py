@@ -13,17 +13,17 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
 from explorer.spaces.graph.analysis.fourier import energy_per_level, filter_response, levels, mean_rayleigh
-from explorer.spaces.graph.values import GraphPart, Spectrum
+from explorer.spaces.graph.drawing.values import GraphPart, Spectrum
 from explorer.square.frame import Square
-from widgets.base import theme
-from widgets.base.words import figure
-from widgets.charts.axes import LogAxis, ValueAxis
-from widgets.charts.curve import Curve
+from widgets.base.look import theme
+from widgets.base.text.words import figure
+from widgets.charts.axis.axes import LogAxis, ValueAxis
+from widgets.charts.axis.scales import LogScale
 from widgets.charts.inks import faded, mixed
+from widgets.charts.items.curve import Curve
+from widgets.charts.items.marks import DOT, DOWN, Columns, Marks, Stems, fill, ink
 from widgets.charts.library import pg
-from widgets.charts.marks import DOT, DOWN, Columns, Marks, Stems, fill, ink
 from widgets.charts.plot import Plot
-from widgets.charts.scales import LogScale
 
 REACH = 14.0  # pixels from the nearest eigenvalue within which the mouse means it
 LOW, HIGH = 1e-6, 10.0  # the axis unless a response is larger

@@ -16,7 +16,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from widgets.base import theme
+from widgets.base.look import theme
 from widgets.graph.drawing.geometry import (
     SAMPLES,
     Eye,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
-from widgets.base import theme
+from widgets.base.look import theme
 from widgets.graph.drawing.geometry import along, control, legible
 from widgets.graph.drawing.ground import Ground
 from widgets.graph.drawing.look import Panel, faded, rgb

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QLinearGradient, QPainter, QPen, QPolygonF
 
-from widgets.base import theme
-from widgets.base.words import figure
+from widgets.base.look import theme
+from widgets.base.text.words import figure
 from widgets.graph.drawing.look import Legend
 from widgets.maps.diagram import font
 

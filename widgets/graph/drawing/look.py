@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor
 
-from explorer.spaces.graph.values import GraphPart
+from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.square.frame import Square
-from widgets.base import theme
-from widgets.base.words import figure
+from widgets.base.look import theme
+from widgets.base.text.words import figure
 from widgets.graph.drawing.geometry import Strands
 
 Array = NDArray[Any]

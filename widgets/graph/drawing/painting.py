@@ -19,7 +19,7 @@ from PySide6.QtGui import (
     QRadialGradient,
 )
 
-from widgets.base import theme
+from widgets.base.look import theme
 from widgets.graph.drawing.geometry import SAMPLES, control, hull, ink, loop_circles, seen
 from widgets.graph.drawing.ground import Ground
 from widgets.graph.drawing.labels import paint_graphs, paint_labels, paint_numbers

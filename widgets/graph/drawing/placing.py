@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer, Signal
 
-from explorer.spaces.graph.layout.packing import disc
-from explorer.spaces.graph.layout.springs import communities, layout_steps
-from explorer.spaces.graph.values import Structure
+from explorer.spaces.graph.drawing.layout.packing import disc
+from explorer.spaces.graph.drawing.layout.springs import communities, layout_steps
+from explorer.spaces.graph.drawing.values import Structure
 
 KEPT = 12  # layouts remembered
 LARGE = 20_000  # nodes from which rough places are shown rarely

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
-from widgets.base import theme
+from widgets.base.look import theme
 from widgets.graph.drawing.geometry import Strands, control
 from widgets.maps.diagram import font
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.spaces.graph.values import GraphPart, Structure
+from explorer.spaces.graph.drawing.values import GraphPart, Structure
 from explorer.square.frame import Square
-from widgets.base import theme
+from widgets.base.look import theme
 from widgets.graph.drawing.geometry import Strands, strands
 from widgets.graph.drawing.look import (
     CLASSES,

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from PySide6.QtWidgets import QWidget
 
 from explorer.spaces.graph.analysis.refinement import Verdict
-from explorer.spaces.graph.values import GraphPart, Structure
+from explorer.spaces.graph.drawing.values import GraphPart, Structure
 from explorer.square.frame import Square
 from widgets.base.frame_view import FrameView
+from widgets.base.text.words import counterpart, subject
 from widgets.base.view import ViewSpec, Wish
-from widgets.base.words import counterpart, subject
 from widgets.charts.adaptive import Adaptive
 from widgets.graph.charts.depth_chart import EnergyChart, InfluenceChart, Reach, fall_of
 from widgets.graph.charts.separation import Row, SeparationTable, is_pair, model_row, refinement_row

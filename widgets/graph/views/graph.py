@@ -11,12 +11,12 @@ from PySide6.QtGui import QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from explorer.declare.elements import Step
-from explorer.spaces.graph.values import GraphPart
+from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.square.frame import Square
-from widgets.base import theme
 from widgets.base.frame_view import FrameView
+from widgets.base.look import theme
+from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
-from widgets.base.words import figure, subject
 from widgets.graph.drawing.canvas import GraphCanvas
 from widgets.graph.drawing.look import SIDES, Choice, flattened
 from widgets.graph.drawing.placing import Placing, place_key

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from explorer.spaces.graph.values import GraphPart
+from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.square.frame import Square
 from widgets.base.frame_view import StateView
+from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish
-from widgets.base.words import subject
 from widgets.charts.adaptive import Adaptive
 from widgets.graph.charts.eigenvector_chart import EigenvectorChart
 from widgets.graph.charts.spectrum_chart import SpectrumChart

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from explorer.declare.groups import group
 from explorer.square.frame import Square
 from widgets.base.frame_view import FrameView, Pages
+from widgets.base.text.words import figure
 from widgets.base.view import ViewSpec
-from widgets.base.words import figure
 from widgets.maps.linking import Place, precise
 from widgets.maps.map_grid import MapGrid
 from widgets.maps.mosaic import symmetric_scale

@@ -13,14 +13,14 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from widgets.base import theme
-from widgets.base.alignment import CENTRE, LEFT
-from widgets.base.words import figure
-from widgets.charts.axes import NameAxis, ValueAxis
-from widgets.charts.heat import Heat, Strip
+from widgets.base.look import theme
+from widgets.base.look.alignment import CENTRE, LEFT
+from widgets.base.text.words import figure
+from widgets.charts.axis.axes import NameAxis, ValueAxis
 from widgets.charts.inks import mixed
+from widgets.charts.items.heat import Heat, Strip
+from widgets.charts.items.marks import fill, ink
 from widgets.charts.library import pg
-from widgets.charts.marks import fill, ink
 from widgets.charts.plot import Plot
 from widgets.charts.round import FINE, circles, polar
 

@@ -10,11 +10,11 @@ from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
-from widgets.base import theme
-from widgets.charts.header import Header
+from widgets.base.look import theme
 from widgets.charts.inks import mixed
+from widgets.charts.items.header import Header
+from widgets.charts.items.marks import DOT, Marks, fill, ink
 from widgets.charts.library import pg
-from widgets.charts.marks import DOT, Marks, fill, ink
 from widgets.charts.round import Disc, RoundPlot, circles
 from widgets.mesh.charts.patch_geometry import PatchLook, edges_in, faces_near, raster
 

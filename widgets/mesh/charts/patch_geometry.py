@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.spaces.mesh.values import MeshPart
+from explorer.spaces.mesh.drawing.values import MeshPart
 
 Array = NDArray[Any]
 AROUND = 72  # directions at which a band-limited response is drawn

@@ -9,13 +9,13 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
-from widgets.base import theme
-from widgets.base.alignment import CENTRE
-from widgets.base.words import figure
-from widgets.charts.header import Header
+from widgets.base.look import theme
+from widgets.base.look.alignment import CENTRE
+from widgets.base.text.words import figure
 from widgets.charts.inks import faded, mixed
+from widgets.charts.items.header import Header
+from widgets.charts.items.marks import DOT, Marks, fill, ink
 from widgets.charts.library import pg
-from widgets.charts.marks import DOT, Marks, fill, ink
 from widgets.charts.round import Disc, RoundPlot, circles, polar
 from widgets.mesh.charts.patch_geometry import Around, Array
 

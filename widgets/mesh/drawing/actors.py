@@ -12,7 +12,7 @@ import numpy as np
 import pyvista as pv
 from numpy.typing import NDArray
 
-from widgets.base import theme
+from widgets.base.look import theme
 from widgets.mesh.drawing.coarse import MANY, stand_in
 from widgets.mesh.drawing.glyphs import HEAD, WIDTH, cones, segments, vertex_normals
 from widgets.mesh.drawing.inks import ink_of, mixed, rgb, scale_table

@@ -15,7 +15,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QImage, QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from widgets.base import theme
+from widgets.base.look import theme
 from widgets.mesh.drawing import painting
 from widgets.mesh.drawing.camera import START, Eye, facing, fitted
 from widgets.mesh.drawing.glyphs import vertex_normals

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor
 
-from widgets.base import theme
+from widgets.base.look import theme
 from widgets.mesh.drawing.look import Ink, MeshLook
 
 Array = NDArray[Any]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QLinearGradient, QPainter, QPen, QRadialGradient
 
-from widgets.base import theme
-from widgets.base.words import figure
+from widgets.base.look import theme
+from widgets.base.text.words import figure
 from widgets.maps.diagram import font
 from widgets.mesh.drawing.camera import Eye
 from widgets.mesh.drawing.inks import ink_of

@@ -14,8 +14,8 @@ from PySide6.QtCore import QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
-from widgets.base import theme
-from widgets.mesh.drawing import loading
+from widgets.base.look import theme
+from widgets.mesh.drawing import pyvista_import
 from widgets.mesh.drawing.camera import Eye, ball, fitted
 from widgets.mesh.drawing.look import MeshLook, Slice
 
@@ -67,9 +67,9 @@ class MeshPictures:
         """
         if self.scene is None and not self.trouble:
             if wait:
-                loading.wait()
-            elif not loading.done():
-                loading.begin()
+                pyvista_import.wait()
+            elif not pyvista_import.done():
+                pyvista_import.begin()
                 self._again.start()
                 return False
             self._open()

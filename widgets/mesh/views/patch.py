@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from explorer.spaces.mesh.values import GeodesicPatch, MeshPart
+from explorer.spaces.mesh.drawing.values import GeodesicPatch, MeshPart
 from explorer.square.frame import Square
-from widgets.base import theme
 from widgets.base.frame_view import FrameView
+from widgets.base.look import theme
+from widgets.base.text.words import counterpart, figure, subject
 from widgets.base.view import ViewSpec, Wish
-from widgets.base.words import counterpart, figure, subject
 from widgets.charts.adaptive import Adaptive
 from widgets.mesh.charts.kernel_chart import KernelChart
 from widgets.mesh.charts.patch_chart import PatchChart

@@ -14,16 +14,16 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from explorer.declare.elements import transforms
-from explorer.spaces.mesh.motion.word import rotation_by
-from explorer.spaces.mesh.values import MeshPart
+from explorer.spaces.mesh.drawing.values import MeshPart
+from explorer.spaces.mesh.elements.word import rotation_by
 from explorer.square.frame import Square
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
-from widgets.base import theme
 from widgets.base.frame_view import FrameView
+from widgets.base.look import theme
+from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish
-from widgets.base.words import subject
-from widgets.mesh.drawing import loading
+from widgets.mesh.drawing import pyvista_import
 from widgets.mesh.drawing.canvas import MeshCanvas
 from widgets.mesh.drawing.look import MeshLook, Slice
 from widgets.mesh.looks import (
@@ -126,7 +126,7 @@ class SurfaceView(FrameView[tuple[Square, MeshPart]]):
 
     def set_state(self, state: State) -> None:
         if state.model in self._models:
-            loading.begin()  # while the network works
+            pyvista_import.begin()  # while the network works
         super().set_state(state)
 
     def parts(self) -> list[tuple[Square, MeshPart]]:
@@ -382,7 +382,7 @@ VIEW = ViewSpec(
     0,
     "A mesh, its frames and a layer's features.",
     domains=("mesh",),
-    prepare=loading.begin,
+    prepare=pyvista_import.begin,
 )
 
 

@@ -12,15 +12,15 @@ from PySide6.QtGui import QPaintEngine, QPainter
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from explorer.declare.elements import Step
-from explorer.spaces.graph.pairs.matrix import PairMatrix, Pool, Properties
-from explorer.spaces.graph.pairs.orders import ORDERS
-from explorer.spaces.graph.values import GraphPart
-from explorer.spaces.sequence.values import TimePart
+from explorer.spaces.graph.drawing.pairs.matrix import PairMatrix, Pool, Properties
+from explorer.spaces.graph.drawing.pairs.orders import ORDERS
+from explorer.spaces.graph.drawing.values import GraphPart
+from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.square.frame import Square
 from explorer.state.state import State
 from widgets.base.frame_view import FrameView, Pages
+from widgets.base.text.words import figure
 from widgets.base.view import ViewSpec, Wish
-from widgets.base.words import figure
 from widgets.charts.adaptive import Adaptive
 from widgets.maps.diagram import colour
 from widgets.maps.linking import precise

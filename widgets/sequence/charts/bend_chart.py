@@ -11,10 +11,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from explorer.declare.elements import Step
-from explorer.spaces.sequence.transforms.warp import PLACES
-from widgets.base import theme
+from explorer.spaces.sequence.elements.transforms.warp import PLACES
+from widgets.base.look import theme
+from widgets.charts.items.marks import DOT, Columns, Target, fill, ink
 from widgets.charts.library import pg
-from widgets.charts.marks import DOT, Columns, Target, fill, ink
 from widgets.charts.plot import Plot
 from widgets.maps.ring import FREE
 from widgets.sequence.charts.bending import SHIFT, Curve, Handle

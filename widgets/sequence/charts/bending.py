@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Step, transforms
-from explorer.spaces.sequence.time_map import TimeMap
-from explorer.spaces.sequence.transforms.warp import LIMIT, PLACES, handles
+from explorer.spaces.sequence.elements.time_map import TimeMap
+from explorer.spaces.sequence.elements.transforms.warp import LIMIT, PLACES, handles
 
 WARP, SHIFT, RESCALE = "warp", "shift", "rescale"
 GRID = 20_001  # points at most, between which a map is inverted by straight lines

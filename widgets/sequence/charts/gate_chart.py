@@ -10,14 +10,14 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from widgets.base import theme
-from widgets.base.alignment import CENTRE
-from widgets.base.words import figure
-from widgets.charts.axes import LogAxis, ValueAxis
-from widgets.charts.curve import Curve
+from widgets.base.look import theme
+from widgets.base.look.alignment import CENTRE
+from widgets.base.text.words import figure
+from widgets.charts.axis.axes import LogAxis, ValueAxis
 from widgets.charts.inks import faded, mixed
+from widgets.charts.items.curve import Curve
+from widgets.charts.items.marks import DOT, Columns, Marks, fill, ink, level
 from widgets.charts.library import pg
-from widgets.charts.marks import DOT, Columns, Marks, fill, ink, level
 from widgets.charts.plot import Plot
 from widgets.sequence.charts.gate_statistics import LONGEST, Counted, Forgetting
 

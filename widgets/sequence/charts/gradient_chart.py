@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from widgets.base import theme
-from widgets.base.words import figure
-from widgets.charts.axes import LogAxis
-from widgets.charts.curve import Curve
+from widgets.base.look import theme
+from widgets.base.text.words import figure
+from widgets.charts.axis.axes import LogAxis
+from widgets.charts.axis.scales import LogScale
+from widgets.charts.items.curve import Curve
+from widgets.charts.items.marks import DOT, Marks, fill, ink, level
 from widgets.charts.library import pg
-from widgets.charts.marks import DOT, Marks, fill, ink, level
 from widgets.charts.plot import Plot
-from widgets.charts.scales import LogScale
 from widgets.sequence.charts.step_axis import StepAxis
-from widgets.sequence.timeline.scale import time_scale
+from widgets.sequence.timeline.axes.scale import time_scale
 
 DECADES = 12  # of the axis at most, below the largest value
 FITTED = 200  # steps back that the rate is measured over

@@ -12,13 +12,13 @@ from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QBrush
 from PySide6.QtWidgets import QGraphicsSimpleTextItem, QWidget
 
-from widgets.base import theme
+from widgets.base.look import theme
 from widgets.base.pointer import Pointer
-from widgets.base.words import figure
-from widgets.charts.axes import ValueAxis
+from widgets.base.text.words import figure
+from widgets.charts.axis.axes import ValueAxis
 from widgets.charts.inks import mixed
+from widgets.charts.items.marks import DOT, Marks, Target, fill, ink
 from widgets.charts.library import pg
-from widgets.charts.marks import DOT, Marks, Target, fill, ink
 from widgets.charts.plot import Plot
 
 MOST = 4000  # points that are drawn of a path

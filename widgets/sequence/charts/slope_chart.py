@@ -13,10 +13,10 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QWidget
 
-from widgets.base import theme
-from widgets.charts.axes import ValueAxis
+from widgets.base.look import theme
+from widgets.charts.axis.axes import ValueAxis
+from widgets.charts.items.marks import fill, ink, level
 from widgets.charts.library import pg
-from widgets.charts.marks import fill, ink, level
 from widgets.charts.plot import Plot
 from widgets.sequence.charts.step_axis import StepAxis
 

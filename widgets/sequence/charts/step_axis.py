@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from widgets.charts.axes import ValueAxis
-from widgets.charts.scales import linear_ticks
-from widgets.sequence.timeline.scale import TimeScale
+from widgets.charts.axis.axes import ValueAxis
+from widgets.charts.axis.scales import linear_ticks
+from widgets.sequence.timeline.axes.scale import TimeScale
 
 
 class StepAxis(ValueAxis):

@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from explorer.declare.elements import Step
 from widgets.base.pointer import Pointer
-from widgets.base.words import figure
+from widgets.base.text.words import figure
 from widgets.charts.plot import Plot
 from widgets.sequence.charts.bend_chart import BendChart
 from widgets.sequence.charts.bending import Curve
 from widgets.sequence.charts.slope_chart import Line, SlopeChart
-from widgets.sequence.timeline.scale import time_scale
+from widgets.sequence.timeline.axes.scale import time_scale
 
 ONE = "One step cannot be bent."
 

@@ -12,18 +12,18 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QScrollBar, QWidget
 
-from widgets.base import theme
+from widgets.base.look import theme
 from widgets.base.pointer import Pointer
-from widgets.base.words import figure
+from widgets.base.text.words import figure
 from widgets.charts.plot import Plot
-from widgets.sequence.timeline.axis import TimeAxis
-from widgets.sequence.timeline.cells import TokenRow, Veil
-from widgets.sequence.timeline.curves import Cursor, GradientRow, LineRow, LinkRow
-from widgets.sequence.timeline.heat import HeatRow
+from widgets.sequence.timeline.axes.axis import TimeAxis
+from widgets.sequence.timeline.axes.names import ARROW, FootAxis, RowAxis
+from widgets.sequence.timeline.axes.scale import time_scale
+from widgets.sequence.timeline.items.cells import TokenRow, Veil
+from widgets.sequence.timeline.items.curves import Cursor, GradientRow, LineRow, LinkRow
+from widgets.sequence.timeline.items.heat import HeatRow
 from widgets.sequence.timeline.layout import FOOT, MARGIN, Slot, slots_of
-from widgets.sequence.timeline.names import ARROW, FootAxis, RowAxis
 from widgets.sequence.timeline.rows import Scene
-from widgets.sequence.timeline.scale import time_scale
 from widgets.sequence.timeline.sight import RowItem, Sight
 
 MOVING_S = 0.012  # the time for pictures that are made anew while the hand moves

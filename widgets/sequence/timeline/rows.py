@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.spaces.sequence.values import TimePart
+from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.square.frame import Square
-from widgets.base.words import figure
-from widgets.sequence.timeline.pyramid import Pyramid
+from widgets.base.text.words import figure
+from widgets.sequence.timeline.pyramids.pyramid import Pyramid
 
 LINES = 4  # channels of an input up to which each is a line
 GATED = ("gate", "reset", "update", "attention", "alpha", "gamma", "leak")

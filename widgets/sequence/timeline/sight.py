@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
-from widgets.sequence.timeline.axis import TimeAxis
+from widgets.sequence.timeline.axes.axis import TimeAxis
+from widgets.sequence.timeline.axes.scale import TimeScale
 from widgets.sequence.timeline.layout import Slot
-from widgets.sequence.timeline.pyramid import bucket_for
+from widgets.sequence.timeline.pyramids.pyramid import bucket_for
 from widgets.sequence.timeline.rows import Scene
-from widgets.sequence.timeline.scale import TimeScale
 
 
 @dataclass(frozen=True, slots=True)

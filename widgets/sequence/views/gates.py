@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from explorer.spaces.sequence.values import TimePart
+from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.square.frame import Square
-from widgets.base import theme
 from widgets.base.frame_view import FrameView
+from widgets.base.look import theme
+from widgets.base.text.words import counterpart, figure, subject
 from widgets.base.view import ViewSpec, Wish
-from widgets.base.words import counterpart, figure, subject
 from widgets.charts.adaptive import Adaptive
 from widgets.sequence.charts.gate_chart import ForgettingChart, HistogramChart
 from widgets.sequence.charts.gate_statistics import Counted, Forgetting, count, forgetting, keeps, timed

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
 
-from explorer.spaces.sequence.values import TimePart, parts_of_one_time
+from explorer.spaces.sequence.drawing.values import TimePart, parts_of_one_time
 from explorer.square.frame import Square
-from widgets.base import theme
 from widgets.base.frame_view import FrameView
+from widgets.base.look import theme
+from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
-from widgets.base.words import figure, subject
 from widgets.sequence.charts.gradient_chart import GradientChart, Slope, cut_at, rate_of, rate_text
 
 NOTHING = "Choose a sequence, and click a step in the timeline: the gradient back through time from it stands here."

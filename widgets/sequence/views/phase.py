@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from explorer.spaces.sequence.values import Settling, TimePart
+from explorer.spaces.sequence.drawing.values import Settling, TimePart
 from explorer.square.frame import Square
-from widgets.base import theme
 from widgets.base.frame_view import FrameView
+from widgets.base.look import theme
+from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
-from widgets.base.words import figure, subject
 from widgets.sequence.charts.phase_chart import Path, PhaseChart, principal, thinned
 from widgets.sequence.timeline.rows import layers_of, short_names
 

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from explorer.spaces.sequence.values import TimePart
+from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.square.frame import Square
 from explorer.state.state import State
-from widgets.base import theme
 from widgets.base.frame_view import FrameView
+from widgets.base.look import theme
+from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish
-from widgets.base.words import subject
 from widgets.sequence.step_canvas import StepCanvas
 from widgets.sequence.step_cells import Cell, cells_of, numbers_of
 

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
-from explorer.spaces.sequence.values import TimePart, parts_of_one_time
+from explorer.spaces.sequence.drawing.values import TimePart, parts_of_one_time
 from explorer.square.frame import Square
-from widgets.base import theme
 from widgets.base.frame_view import FrameView
+from widgets.base.look import theme
 from widgets.base.view import ViewSpec, Wish
-from widgets.sequence.timeline.building import Building
 from widgets.sequence.timeline.canvas import TimeCanvas
-from widgets.sequence.timeline.pyramid import Pyramid
+from widgets.sequence.timeline.pyramids.building import Building
+from widgets.sequence.timeline.pyramids.pyramid import Pyramid
 from widgets.sequence.timeline.rows import (
     SIDES,
     Scene,

@@ -10,12 +10,12 @@ from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from explorer.declare.elements import Step
-from explorer.spaces.sequence.values import TimePart, parts_of_one_time
+from explorer.spaces.sequence.drawing.values import TimePart, parts_of_one_time
 from explorer.square.frame import Square
-from widgets.base import theme
 from widgets.base.frame_view import FrameView
+from widgets.base.look import theme
+from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
-from widgets.base.words import figure, subject
 from widgets.sequence.charts.gate_statistics import keeps, timed
 from widgets.sequence.charts.slope_chart import Line
 from widgets.sequence.charts.warp_chart import WarpChart

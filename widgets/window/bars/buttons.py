@@ -22,8 +22,8 @@ from explorer.square.frame import Frame
 from explorer.state.catalogue import Busy
 from explorer.state.resolve import DTYPES
 from explorer.state.state import State
-from widgets.base import theme
-from widgets.base.icons import icon
+from widgets.base.look import theme
+from widgets.base.look.icons import icon
 
 
 class Corner(QWidget):

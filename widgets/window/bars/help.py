@@ -19,8 +19,8 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QDockWidget, QTextBrows
 
 from explorer.state.catalogue import Catalogue
 from explorer.state.session import Session
-from widgets.base import theme
-from widgets.base.icons import app_icon
+from widgets.base.look import theme
+from widgets.base.look.icons import app_icon
 
 
 class Page(QTextBrowser):

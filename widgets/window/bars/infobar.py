@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from explorer.square.frame import Failure
-from widgets.base import theme
-from widgets.base.icons import icon
+from widgets.base.look import theme
+from widgets.base.look.icons import icon
 
 GONE_MS = 8000
 

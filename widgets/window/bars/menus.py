@@ -14,9 +14,9 @@ from explorer.declare.elements import Transform, transforms
 from explorer.state.catalogue import Catalogue
 from explorer.state.resolve import DTYPES
 from explorer.state.state import State
-from widgets.base.icons import icon
-from widgets.base.kinds_of_data import families, parts, place_of, title_of
-from widgets.base.menus import Choices, empty
+from widgets.base.controls.menus import Choices, empty
+from widgets.base.look.icons import icon
+from widgets.base.text.kinds_of_data import families, parts, place_of, title_of
 from widgets.window.files import Files
 from widgets.window.playing import SPEEDS
 from widgets.window.shell import Shell

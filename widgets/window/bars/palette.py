@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAction, QColor, QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
-from widgets.base import theme
+from widgets.base.look import theme
 
 WIDTH, ROWS = 560, 12
 

@@ -28,8 +28,8 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.network.files.contents import CallableEntry, Contents
-from widgets.base import theme
-from widgets.base.code_view import CodeView
+from widgets.base.look import theme
+from widgets.base.text.code_view import CodeView
 
 SIZE = (1040, 700)
 SIDE = 350
@@ -61,8 +61,8 @@ class ModelPage(QDialog):
         self.resize(*SIZE)
         self.found, self._trusted = found, trusted
         self._python = found.tier == "code" and bool(found.text)
-        self._heading = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
-        self._heading.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.heading = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
+        self.heading.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._why = why
         self.source = CodeView()
         self.tensors = QTreeWidget()
@@ -78,7 +78,7 @@ class ModelPage(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(18, 14, 18, 14)
         column.setSpacing(12)
-        column.addWidget(self._heading)
+        column.addWidget(self.heading)
         column.addWidget(split, 1)
         column.addWidget(self.problem)
         column.addLayout(self._buttons())
@@ -259,7 +259,7 @@ class ModelPage(QDialog):
         t, found = theme.current(), self.found
         name = found.path.replace("\\", "/").rstrip("/").rpartition("/")[2]
         why = f"<p style='margin:0 0 6px 0'>{html.escape(self._why)}</p>" if self._why else ""
-        self._heading.setText(
+        self.heading.setText(
             f"{why}<span style='font-size:15pt; font-weight:600'>{html.escape(name)}</span>"
             f"<br><span style='color:{t.muted}'>{html.escape(found.kind)} · {_bytes(found.size)} · "
             f"{html.escape(found.path)}<br>SHA-256 {found.sha256}</span>"

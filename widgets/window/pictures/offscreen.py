@@ -13,7 +13,7 @@ from explorer.app.runner import Engine
 from explorer.square.frame import Failure, Frame, OrbitCurve
 from explorer.state.session import write_beside
 from explorer.state.state import State
-from widgets.base import theme
+from widgets.base.look import theme
 from widgets.base.view import View
 from widgets.window.app import Collector, application
 from widgets.window.main_window import MainWindow

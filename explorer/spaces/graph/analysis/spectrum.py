@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from explorer.spaces.graph.analysis.eigensolver import DENSE, dense_pairs, sparse_pairs
 from explorer.spaces.graph.analysis.fourier import fourier
 from explorer.spaces.graph.analysis.laplacian import normalised_adjacency
-from explorer.spaces.graph.values import Spectrum
+from explorer.spaces.graph.drawing.values import Spectrum
 from explorer.work.eigenspaces import by_rule, levels
 
 Array = NDArray[np.float64]

@@ -31,8 +31,8 @@ _SOURCES = ("source", "src", "from", "node1", "node_1")
 _TARGETS = ("target", "dst", "to", "node2", "node_2")
 _WORDS_OF_PROSE = 4
 _LONGEST_LINE = 2**20
-_CHUNK = 500_000  # lines at a time
-_MOST = MAX_LISTED // 2
+CHUNK = 500_000  # lines at a time
+MOST = MAX_LISTED // 2
 _REMARK = ("#", "%", "//")
 
 
@@ -139,7 +139,7 @@ def _fast(file: IO[str], layout: _Layout) -> tuple[NDArray[np.int64], NDArray[np
     ends, values, total = [], [], 0
     for _ in islice(file, layout.first):
         pass
-    while lines := list(islice(file, _CHUNK)):
+    while lines := list(islice(file, CHUNK)):
         if not any(line.strip() and not line.lstrip().startswith("#") for line in lines):
             continue
         try:
@@ -157,8 +157,8 @@ def _fast(file: IO[str], layout: _Layout) -> tuple[NDArray[np.int64], NDArray[np
             return None
         ends.append(pair)
         total += len(pair)
-        if total > _MOST:
-            raise Broken(f"it has more than {_MOST} edges", "take a part of it")
+        if total > MOST:
+            raise Broken(f"it has more than {MOST} edges", "take a part of it")
     if not total:
         return None
     return np.concatenate(ends), np.concatenate(values) if values else np.empty((total, 0))
@@ -210,8 +210,8 @@ class _Slow:
                 raise Broken(f"line {number} cannot be read ({error})") from None
             self._edge(number, cells)
             self._numbers(number, cells, data if brace else "")
-            if len(self.ends) > _MOST:
-                raise Broken(f"it has more than {_MOST} edges", "take a part of it")
+            if len(self.ends) > MOST:
+                raise Broken(f"it has more than {MOST} edges", "take a part of it")
 
     def _edge(self, number: int, cells: list[str]) -> None:
         layout = self.layout

@@ -14,7 +14,7 @@ import numpy as np
 from explorer.data.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
-from explorer.spaces.graph.chemistry import BONDS, SYMBOLS, numbered, one_hot
+from explorer.spaces.graph.chemistry.atoms import BONDS, SYMBOLS, numbered, one_hot
 from explorer.spaces.graph.readers.assembly import Found, sample_of
 
 MOST_MOLECULES = 1000

@@ -14,7 +14,7 @@ import numpy as np
 from explorer.data.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
-from explorer.spaces.graph.chemistry import RADIUS, SYMBOLS, numbered, one_hot
+from explorer.spaces.graph.chemistry.atoms import RADIUS, SYMBOLS, numbered, one_hot
 from explorer.spaces.graph.readers.assembly import Found, sample_of
 from explorer.work.limits import MAX_NODES
 

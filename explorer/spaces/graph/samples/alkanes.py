@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.samples import Sample, SampleSpec
-from explorer.spaces.graph.boiling_points import Alkane, alkanes
-from explorer.spaces.graph.chemistry import BONDS, one_hot
+from explorer.spaces.graph.chemistry.atoms import BONDS, one_hot
+from explorer.spaces.graph.chemistry.boiling_points import Alkane, alkanes
 from explorer.spaces.graph.sample import graph_sample
 from explorer.spaces.graph.samples.edges import both_ways
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from explorer.data.samples import Sample, SampleSpec
-from explorer.spaces.graph.chemistry import BONDS
+from explorer.spaces.graph.chemistry.atoms import BONDS
 from explorer.spaces.graph.sample import graph_sample
 from explorer.work.places import RESOURCES
 

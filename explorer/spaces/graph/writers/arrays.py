@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from explorer.data.samples import Sample
 from explorer.data.writers import Writer
-from explorer.spaces.graph.kinds import GRAPHS
 from explorer.spaces.graph.samples.edges import is_symmetric
+from explorer.spaces.graph.writers.kinds import GRAPHS
 from explorer.spaces.graph.writers.records import left_out
 
 Arrays = dict[str, NDArray[Any]]

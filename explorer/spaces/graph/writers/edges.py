@@ -7,7 +7,7 @@ from pathlib import Path
 
 from explorer.data.samples import Sample
 from explorer.data.writers import Writer
-from explorer.spaces.graph.kinds import GRAPHS
+from explorer.spaces.graph.writers.kinds import GRAPHS
 from explorer.spaces.graph.writers.records import edge_records, left_out, listed
 
 _HELD = ("edge_index", "edge_weight", "edge_attr", "names")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from explorer.data.samples import Sample
 from explorer.data.writers import Writer
-from explorer.spaces.graph.kinds import GRAPHS
+from explorer.spaces.graph.writers.kinds import GRAPHS
 from explorer.spaces.graph.writers.records import Value, edge_records, listed, node_records
 
 

@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from explorer.data.samples import Sample
 from explorer.data.writers import Writer
-from explorer.spaces.graph.kinds import GRAPHS
+from explorer.spaces.graph.writers.kinds import GRAPHS
 from explorer.spaces.graph.writers.records import Value, edge_records, listed, node_records
 
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>

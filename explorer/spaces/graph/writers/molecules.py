@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from explorer.data.samples import Sample
 from explorer.data.writers import Writer
-from explorer.spaces.graph.chemistry import BONDS, element_of
-from explorer.spaces.graph.kinds import GRAPHS
+from explorer.spaces.graph.chemistry.atoms import BONDS, element_of
+from explorer.spaces.graph.writers.kinds import GRAPHS
 from explorer.spaces.graph.writers.records import left_out, listed
 
 _HELD = ("x", "edge_index", "edge_attr", "position", "names", "batch")

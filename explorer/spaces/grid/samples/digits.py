@@ -24,7 +24,7 @@ def write_file(path: Path = FILE) -> None:
 
     Not the first two: neighbours in the data set come from one writer.
     """
-    from explorer.spaces.grid.digit_images import TEST, load
+    from explorer.spaces.grid.samples.digit_images import TEST, load
 
     images, labels = load("test")
     chosen = np.array([np.flatnonzero(labels == c)[[0, TEST // 20]] for c in range(10)]).ravel()

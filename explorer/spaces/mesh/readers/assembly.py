@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from explorer.data.checks import Broken
 from explorer.data.samples import Sample
-from explorer.spaces.mesh.repair import repair
 from explorer.spaces.mesh.sample import mesh_sample
+from explorer.spaces.mesh.surface.repair import repair
 from explorer.work.limits import MAX_FACES, MAX_VERTICES
 
 Floats = NDArray[np.float64]

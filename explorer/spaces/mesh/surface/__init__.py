@@ -52,13 +52,13 @@ class Surface:
 
         if gauge not in GAUGES:
             raise SurfaceError(f"there is no gauge {gauge!r}; choose one of {', '.join(GAUGES)}")
-        self._shape = Shape(*checked(vertices, faces))
+        self.shape = Shape(*checked(vertices, faces))
         self._gauge: str = gauge
         self._phi: Array | None = None  # on top of the rule
 
     def _with(self, shape: Shape, gauge: str, phi: Array | None) -> Surface:
         other = object.__new__(Surface)
-        other._shape, other._gauge, other._phi = shape, gauge, phi
+        other.shape, other._gauge, other._phi = shape, gauge, phi
         return other
 
     # The mesh.
@@ -66,12 +66,12 @@ class Surface:
     @property
     def vertices(self) -> Array:
         """The positions, (V, 3)."""
-        return self._shape.vertices
+        return self.shape.vertices
 
     @property
     def faces(self) -> Index:
         """The vertices of each face, (F, 3), counter-clockwise seen from outside."""
-        return self._shape.halfedges.faces
+        return self.shape.halfedges.faces
 
     @property
     def gauge(self) -> str:
@@ -81,62 +81,62 @@ class Surface:
     @property
     def edges(self) -> Index:
         """Both directions of each mesh edge, (2, E): source and target, sorted by (target, source)."""
-        return self._shape.halfedges.edges
+        return self.shape.halfedges.edges
 
     @property
     def boundary(self) -> NDArray[np.bool_]:
         """Return whether a vertex lies on the boundary, (V,)."""
-        return self._shape.halfedges.boundary
+        return self.shape.halfedges.boundary
 
     @property
     def components(self) -> Index:
         """The number of the connected part that each vertex belongs to, (V,), in the order of first vertices."""
-        return self._shape.halfedges.components
+        return self.shape.halfedges.components
 
     @cached_property
     def key(self) -> str:
         """A hash of positions, faces and frames, 32 hexadecimal digits: equal for equal content."""
         from explorer.work.disk_cache import content_key
 
-        return content_key(self._shape.key, self._gauge, self._phi)
+        return content_key(self.shape.key, self._gauge, self._phi)
 
     # Frames, log maps, transport.
 
     @property
     def radius(self) -> Array:
         """The length of each edge, (E,): the distance of source and target."""
-        return self._shape.connection.radius
+        return self.shape.connection.radius
 
     @cached_property
     def angle(self) -> Array:
         """The direction in which the source lies in the frame of the target, (E,) radians in (−π, π]."""
         from explorer.spaces.mesh.surface.connection import turned_angle
 
-        return turned_angle(self._shape.connection.angle, self.edges, self.turn)
+        return turned_angle(self.shape.connection.angle, self.edges, self.turn)
 
     @cached_property
     def transport(self) -> Array:
         """g_{j→i} in radians, (E,), in (−π, π]: v in frame j is R(g) v in frame i."""
         from explorer.spaces.mesh.surface.connection import turned_transport
 
-        return turned_transport(self._shape.connection.transport, self.edges, self.turn)
+        return turned_transport(self.shape.connection.transport, self.edges, self.turn)
 
     @cached_property
     def frames(self) -> Array:
         """The unit tangent vectors X_i and Y_i = n_i × X_i, (V, 2, 3)."""
         from explorer.spaces.mesh.surface.connection import turned_frames
 
-        return turned_frames(self._shape.connection.frames, self.turn)
+        return turned_frames(self.shape.connection.frames, self.turn)
 
     @property
     def normals(self) -> Array:
         """Unit normals, (V, 3), pointing outwards: of the faces around, weighted by their angles."""
-        return self._shape.connection.normals
+        return self.shape.connection.normals
 
     @cached_property
     def turn(self) -> Array:
         """By what the frames are turned against those of the gauge "edge", (V,) radians."""
-        rule = self._shape.rule_turn(self._gauge)
+        rule = self.shape.rule_turn(self._gauge)
         return rule if self._phi is None else _fixed(rule + self._phi)
 
     # Laplacian and curvature.
@@ -144,17 +144,17 @@ class Surface:
     @property
     def mass(self) -> Array:
         """A third of the area of the faces around each vertex, (V,)."""
-        return self._shape.mass
+        return self.shape.mass
 
     @property
     def cotan(self) -> Array:
         """w_ij = (cot α + cot β) / 2 on each listed edge, (E,): (L f)_i = Σ_j w_ij (f_i − f_j)."""
-        return self._shape.cotan
+        return self.shape.cotan
 
     @property
     def angle_defect(self) -> Array:
         """2π, at a boundary π, minus the angles around each vertex, (V,): it adds up to 2πχ."""
-        return self._shape.connection.angle_defect
+        return self.shape.connection.angle_defect
 
     @property
     def ambiguity(self) -> Array:
@@ -164,7 +164,7 @@ class Surface:
         determined, and 1 − s / (s + (|k1| + |k2|) / √area) with s the growth of the mean curvature along the line, 1
         where neither of its two arrows is. "gradient": 1 − g / (g + m) with g the gradient's norm and m its median.
         """
-        return self._shape.rule_ambiguity(self._gauge)
+        return self.shape.rule_ambiguity(self._gauge)
 
     @cached_property
     def singularities(self) -> list[tuple[int, float]]:
@@ -172,14 +172,14 @@ class Surface:
 
         Halves for the lines of "principal"; on a closed surface they add up to χ. None for "edge" and "given".
         """
-        return self._shape.rule_singularities(self._gauge)
+        return self.shape.rule_singularities(self._gauge)
 
     def spectrum(self, k: int) -> tuple[Array, Array]:
         """Return the k smallest λ of L u = λ M u, (k,), and u with uᵀ M u = 1, (V, k).
 
         Where λ repeats, the vectors are those that a rule chooses of the eigenspace (`explorer.work.eigenspaces`).
         """
-        return self._shape.spectrum(k)
+        return self.shape.spectrum(k)
 
     def heat_kernel_signature(self, times: ArrayLike, k: int = 100) -> Array:
         """Return Σ_l exp(−λ_l t) u_l(v)² A, (V, T), the same for a mesh of any scale.
@@ -188,33 +188,33 @@ class Surface:
         takes the unit from u². Of the smallest `k` eigenpairs; those next to the first one left out count less, and not
         at all where it has the same λ, so that no choice of eigenvectors enters. Sun, Ovsjanikov, Guibas, 2009.
         """
-        return self._shape.heat_kernel_signature(np.asarray(times, float), k)
+        return self.shape.heat_kernel_signature(np.asarray(times, float), k)
 
     # Other frames, other positions.
 
     def turned(self, phi: ArrayLike) -> Surface:
         """Return the same surface with frames turned by phi, (V,) radians; everything else is shared."""
         more = np.broadcast_to(np.asarray(phi, float), (len(self.vertices),))
-        return self._with(self._shape, self._gauge, _fixed(more if self._phi is None else self._phi + more))
+        return self._with(self.shape, self._gauge, _fixed(more if self._phi is None else self._phi + more))
 
     def with_frames(self, directions: ArrayLike) -> Surface:
         """Return the same surface with X_i along the tangent part of directions, (V, 3); raise SurfaceError."""
         from explorer.spaces.mesh.surface.connection import turn_towards
 
-        turn = turn_towards(self._shape.connection, np.asarray(directions, float))
-        return self._with(self._shape, "given", _fixed(turn))
+        turn = turn_towards(self.shape.connection, np.asarray(directions, float))
+        return self._with(self.shape, "given", _fixed(turn))
 
     def with_gauge(self, gauge: str) -> Surface:
         """Return the same surface with frames by another rule; everything else is shared."""
         if gauge not in GAUGES:
             raise SurfaceError(f"there is no gauge {gauge!r}; choose one of {', '.join(GAUGES)}")
-        return self._with(self._shape, gauge, None)
+        return self._with(self.shape, gauge, None)
 
     def moved(self, vertices: ArrayLike) -> Surface:
         """Return the surface with the same faces, gauge and turns at other positions; raise SurfaceError."""
         from explorer.spaces.mesh.surface.shape import Shape
 
-        return self._with(Shape(*checked(vertices, self.faces, self._shape.halfedges)), self._gauge, self._phi)
+        return self._with(Shape(*checked(vertices, self.faces, self.shape.halfedges)), self._gauge, self._phi)
 
     # Seen from a vertex.
 
@@ -223,11 +223,11 @@ class Surface:
 
         The first call factorises, the others take some milliseconds at 10,000 vertices; affine heat method.
         """
-        return self._shape.log_map(vertex, self.turn[vertex])
+        return self.shape.log_map(vertex, self.turn[vertex])
 
     def distance(self, vertex: int) -> Array:
         """Return the geodesic distance of each vertex to one, (V,), by the heat method; inf on other parts."""
-        return self._shape.distance(vertex)
+        return self.shape.distance(vertex)
 
     def injectivity_radius(self, vertex: int) -> float:
         """Return an estimate: the distance of the first face that the log map of the vertex turns over.
@@ -235,7 +235,7 @@ class Surface:
         Up to there the log map is one to one, as far as the mesh can tell; the farthest vertex if there is none. It is
         rather too small, by about h log(4 r / h) with h the mean edge: diffusion rounds the fold off.
         """
-        return self._shape.injectivity_radius(vertex)
+        return self.shape.injectivity_radius(vertex)
 
     def patches(
         self,
@@ -258,7 +258,7 @@ class Surface:
         from explorer.spaces.mesh.surface.patches import patches
 
         chosen = None if vertices is None else np.asarray(vertices, np.int64)
-        return patches(self._shape, self.turn, radii, directions, radius, cancelled, chosen)
+        return patches(self.shape, self.turn, radii, directions, radius, cancelled, chosen)
 
     def patch_arrays(
         self, radii: int, directions: int, radius: float, vertices: ArrayLike | None = None
@@ -270,13 +270,13 @@ class Surface:
 
     def path(self, a: int, b: int) -> Array:
         """Return the corners of a geodesic from vertex a to vertex b, (n, 3); raise SurfaceError if there is none."""
-        return self._shape.path(a, b)
+        return self.shape.path(a, b)
 
     def carry(self, a: int, b: int, vector: ArrayLike) -> Carried:
         """Return a vector, (2,) in the frame of a, carried parallel along `path` to b, and how it arrives."""
         from explorer.spaces.mesh.surface.transport import carry
 
-        return carry(self._shape, self.turn, a, b, np.asarray(vector, float))
+        return carry(self.shape, self.turn, a, b, np.asarray(vector, float))
 
     def loop(self, vertex: int, rings: int, vector: ArrayLike = (1.0, 0.0)) -> Loop:
         """Return the closed walk around what lies within `rings` edges, and how it turns a vector carried along it.
@@ -286,7 +286,7 @@ class Surface:
         """
         from explorer.spaces.mesh.surface.transport import loop
 
-        return loop(self._shape, self.turn, vertex, rings, np.asarray(vector, float))
+        return loop(self.shape, self.turn, vertex, rings, np.asarray(vector, float))
 
 
 def _fixed(values: Array) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 from explorer.data.checks import Broken, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
-from explorer.spaces.sequence.fit import BASES, IUPAC, base_columns
+from explorer.spaces.sequence.network.fit import BASES, IUPAC, base_columns
 from explorer.spaces.sequence.readers.assembly import Series, decoded, head_of, require_steps, series_sample
 
 _LETTERS = "".join(sorted(IUPAC)) + "".join(sorted(IUPAC)).lower()

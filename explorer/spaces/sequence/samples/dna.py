@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.samples import Sample, SampleSpec
-from explorer.spaces.sequence.fit import BASES, base_columns
+from explorer.spaces.sequence.network.fit import BASES, base_columns
 from explorer.spaces.sequence.sample import sequence_sample
 from explorer.spaces.sequence.samples.series import FOLDER
 

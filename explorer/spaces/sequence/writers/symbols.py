@@ -9,7 +9,7 @@ import numpy as np
 from explorer.data.samples import Sample
 from explorer.data.writers import Writer
 from explorer.spaces.graph.writers.records import left_out
-from explorer.spaces.sequence.fit import IUPAC, base_columns, is_one_hot, kind_of
+from explorer.spaces.sequence.network.fit import IUPAC, base_columns, is_one_hot, kind_of
 from explorer.spaces.sequence.readers.text import is_prose
 
 _LINE = 60  # letters

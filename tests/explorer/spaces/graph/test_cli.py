@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 from explorer.data.finding import find_sample
 from explorer.data.opening import read_file
 from explorer.state.state import State
-from tests.explorer.command_line import HEAD, Said, refused
+from tests.explorer.parts.command_line import HEAD, Said, refused
 
 NET = HEAD + (
     "class Net(nn.Module):\n"

@@ -11,11 +11,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from explorer.data.finding import find_sample
 from explorer.data.samples import Sample
-from explorer.spaces.graph.features import fit_graph, node_features, told_nodes
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.graph.measures import clustering, core_numbers, simple_graph
+from explorer.spaces.graph.analysis.measures import clustering, core_numbers, simple_graph
+from explorer.spaces.graph.network.features import fit_graph, node_features, told_nodes
+from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.graph.sample import graph_sample
-from explorer.spaces.grid.fit import fit
+from explorer.spaces.grid.network.fit import fit
 
 PATH = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
 
@@ -38,6 +38,7 @@ def test_clustering_and_cores_are_those_of_networkx(nodes: int, seed: int, share
     assert_array_equal(core_numbers(simple), [nx.core_number(graph)[i] for i in range(nodes)])
 
 
+@pytest.mark.slow
 def test_clustering_of_hubs() -> None:
     graph = nx.barabasi_albert_graph(400, 6, seed=3)
     graph.add_edges_from((0, i) for i in range(1, 400))

@@ -13,9 +13,9 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial import cKDTree, procrustes
 from sklearn.metrics import adjusted_rand_score
 
-from explorer.spaces.graph.layout import springs as graph_layout
-from explorer.spaces.graph.layout.packing import disc
-from explorer.spaces.graph.layout.springs import communities, layout, layout_steps
+from explorer.spaces.graph.drawing.layout import springs as graph_layout
+from explorer.spaces.graph.drawing.layout.packing import disc
+from explorer.spaces.graph.drawing.layout.springs import communities, layout, layout_steps
 
 
 def index_of(graph: nx.Graph) -> tuple[np.ndarray, int]:
@@ -47,6 +47,7 @@ def test_a_large_grid_is_unfolded() -> None:
     assert procrustes(true, layout(*index_of(graph)))[2] < 0.03
 
 
+@pytest.mark.slow
 def test_a_large_graph_is_as_true_to_its_distances_as_networkx() -> None:
     graph = nx.connected_watts_strogatz_graph(700, 6, 0.03, seed=1)
     theirs = nx.spring_layout(graph, seed=0, method="force")
@@ -140,6 +141,9 @@ def drawn_by_chance(n: int, pairs: int, seed: int = 0) -> tuple[np.ndarray, int]
     return joined(*np.random.default_rng(seed).integers(0, n, (2, pairs))), n
 
 
+LONG = {"ten thousand parts", "five edges a node, 100000"}
+
+
 def extremes() -> dict[str, tuple[np.ndarray, int]]:
     star = {n: (joined(np.zeros(n - 1, int), np.arange(1, n)), n) for n in (500, 501, 10_000)}
     path = {n: (joined(np.arange(n - 1), np.arange(1, n)), n) for n in (500, 501, 10_000)}
@@ -162,7 +166,7 @@ def extremes() -> dict[str, tuple[np.ndarray, int]]:
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("name", extremes())
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in LONG else ()) for n in extremes()])
 def test_extremes_have_finite_places_of_their_own(name: str) -> None:
     edges, n = extremes()[name]
     places = layout(edges, n, seconds=1.0)
@@ -220,15 +224,15 @@ def test_the_grid_repels_as_the_pairs_do() -> None:
     square = (apart**2).sum(-1)
     np.fill_diagonal(square, np.inf)
     true = mass[:, None] * (mass[None, :, None] * apart / square[..., None]).sum(axis=1)
-    found = graph_layout._mesh(places, mass)
+    found = graph_layout.push_by_grid(places, mass)
     assert np.linalg.norm(found - true) / np.linalg.norm(true) < 0.1
     assert np.corrcoef(found.ravel(), true.ravel())[0, 1] > 0.995
 
 
 def test_no_two_suns_are_neighbours_and_each_planet_has_one() -> None:
     graph = nx.barabasi_albert_graph(2000, 3, seed=0)
-    matrix = graph_layout._adjacency(*index_of(graph))
-    sun = graph_layout._suns(matrix, np.random.default_rng(0))
+    matrix = graph_layout.adjacency(*index_of(graph))
+    sun = graph_layout.suns(matrix, np.random.default_rng(0))
     count = int(sun.max()) + 1
     assert np.array_equal(np.unique(sun), np.arange(count)) and count < 1200
     for members in (np.flatnonzero(sun == k) for k in range(0, count, 40)):

@@ -8,9 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.spaces.graph.pairs.matrix import KEPT_LEVEL, DensePairs, EdgePattern, PairMatrix, SparsePairs, pooled
-from explorer.spaces.graph.pairs.orders import boundaries, fiedler_order, node_order, possible
-from explorer.spaces.graph.values import Structure
+from explorer.spaces.graph.drawing.pairs.matrix import (
+    KEPT_LEVEL,
+    DensePairs,
+    EdgePattern,
+    PairMatrix,
+    SparsePairs,
+    pooled,
+)
+from explorer.spaces.graph.drawing.pairs.orders import boundaries, fiedler_order, node_order, possible
+from explorer.spaces.graph.drawing.values import Structure
 
 
 def scattered(n: int, edges: np.ndarray, values: np.ndarray) -> np.ndarray:

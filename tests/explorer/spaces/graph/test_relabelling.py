@@ -13,10 +13,10 @@ from torch import Tensor
 from explorer.declare.elements import Element, NoAction, chain_element, inverse_steps, parse_chain, transforms
 from explorer.declare.fields import PAIR, FieldType
 from explorer.network.inputs import Inputs
+from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.graph.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT, NodeIndex, Nodes
-from explorer.spaces.graph.inference import GraphInference
-from explorer.spaces.graph.relabelling import GraphMap
-from explorer.spaces.mesh.inference import MeshInference
+from explorer.spaces.graph.network.inference import GraphInference
+from explorer.spaces.mesh.network.inference import MeshInference
 
 EXACT = ["permute:3", "permute:3,back", "swap:1,4", "move:0,5", "move:5,2", "scale:2", "permute:7+swap:0,2+move:3,1"]
 LOSSY = ["drop-edges:0.4,1", "drop-nodes:0.3,2"]

@@ -13,12 +13,12 @@ from numpy.testing import assert_array_equal
 
 from explorer.data.finding import find_sample, samples
 from explorer.data.samples import Sample
-from explorer.spaces.graph.chemistry import element_of
+from explorer.spaces.graph.chemistry.atoms import element_of
+from explorer.spaces.graph.drawing.thumbnail import graph_thumbnail
 from explorer.spaces.graph.samples.edges import both_ways, is_symmetric, once
 from explorer.spaces.graph.samples.molecules import FOLDER, SMILES
 from explorer.spaces.graph.samples.texts import random_graph
 from explorer.spaces.graph.samples.wl_pairs import PAIRS
-from explorer.spaces.graph.thumbnail import graph_thumbnail
 
 NAMES = sorted(name for name, spec in samples().items() if spec.domain in ("graph", "set"))
 

@@ -14,7 +14,7 @@ from explorer.declare.fields import INVARIANT, PAIR
 from explorer.equivariance.check import check_equivariance
 from explorer.network.trace import trace
 from explorer.spaces.graph.fields import EDGE, NODE
-from explorer.spaces.graph.inputs import graph_inputs
+from explorer.spaces.graph.network.inputs import graph_inputs
 
 
 def club(seed: int = 0) -> tuple[Tensor, Tensor]:

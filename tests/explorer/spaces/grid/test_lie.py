@@ -11,11 +11,11 @@ from explorer.declare.fields import INVARIANT, FieldType, Point, Regular
 from explorer.declare.groups import group, rotation_matrix
 from explorer.network.layers import LayerError
 from explorer.network.trace import trace
-from explorer.spaces.grid.affine import Affine, _linear, fibre_matrix
+from explorer.spaces.grid.analysis.lie import GENERATORS, INNER, disc, generator, gradient, lie_derivative
+from explorer.spaces.grid.elements.affine import Affine, as_linear, fibre_matrix
 from explorer.spaces.grid.fields import Grid, grid, regular
-from explorer.spaces.grid.lie import GENERATORS, INNER, disc, generator, gradient, lie_derivative
-from explorer.spaces.grid.stimulus import noise
-from tests.explorer.networks import GlobalMean, GroupMax
+from explorer.spaces.grid.network.stimulus import noise
+from tests.explorer.parts.networks import GlobalMean, GroupMax
 
 
 def derivative(model: nn.Module, x: Tensor, along: str, field: FieldType | None = None) -> dict[str, float]:
@@ -137,7 +137,7 @@ def test_rotations_agree_with_finite_differences_of_the_action(field: FieldType)
         x = torch.fft.ifft(circles, dim=2).real.flatten(1, 2)
     flat = isinstance(field.domain, Grid) and field.domain.flat is not None
     v = x.flatten(1) if flat else x
-    turns = [Affine(_linear(rotation_matrix(s * t * 180 / torch.pi)), boundary="zero") for s in (1, -1)]
+    turns = [Affine(as_linear(rotation_matrix(s * t * 180 / torch.pi)), boundary="zero") for s in (1, -1)]
     forth, back = (turn.act(v, field) for turn in turns)
     difference, slope = (
         (d.unflatten(1, (-1, n, n)) if flat else d) for d in ((forth - back) / (2 * t), generator("rotation", v, field))

@@ -10,8 +10,8 @@ import torch
 from explorer.declare.elements import transforms
 from explorer.declare.fields import FieldType
 from explorer.declare.groups import rotation_matrix
-from explorer.spaces.grid import resampling as grid_action
-from explorer.spaces.grid.affine import Affine, _linear
+from explorer.spaces.grid.elements import resampling as grid_action
+from explorer.spaces.grid.elements.affine import Affine, as_linear
 from explorer.spaces.grid.fields import Pixels, grid
 
 
@@ -19,7 +19,7 @@ from explorer.spaces.grid.fields import Pixels, grid
 @pytest.mark.parametrize("n", [40, 41])
 def test_the_spline_is_that_of_scipy(matrix: np.ndarray, n: int) -> None:
     x = np.random.default_rng(0).normal(size=(n, n))
-    ours = Affine(_linear(matrix), boundary="zero").act(torch.from_numpy(x)[None, None], grid())[0, 0].numpy()
+    ours = Affine(as_linear(matrix), boundary="zero").act(torch.from_numpy(x)[None, None], grid())[0, 0].numpy()
     row, column = np.mgrid[0:n, 0:n]
     c = (n - 1) / 2
     right, up = np.tensordot(np.linalg.inv(matrix), np.stack([column - c, c - row]), 1)
@@ -95,7 +95,7 @@ def test_gradients_flow_to_the_distance_of_a_shift() -> None:
 def test_small_and_large_grids_are_filtered_alike(size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     x = torch.randn(2, 3, *size, dtype=torch.float64)
     small = grid_action.spline_coefficients(x)
-    monkeypatch.setattr(grid_action, "_LARGEST_MATRIX", 0)
+    monkeypatch.setattr(grid_action, "LARGEST_MATRIX", 0)
     assert torch.allclose(small, grid_action.spline_coefficients(x), rtol=0, atol=1e-12)
 
 
@@ -106,21 +106,21 @@ def test_an_orbit_is_its_elements_one_by_one() -> None:
         [rotation_matrix(a) for a in (0.0, 20.0, 135.0)], (9, 12), "cpu", torch.float64
     ).act(x)
     for k, a in enumerate((0.0, 20.0, 135.0)):
-        assert torch.allclose(together[k], Affine(_linear(rotation_matrix(a))).act(x[None], grid())[0], atol=1e-12)
+        assert torch.allclose(together[k], Affine(as_linear(rotation_matrix(a))).act(x[None], grid())[0], atol=1e-12)
     square = torch.randn(3, 8, 8, dtype=torch.float64)
     exact = grid_action.StackedElements(matrices, (8, 8), "cpu", torch.float64).act(square)
     assert torch.equal(exact[0], square) and torch.equal(exact[2], torch.rot90(square, 1, (-2, -1)))
 
 
 def test_the_kept_resampling_matrices_are_bounded() -> None:
-    kept = grid_action._Operators(limit=3 * 16 * 64 * 12)  # three of 8 x 8 places in double precision
-    made = [kept.get(8, 8, _linear(rotation_matrix(a)), (0.0, 0.0), "cpu", torch.float64) for a in range(1, 8)]
-    assert kept.get(8, 8, _linear(rotation_matrix(7)), (0.0, 0.0), "cpu", torch.float64) is made[-1]
-    assert kept.get(8, 8, _linear(rotation_matrix(1)), (0.0, 0.0), "cpu", torch.float64) is not made[0]
-    assert len(kept._kept) == 3 and kept._bytes <= kept._limit
-    huge = grid_action._Operators(limit=10)
-    huge.get(8, 8, _linear(rotation_matrix(1)), (0.0, 0.0), "cpu", torch.float64)
-    assert not huge._kept and huge._bytes == 0
+    kept = grid_action.Operators(limit=3 * 16 * 64 * 12)  # three of 8 x 8 places in double precision
+    made = [kept.get(8, 8, as_linear(rotation_matrix(a)), (0.0, 0.0), "cpu", torch.float64) for a in range(1, 8)]
+    assert kept.get(8, 8, as_linear(rotation_matrix(7)), (0.0, 0.0), "cpu", torch.float64) is made[-1]
+    assert kept.get(8, 8, as_linear(rotation_matrix(1)), (0.0, 0.0), "cpu", torch.float64) is not made[0]
+    assert len(kept) == 3 and kept.nbytes <= kept.limit
+    huge = grid_action.Operators(limit=10)
+    huge.get(8, 8, as_linear(rotation_matrix(1)), (0.0, 0.0), "cpu", torch.float64)
+    assert not len(huge) and huge.nbytes == 0
 
 
 def test_a_grid_with_its_channels_last_moves_as_one_with_them_first() -> None:

@@ -15,9 +15,9 @@ from explorer.data.finding import find_sample
 from explorer.data.opening import read_file
 from explorer.declare.fields import FieldType
 from explorer.spaces.mesh.fields import VERTEX, Tangent, Vertices
-from explorer.spaces.mesh.form import MeshInput
-from tests.explorer.command_line import HEAD, Said, refused
-from tests.explorer.small_cards import card
+from explorer.spaces.mesh.network.form import MeshInput
+from tests.explorer.parts.command_line import HEAD, Said, refused
+from tests.explorer.parts.small_cards import card
 
 
 class Slope(nn.Module):

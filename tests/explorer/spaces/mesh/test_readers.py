@@ -111,6 +111,7 @@ def vtk_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_files_of_vtk(vtk_files: Path) -> None:
     """Both kinds of STL and PLY, legacy files of two versions, XML files in 36 encodings."""
     given = triangles(*of(find_sample("mesh-torus")))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from explorer.data.finding import find_sample
-from explorer.spaces.mesh.repair import Repaired, repair
+from explorer.spaces.mesh.surface.repair import Repaired, repair
 
 ROOT = Path(__file__).resolve().parents[4]
 CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], np.float64)
@@ -175,7 +175,7 @@ def test_garbage_becomes_a_surface_or_one_sentence(data: st.DataObject) -> None:
 # in a process of its own, which an abort inside the library would end
 HEAT = """
 import numpy as np, potpourri3d as pp
-from explorer.spaces.mesh.repair import repair
+from explorer.spaces.mesh.surface.repair import repair
 chance = np.random.default_rng(0)
 worked = 0
 for k in range(400):
@@ -200,6 +200,7 @@ def test_the_vector_heat_method_works_on_whatever_comes_out() -> None:
     assert int(done.stdout) > 200
 
 
+@pytest.mark.slow
 def test_a_million_triangles_take_seconds() -> None:
     side = 708
     at = np.stack(np.meshgrid(np.arange(side), np.arange(side), indexing="ij"), -1).reshape(-1, 2)

@@ -14,12 +14,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from explorer.data.finding import find_sample, samples
 from explorer.data.samples import Sample
+from explorer.spaces.mesh.drawing.thumbnail import LEAN, TURN, mesh_thumbnail
 from explorer.spaces.mesh.fields import FACES, VERTEX, VERTEX_POSITION
-from explorer.spaces.mesh.repair import repair
 from explorer.spaces.mesh.sample import mesh_sample
 from explorer.spaces.mesh.samples.body_shape import BUILDS, LABELS, POSES, inside, posed, skeleton
 from explorer.spaces.mesh.samples.surfaces import PIPE, ROLLED, SHEET, TUBE, UPRIGHT, stretch
-from explorer.spaces.mesh.thumbnail import LEAN, TURN, mesh_thumbnail
+from explorer.spaces.mesh.surface.repair import repair
 
 ROOT = Path(__file__).resolve().parents[4]
 NAMES = [name for name, spec in samples().items() if spec.domain == "mesh"]

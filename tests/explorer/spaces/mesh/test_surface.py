@@ -12,7 +12,7 @@ import pytest
 
 from explorer.spaces.mesh.surface import GAUGES, Surface
 from explorer.spaces.mesh.surface.topology import Halfedges, SurfaceError
-from tests.explorer.surfaces import bumpy, cone, disc, great_circle, grid, icosphere, sphere, torus, wrapped
+from tests.explorer.parts.surfaces import bumpy, cone, disc, great_circle, grid, icosphere, sphere, torus, wrapped
 
 LAW = 1e-12
 MESHES = {
@@ -182,7 +182,7 @@ def test_a_gauge_change_follows_its_formulas(mesh) -> None:
     assert np.abs(turned.frames[:, 0] - (np.cos(phi)[:, None] * x + np.sin(phi)[:, None] * y)).max() < LAW
     again = surface.with_frames(turned.frames[:, 0])
     assert np.abs(wrapped(again.angle - turned.angle)).max() < LAW and again.gauge == "given"
-    assert turned._shape is surface._shape and np.abs(wrapped(turned.turned(-phi).angle - surface.angle)).max() < LAW
+    assert turned.shape is surface.shape and np.abs(wrapped(turned.turned(-phi).angle - surface.angle)).max() < LAW
     # the opposite sign is wrong, and seen to be
     assert np.abs(wrapped(turned.transport - (surface.transport - phi[j] + phi[i]))).max() > 0.1
 
@@ -227,11 +227,11 @@ def test_principal_frames_point_to_where_the_mean_curvature_grows() -> None:
 @mesh
 def test_the_curvature_adds_up_as_gauss_and_bonnet_say(mesh) -> None:
     surface = Surface(*mesh)
-    chi = 2 * np.pi * surface._shape.halfedges.euler
+    chi = 2 * np.pi * surface.shape.halfedges.euler
     assert surface.angle_defect.sum() == pytest.approx(chi, abs=1e-9)
     rim = surface.angle_defect[surface.boundary].sum()
-    assert surface._shape.connection.curvature.sum() == pytest.approx(chi - rim, abs=1e-9)
-    assert surface._shape.halfedges.euler == igl.euler_characteristic(mesh[1])
+    assert surface.shape.connection.curvature.sum() == pytest.approx(chi - rim, abs=1e-9)
+    assert surface.shape.halfedges.euler == igl.euler_characteristic(mesh[1])
 
 
 @mesh
@@ -239,7 +239,7 @@ def test_transport_around_a_face_turns_by_its_curvature(mesh) -> None:
     surface = Surface(*mesh).turned(np.random.default_rng(6).normal(size=len(mesh[0])))
     for k, (a, b, c) in enumerate(surface.faces[:40].tolist()):
         around = sum(surface.transport[column(surface, p, q)] for p, q in ((a, b), (b, c), (c, a)))
-        assert abs(wrapped(around - surface._shape.connection.curvature[k])) < LAW
+        assert abs(wrapped(around - surface.shape.connection.curvature[k])) < LAW
 
 
 @mesh
@@ -279,7 +279,7 @@ def test_principal_frames_follow_the_meridians_of_a_torus_and_are_lost_on_a_sphe
 def test_the_laplacian_is_that_of_libigl(mesh) -> None:
     surface = Surface(*mesh)
     theirs = -igl.cotmatrix(*mesh)
-    assert np.abs(surface._shape.laplacian - theirs).max() < 1e-10
+    assert np.abs(surface.shape.laplacian - theirs).max() < 1e-10
     j, i = surface.edges
     np.testing.assert_allclose(surface.cotan, -np.asarray(theirs.tocsr()[i, j]).ravel(), atol=1e-10)
     barycentric = igl.massmatrix(*mesh, igl.MASSMATRIX_TYPE_BARYCENTRIC).diagonal()
@@ -292,7 +292,7 @@ def test_the_spectrum_of_the_sphere_is_that_of_the_harmonics() -> None:
     degree = np.repeat(np.arange(4), 2 * np.arange(4) + 1)
     np.testing.assert_allclose(values, degree * (degree + 1), rtol=0.02, atol=1e-9)
     np.testing.assert_allclose(vectors.T @ (surface.mass[:, None] * vectors), np.eye(16), atol=1e-9)
-    residual = surface._shape.laplacian @ vectors - surface.mass[:, None] * vectors * values
+    residual = surface.shape.laplacian @ vectors - surface.mass[:, None] * vectors * values
     assert np.abs(residual).max() < 1e-9
     dense = Surface(*sphere(300)).spectrum(300)[0]
     np.testing.assert_allclose(Surface(*sphere(300)).spectrum(5)[0], dense[:5], atol=1e-9)
@@ -404,9 +404,9 @@ def test_small_and_open_and_several_surfaces_are_fine() -> None:
     two = Surface(np.vstack([v, v + 4]), np.vstack([f, f + 60]), "principal")
     np.testing.assert_array_equal(two.components, np.repeat([0, 1], 60))
     assert np.isnan(two.log_map(3)[60:]).all() and np.isinf(two.distance(3)[60:]).all()
-    assert np.isfinite(two.angle).all() and two._shape.halfedges.euler == 4
+    assert np.isfinite(two.angle).all() and two.shape.halfedges.euler == 4
     with pytest.raises(SurfaceError, match="there is no gauge 'best'"):
         Surface(v, f, "best")
     with pytest.raises(SurfaceError, match="positions for 60 vertices"):
         Surface(v, f).moved(v[1:])
-    assert isinstance(two._shape.halfedges, Halfedges)
+    assert isinstance(two.shape.halfedges, Halfedges)

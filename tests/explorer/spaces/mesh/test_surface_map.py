@@ -15,6 +15,7 @@ from explorer.declare.elements import Element, NoAction, chain_element, parse_ch
 from explorer.declare.fields import FieldType, Regular
 from explorer.declare.groups import group
 from explorer.network.inputs import Inputs, inputs_from
+from explorer.spaces.mesh.elements.surface_map import SurfaceMap
 from explorer.spaces.mesh.fields import (
     EDGE_DIRECTION,
     EDGE_TRANSPORTER,
@@ -25,9 +26,8 @@ from explorer.spaces.mesh.fields import (
     Tangent,
     Vertices,
 )
-from explorer.spaces.mesh.fit import surface_of
-from explorer.spaces.mesh.form import MeshInput
-from explorer.spaces.mesh.motion.surface_map import SurfaceMap
+from explorer.spaces.mesh.network.fit import surface_of
+from explorer.spaces.mesh.network.form import MeshInput
 
 ALL = MeshInput(
     channels=4,

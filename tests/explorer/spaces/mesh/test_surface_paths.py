@@ -14,7 +14,7 @@ from explorer.spaces.mesh.surface.topology import SurfaceError
 from explorer.spaces.mesh.surface.trace import trace, triangles
 from explorer.work import disk_cache as cache
 from explorer.work.progress import Cancelled
-from tests.explorer.surfaces import bumpy, cone, disc, great_circle, grid, icosphere, sphere, torus, wrapped
+from tests.explorer.parts.surfaces import bumpy, cone, disc, great_circle, grid, icosphere, sphere, torus, wrapped
 
 NONE = np.zeros(0, np.int64)
 
@@ -42,7 +42,7 @@ def test_lines_end_where_those_of_geometry_central_end(mesh) -> None:
     rng = np.random.default_rng(0)
     start, angle = np.arange(0, len(mesh[0]), 3), rng.uniform(-np.pi, np.pi, -(-len(mesh[0]) // 3))
     lengths = np.array([0.02, 0.3, 1.7])
-    shape = surface._shape
+    shape = surface.shape
     where, weight = trace(shape.triangles, start, angle, lengths)
     corners = shape.halfedges.faces.reshape(-1)[where // 3 * 3 + (where % 3 + np.arange(3)[:, None, None]) % 3]
     whole = np.concatenate([1 - weight.sum(-1, keepdims=True), weight], -1)
@@ -103,7 +103,7 @@ def test_on_a_flat_piece_lines_are_straight_to_the_boundary_and_stop_there() -> 
 
 def test_a_line_through_the_apex_of_a_cone_has_equal_angles_on_both_sides() -> None:
     surface = Surface(*cone(4.0, sides=12, rings=5))
-    shape = surface._shape
+    shape = surface.shape
     down = np.flatnonzero((surface.edges[0] == 0) & (surface.edges[1] == 1))[0]
     where, weight = trace(shape.triangles, np.array([1]), surface.angle[[down]], np.array([3.0]))
     corners = shape.halfedges.faces.reshape(-1)[where[0, 0] // 3 * 3 + (where[0, 0] % 3 + np.arange(3)) % 3]
@@ -401,7 +401,7 @@ def test_a_loop_that_goes_around_is_refused() -> None:
 
 def test_flat_triangles_keep_the_lengths_of_their_sides() -> None:
     surface = Surface(*bumpy(100))
-    flat = triangles(surface._shape.halfedges, surface._shape.connection)
+    flat = triangles(surface.shape.halfedges, surface.shape.connection)
     h = np.arange(len(flat.length))
     third = np.where(h % 3 == 0, h + 2, h - 1)
     second = np.where(h % 3 == 2, h - 2, h + 1)

@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from explorer.data.finding import find_sample
 from explorer.data.opening import read_file
 from explorer.spaces.sequence.fields import STEP
-from explorer.spaces.sequence.form import SequenceInput
-from tests.explorer.command_line import Said, refused
-from tests.explorer.small_cards import card
+from explorer.spaces.sequence.network.form import SequenceInput
+from tests.explorer.parts.command_line import Said, refused
+from tests.explorer.parts.small_cards import card
 
 
 class Differences(nn.Module):

@@ -23,16 +23,16 @@ from explorer.equivariance import measure
 from explorer.equivariance.check import check_equivariance
 from explorer.network.inputs import Inputs, as_given, places_first
 from explorer.network.loading import ModelError, file_card
+from explorer.spaces.sequence.drawing.values import TimePart
+from explorer.spaces.sequence.elements.time_map import TimeMap
 from explorer.spaces.sequence.fields import STEP, Steps, Strands
-from explorer.spaces.sequence.form import SequenceInput
-from explorer.spaces.sequence.inference import time_axis
-from explorer.spaces.sequence.inputs import LAYOUTS, sequence_inputs
-from explorer.spaces.sequence.layouts import Unclear, sequence_input
-from explorer.spaces.sequence.time_map import TimeMap
-from explorer.spaces.sequence.values import TimePart
+from explorer.spaces.sequence.network.form import SequenceInput
+from explorer.spaces.sequence.network.inference import time_axis
+from explorer.spaces.sequence.network.inputs import LAYOUTS, sequence_inputs
+from explorer.spaces.sequence.network.layouts import Unclear, sequence_input
 from explorer.square.orbits import orbit
 from explorer.state.state import State
-from tests.explorer.command_line import Said, refused
+from tests.explorer.parts.command_line import Said, refused
 
 HEAD = "import torch\nfrom torch import nn\n\n"
 NETWORKS = """

@@ -15,8 +15,8 @@ from explorer.data.named_columns import named_columns
 from explorer.data.opening import read_file
 from explorer.data.readers import ReadError
 from explorer.data.samples import Sample
-from explorer.spaces.graph.form import GraphInput
-from explorer.spaces.sequence.form import SequenceInput
+from explorer.spaces.graph.network.form import GraphInput
+from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.readers.persona_text import dialogues_in
 from explorer.spaces.sequence.samples import personas
 from explorer.spaces.sequence.samples.persona_chat import (

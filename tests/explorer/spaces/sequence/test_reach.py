@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from explorer.declare.fields import FieldType
 from explorer.spaces.sequence.fields import STEP
-from explorer.spaces.sequence.reach import SHORT, reaches
+from explorer.spaces.sequence.network.reach import SHORT, reaches
 
 STEPS = 8192
 FIELDS: dict[str, FieldType] = dict.fromkeys(("near", "all", "share", "turned"), STEP)

@@ -17,7 +17,7 @@ from explorer.data.finding import find_sample
 from explorer.data.opening import read_file, readers
 from explorer.data.readers import ReadError
 from explorer.data.writers import write_file
-from explorer.spaces.sequence.fit import base_columns
+from explorer.spaces.sequence.network.fit import base_columns
 from explorer.spaces.sequence.readers import assembly
 from explorer.spaces.sequence.sample import sequence_sample
 

@@ -17,14 +17,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from explorer.data.finding import find_sample, fitted, samples
 from explorer.data.samples import Sample
 from explorer.spaces.grid.sample import image_sample
+from explorer.spaces.sequence.drawing.thumbnail import sequence_thumbnail
 from explorer.spaces.sequence.fields import STEP, STEP_INPUT
-from explorer.spaces.sequence.fit import IUPAC, base_columns, fit_sequence, is_one_hot, kind_of
-from explorer.spaces.sequence.form import SequenceInput
+from explorer.spaces.sequence.network.fit import IUPAC, base_columns, fit_sequence, is_one_hot, kind_of
+from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.sample import sequence_sample
 from explorer.spaces.sequence.samples import dna as dna_module
 from explorer.spaces.sequence.samples import series as series_module
 from explorer.spaces.sequence.samples import tokens as tokens_module
-from explorer.spaces.sequence.thumbnail import sequence_thumbnail
 
 ROOT = Path(__file__).resolve().parents[4]
 MINE = [spec.name for module in (series_module, tokens_module, dna_module) for spec in module.SAMPLES]
@@ -277,8 +277,8 @@ def test_what_cannot_be_fitted_is_refused_in_one_sentence() -> None:
         with pytest.raises(ValueError, match=says) as caught:
             fit_sequence(sample, wanted)
         assert "\n" not in str(caught.value)
-    from explorer.spaces.graph.form import GraphInput
-    from explorer.spaces.grid.form import InputSpec
+    from explorer.spaces.graph.network.form import GraphInput
+    from explorer.spaces.grid.network.form import InputSpec
 
     for other in (GraphInput(), InputSpec()):
         with pytest.raises(ValueError, match="lies on a sequence"):

@@ -16,9 +16,9 @@ from explorer.declare.field_text import parse_field
 from explorer.declare.fields import INVARIANT, PAIR, FieldType
 from explorer.equivariance.check import check_equivariance
 from explorer.network.inputs import Inputs
+from explorer.spaces.sequence.drawing.part import found_at
+from explorer.spaces.sequence.elements.time_map import TimeMap
 from explorer.spaces.sequence.fields import STEP, STEP_INPUT, Steps, Strands
-from explorer.spaces.sequence.part import found_at
-from explorer.spaces.sequence.time_map import TimeMap
 
 BOTH = FieldType(Steps(), Strands())
 TRIED = ("shift:2", "reverse", "rescale:2", "warp:0.1,-0.05,0.08", "noise:0.5")

@@ -17,7 +17,7 @@ from explorer.data.finding import find_sample, samples
 from explorer.data.opening import read_file
 from explorer.data.samples import Sample
 from explorer.data.writers import writable, write_file, writers
-from explorer.spaces.sequence.fit import base_columns
+from explorer.spaces.sequence.network.fit import base_columns
 from explorer.spaces.sequence.sample import sequence_sample
 
 FLOATS = st.floats(-1e6, 1e6, width=32, allow_subnormal=False)

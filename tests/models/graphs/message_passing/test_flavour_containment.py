@@ -9,7 +9,7 @@ from torch_geometric.nn import GCNConv
 from torch_geometric.utils import degree
 
 from models.graphs.message_passing.flavour_containment import CARD, build
-from tests.models.relabelling import declared, double, random_graph
+from tests.models.graphs.relabelling import declared, double, random_graph
 
 MEMBERS = ("convolution", "attention", "message_passing")
 

@@ -9,7 +9,7 @@ from torch_geometric.nn import GATConv, GCNConv, MessagePassing
 from models.graphs.message_passing import flavours
 from models.graphs.message_passing.flavours import CARD, Attention
 from models.layers.graph.convolution import Convolution
-from tests.models.relabelling import declared, double, random_graph
+from tests.models.graphs.relabelling import declared, double, random_graph
 
 
 def graph(undirected: bool = False) -> tuple[Tensor, Tensor]:

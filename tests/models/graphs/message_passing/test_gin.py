@@ -10,7 +10,7 @@ from torch_geometric.nn import GINConv, global_add_pool
 
 from models.graphs.message_passing.gin import CARD, GIN, GINLayer
 from models.layers.graph.aggregation import READOUTS
-from tests.models.relabelling import double, random_graph
+from tests.models.graphs.relabelling import double, random_graph
 
 
 @torch.no_grad()

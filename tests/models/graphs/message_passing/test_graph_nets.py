@@ -11,7 +11,7 @@ from torch_geometric.utils import scatter
 from explorer.declare.fields import INVARIANT
 from explorer.spaces.graph.fields import EDGE, NODE
 from models.graphs.message_passing.graph_nets import CARD, CONDITIONING, TOLD, GraphNetBlock, Modulated
-from tests.models.relabelling import declared, double, random_graph
+from tests.models.graphs.relabelling import declared, double, random_graph
 
 SIZES = (4, 3, 2)  # nodes, edges, globals
 

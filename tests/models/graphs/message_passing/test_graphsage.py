@@ -9,7 +9,7 @@ from torch_geometric.nn import SAGEConv
 
 from models.graphs.message_passing.graphsage import AGGREGATES, CARD
 from models.layers.graph.sage import SAGELayer, SampledNeighbours
-from tests.models.relabelling import double, random_graph
+from tests.models.graphs.relabelling import double, random_graph
 
 
 def graph(edges: int = 40, seed: int = 0) -> tuple[Tensor, Tensor]:

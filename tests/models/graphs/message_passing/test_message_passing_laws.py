@@ -20,10 +20,9 @@ from models.graphs.message_passing import (
     multisets,
     pna,
 )
-from models.graphs.structure import line_graph, walk_counts
-from models.graphs.structure import sampling as graph_sampling
+from models.graphs.structure import line_graph, subgraph_sampling, walk_counts
 from models.graphs.tasks import graph_prediction, link_prediction
-from tests.models.relabelling import double, errors, random_graph
+from tests.models.graphs.relabelling import double, errors, random_graph
 
 OUTPUT: dict[str, FieldType] = {
     "graphsage": NODE, "gin": INVARIANT, "aggregators": NODE, "pna": NODE, "mpnn": INVARIANT, "graph-nets": INVARIANT,
@@ -32,7 +31,7 @@ OUTPUT: dict[str, FieldType] = {
 }  # fmt: skip
 FILES = (
     graphsage, gin, multisets, pna, mpnn, graph_nets, flavours, flavour_containment, link_prediction,
-    graph_prediction, line_graph, walk_counts, graph_sampling,
+    graph_prediction, line_graph, walk_counts, subgraph_sampling,
 )  # fmt: skip
 CARDS: dict[str, Card] = {file.CARD.name: file.CARD for file in FILES}
 LAWLESS = {("graphsage", "aggregate", 2.0), ("graphsage", "fanout", 16.0)}

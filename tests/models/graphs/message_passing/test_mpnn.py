@@ -8,7 +8,7 @@ from torch import nn
 from torch_geometric.nn import NNConv
 
 from models.graphs.message_passing.mpnn import CARD, EDGE_CHANNELS, HIDDEN, MPNN, MessageStep
-from tests.models.relabelling import declared, double, random_graph
+from tests.models.graphs.relabelling import declared, double, random_graph
 
 
 @torch.no_grad()

@@ -8,7 +8,7 @@ import torch
 from torch_geometric.nn import PNAConv
 
 from models.graphs.message_passing.pna import CARD, KARATE, KINDS, SCALERS, PNALayer
-from tests.models.relabelling import declared, random_graph
+from tests.models.graphs.relabelling import declared, random_graph
 
 
 @torch.no_grad()

@@ -8,7 +8,7 @@ from torch_geometric.nn import dense_diff_pool
 from torch_geometric.utils import to_dense_adj, to_dense_batch
 
 from models.graphs.pooling.diff_pool import CoarseAdjacency, CoarseFeatures, EntropyLoss, LinkLoss, build
-from tests.models.relabelling import Shuffle, law_errors, simple_graph
+from tests.models.graphs.relabelling import Shuffle, law_errors, simple_graph
 
 BATCH = torch.tensor([0] * 6 + [1] * 9)
 

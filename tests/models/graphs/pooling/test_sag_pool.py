@@ -9,7 +9,7 @@ from torch_geometric.nn import SAGPooling
 
 from models.graphs.pooling.sag_pool import Score, build
 from models.layers.graph.pooling import Highest
-from tests.models.relabelling import Shuffle, law_errors, simple_graph
+from tests.models.graphs.relabelling import Shuffle, law_errors, simple_graph
 
 BATCH = torch.tensor([0] * 7 + [1] * 8)
 

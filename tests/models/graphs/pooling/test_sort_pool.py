@@ -9,7 +9,7 @@ from torch_geometric.nn import SortAggregation
 
 from models.graphs.pooling.sort_pool import CARD, SortPool, build
 from models.layers.graph.pooling import standing
-from tests.models.relabelling import Shuffle, law_errors, simple_graph
+from tests.models.graphs.relabelling import Shuffle, law_errors, simple_graph
 
 BATCH = torch.tensor([0] * 5 + [1] * 3 + [2] * 4)
 

@@ -31,7 +31,7 @@ from models.graphs.structure.gnn_explainer import (
     train,
 )
 from models.layers.graph.pooling import GraphConv
-from tests.models.relabelling import Shuffle, declared, law_errors, simple_graph
+from tests.models.graphs.relabelling import Shuffle, declared, law_errors, simple_graph
 
 WEIGHTS = Path(__file__).resolve().parents[4] / "resources" / "weights" / "gnn-explainer.safetensors"
 
@@ -112,7 +112,7 @@ def test_an_explanation_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     nodes: list[int] = []
     made = gnn_explainer.explain
     monkeypatch.setattr(gnn_explainer, "explain", lambda *a, **k: nodes.append(int(a[2])) or made(*a, **k))
-    monkeypatch.setattr(gnn_explainer, "_made", {})
+    monkeypatch.setattr(gnn_explainer, "MADE", {})
 
     def masked(x: Tensor) -> Tensor:
         return declared(net, (x.clone(), edge_index.clone()))["edge_mask"][1]

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from explorer.declare.fields import PAIR
 from models.graphs.structure.learned_adjacency import PairMLP, RelationalInference, build
-from tests.models.relabelling import Shuffle, declared, law_errors
+from tests.models.graphs.relabelling import Shuffle, declared, law_errors
 
 N = 9
 BATCH = torch.tensor([0] * 5 + [1] * 4)

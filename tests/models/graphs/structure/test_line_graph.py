@@ -13,7 +13,7 @@ from torch_geometric.nn import GCNConv
 from torch_geometric.transforms import LineGraph
 
 from models.graphs.structure.line_graph import CARD, JOINED, LineLayer, line_graph, touching_graph, unordered
-from tests.models.relabelling import double
+from tests.models.graphs.relabelling import double
 
 GRAPHS = {
     "karate": nx.karate_club_graph(),

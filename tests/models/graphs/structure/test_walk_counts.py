@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from models.graphs.structure.walk_counts import CARD
-from tests.models.relabelling import declared, double, random_graph
+from tests.models.graphs.relabelling import declared, double, random_graph
 
 
 def counted(network: torch.nn.Module, index: Tensor, nodes: int) -> dict[str, Tensor]:

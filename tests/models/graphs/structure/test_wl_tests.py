@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from explorer.declare.fields import INVARIANT
-from explorer.spaces.graph.form import GraphInput
+from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.graph.samples.wl_pairs import PAIRS, SAMPLES, skip_links
 from models.graphs.structure.wl_tests import (
     CARD,
@@ -30,7 +30,7 @@ from models.graphs.structure.wl_tests import (
     wl_separates,
 )
 from models.graphs.transformers import graph_transformer, graphormer, sat
-from tests.models.relabelling import Signals, declared, double, errors, random_graph
+from tests.models.graphs.relabelling import Signals, declared, double, errors, random_graph
 
 TESTS = ("1-WL", "SPD", "RWPE k=3", "RWPE k=5", "RWPE k=8", "spectrum")
 TABLE = {

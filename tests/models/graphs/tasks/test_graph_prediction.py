@@ -8,7 +8,7 @@ from torch_geometric.nn import global_add_pool, global_max_pool, global_mean_poo
 
 from models.graphs.tasks.graph_prediction import CARD
 from models.layers.graph.aggregation import READOUTS
-from tests.models.relabelling import declared, double, random_graph
+from tests.models.graphs.relabelling import declared, double, random_graph
 
 POOLS = {"sum": global_add_pool, "mean": global_mean_pool, "max": global_max_pool}
 

@@ -7,7 +7,7 @@ from torch_geometric.nn import InnerProductDecoder, SAGEConv
 
 from explorer.declare.fields import PAIR
 from models.graphs.tasks.link_prediction import CARD, LinkPrediction
-from tests.models.relabelling import declared, random_graph
+from tests.models.graphs.relabelling import declared, random_graph
 
 
 @torch.no_grad()

@@ -9,7 +9,7 @@ from torch import nn
 from explorer.spaces.graph.fields import NODE
 from models.graphs.transformers.graph_transformer import CARD, EncoderLayer, SelfAttention, build
 from models.layers.graph.positions import ENCODINGS, determined
-from tests.models.relabelling import declared, double, errors, random_graph
+from tests.models.graphs.relabelling import declared, double, errors, random_graph
 
 NAMES = tuple(ENCODINGS)
 

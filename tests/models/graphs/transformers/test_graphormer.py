@@ -27,7 +27,7 @@ from models.graphs.transformers.graphormer import (
     build,
 )
 from models.layers.graph.structure import shortest_paths
-from tests.models.relabelling import Signals, declared, double, errors, random_graph
+from tests.models.graphs.relabelling import Signals, declared, double, errors, random_graph
 
 ORACLE = Path(__file__).resolve().parents[2] / "data" / "graphormer.npz"
 

@@ -22,7 +22,7 @@ from models.graphs.transformers.sat import (
     edges_within,
     reach,
 )
-from tests.models.relabelling import Signals, declared, double, errors, random_graph
+from tests.models.graphs.relabelling import Signals, declared, double, errors, random_graph
 
 N, C, HEADS = 11, 12, 3
 

@@ -25,7 +25,7 @@ from models.graphs.transformers.transformer_to_gcn import (
     build,
     properties,
 )
-from tests.models.relabelling import Signals, declared, errors, random_graph
+from tests.models.graphs.relabelling import Signals, declared, errors, random_graph
 
 C = 16
 N = 9

@@ -15,11 +15,11 @@ import models
 from explorer.app.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
-from explorer.spaces.sequence.values import Attended, TimePart
+from explorer.spaces.sequence.drawing.values import Attended, TimePart
 from explorer.state.state import State
 from models.layers.attention import steps as attention_steps
 from models.layers.attention.steps import Attention
-from tests.models.sequence_layers import layers
+from tests.models.sequences.sequence_layers import layers
 from tests.models.sequences.test_transformer import copy_attention
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -92,6 +92,7 @@ print((after - before) * (1 if sys.platform == "darwin" else 1024))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("causal", [False, True])
 def test_16384_steps_take_no_matrix(causal: bool) -> None:
     """The matrix of one head would be 1 GiB."""

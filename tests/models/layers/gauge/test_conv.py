@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from explorer.spaces.mesh.fit import fit_mesh
-from explorer.spaces.mesh.form import MeshInput
+from explorer.spaces.mesh.network.fit import fit_mesh
+from explorer.spaces.mesh.network.form import MeshInput
 from explorer.spaces.mesh.samples.surfaces import SAMPLES
 from models.layers.gauge.conv import GaugeConv, ring_weights
 from models.layers.gauge.kernel import basis, kernel_at, places, rotation, self_basis, sizes

@@ -14,7 +14,7 @@ from torch_geometric.utils import degree
 
 from models.graphs.message_passing.multisets import CARD, Aggregators
 from models.layers.graph.aggregation import AGGREGATORS, Aggregate, Readout, aggregate, count
-from tests.models.relabelling import declared, random_graph
+from tests.models.graphs.relabelling import declared, random_graph
 
 ORACLES = {
     "sum": aggr.SumAggregation,

@@ -12,7 +12,7 @@ from torch_geometric.nn.pool.select.topk import topk
 
 from explorer.spaces.graph.fields import NODE
 from models.layers.graph.pooling import GraphConv, Highest, Readout, ranked
-from tests.models.relabelling import Shuffle, law_errors, simple_graph
+from tests.models.graphs.relabelling import Shuffle, law_errors, simple_graph
 
 BATCH = torch.tensor([0, 0, 2, 1, 1, 2, 0, 1, 1, 2, 2, 2])
 

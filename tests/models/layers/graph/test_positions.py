@@ -27,7 +27,7 @@ from models.layers.graph.positions import (
     with_fixed_signs,
 )
 from models.layers.graph.structure import normalised_laplacian, random_walk
-from tests.models.relabelling import Signals, relabelled
+from tests.models.graphs.relabelling import Signals, relabelled
 from tests.other_processor import pretend
 
 K = 8

@@ -10,13 +10,13 @@ from torch.autograd import forward_ad
 from models.layers.recurrent.gru import GRU
 from models.layers.recurrent.leaky_gated import GatedRNN, LeakyRNN
 from models.layers.recurrent.lstm import LSTM
-from models.layers.recurrent.packed_product import _available, linear, packed
+from models.layers.recurrent.packed_product import available, linear, packed
 from models.layers.recurrent.recurrence import Recurrence
 from models.layers.recurrent.simple_rnn import SimpleRNN
 
 UNITS, BATCH, STEPS = 256, 40, 16
 LAYERS = (SimpleRNN, LSTM, GRU, LeakyRNN, GatedRNN)
-blocks = pytest.mark.skipif(not _available(), reason="this build of torch has no oneDNN")
+blocks = pytest.mark.skipif(not available(), reason="this build of torch has no oneDNN")
 
 
 @blocks
@@ -46,7 +46,7 @@ def test_torchs_own_product_serves_elsewhere(weight: Tensor, rows: int, times: i
 
 
 def test_without_onednn_torchs_own_product_serves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("models.layers.recurrent.packed_product._available", lambda: False)
+    monkeypatch.setattr("models.layers.recurrent.packed_product.available", lambda: False)
     assert packed(torch.zeros(1024, 256), 40, 16) is None
 
 
@@ -61,13 +61,13 @@ def test_values_are_those_of_double_precision(kind: type[Recurrence], rate: floa
     own = layer.driven
 
     def driven(given: Tensor, hidden: Tensor, into: Tensor | None = None) -> Tensor:
-        used.append(layer._product is not None)
+        used.append(layer.product is not None)
         return own(given, hidden, into)
 
     layer.driven = driven  # type: ignore[method-assign]
     with torch.no_grad():
         found = layer.run(x)
-        assert used == [True] * STEPS and layer._product is None
+        assert used == [True] * STEPS and layer.product is None
         expected = layer.double().run(x.double())
         assert used[STEPS:] == [False] * STEPS
     for name, value in expected.items():

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.app.engine import LocalEngine
-from explorer.spaces.sequence.values import TimePart
+from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.state.state import State
 from models.layers.recurrent.fixed_point import fixed_point
 from models.layers.recurrent.forecast import Forecast, weight_matrices

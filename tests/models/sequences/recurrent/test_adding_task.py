@@ -13,7 +13,7 @@ from explorer.spaces.sequence.samples import tasks
 from models.layers.recurrent.chrono import forgetting_times
 from models.layers.recurrent.recurrence import gradient_norms, recurrence_of
 from models.sequences.recurrent import adding_task as task
-from tests.models.sequence_layers import trained
+from tests.models.sequences.sequence_layers import trained
 
 CARDS = {card.name: card for card in task.CARD}
 

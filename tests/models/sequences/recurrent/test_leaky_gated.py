@@ -146,6 +146,7 @@ def rescaled_answer(name: str, rate: float, **params: float) -> float:
     return error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "rate"), [("leaky-rnn", 0.5), ("gated-rnn", 0.5), ("leaky-rnn", 0.25)])
 def test_with_the_right_alpha_the_error_in_the_window_falls_to_the_floor_which_halves_with_the_pace(
     name: str, rate: float

@@ -17,7 +17,7 @@ from models.layers.recurrent.leaky_gated import GatedRNN, LeakyRNN
 from models.layers.recurrent.recurrence import recurrence_of
 from models.layers.recurrent.simple_rnn import SimpleRNN
 from models.sequences.recurrent import time_warp_task as task
-from tests.models.sequence_layers import layers, trained
+from tests.models.sequences.sequence_layers import layers, trained
 
 CARDS = {card.name: card for card in task.CARD}
 
@@ -48,6 +48,7 @@ def test_each_card_is_of_its_kind_and_gates_are_spread_as_chrono_has_it() -> Non
     assert 1 / 20 <= float(gates.min()) < 0.06 and 0.4 < float(gates.max()) <= 0.5
 
 
+@pytest.mark.slow
 def test_training_repeats_itself_and_gets_better() -> None:
     one, other = (task.trained("warp-leaky", epochs=1)[0] for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))

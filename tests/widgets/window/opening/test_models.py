@@ -18,9 +18,9 @@ from explorer.app.engine import LocalEngine
 from explorer.network.files.trust import remembered
 from explorer.state.session import save_session
 from explorer.state.state import State
-from tests.explorer.small_cards import CARDS
-from tests.widgets.parts.windows import Open, settle
-from widgets.base import theme
+from tests.explorer.parts.small_cards import CARDS
+from tests.widgets.parts.driving.windows import Open, settle
+from widgets.base.look import theme
 from widgets.window.main_window import MainWindow
 from widgets.window.opening.page import ModelPage
 
@@ -250,7 +250,7 @@ def test_a_session_asks_before_a_file_runs(
     window.files.open(str(session))
     page = page_of(qtbot, window)
     assert page.chosen == "Net" and not mark.exists() and window.controller.state.model == "fine"
-    assert page.found.sha256 in page._heading.text() and "s.json" in page._heading.text()
+    assert page.found.sha256 in page.heading.text() and "s.json" in page.heading.text()
     qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
     gone(qtbot, window)
     qtbot.waitUntil(lambda: window.controller.state.layer == "conv", timeout=LONG_MS)

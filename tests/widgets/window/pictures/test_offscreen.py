@@ -11,8 +11,8 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
 from explorer.state.state import State
-from tests.widgets.parts.fake_engine import FakeEngine
-from widgets.base import theme
+from tests.widgets.parts.frames.fake_engine import FakeEngine
+from widgets.base.look import theme
 from widgets.window.pictures import offscreen
 
 

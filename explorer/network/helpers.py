@@ -1,0 +1,84 @@
+"""Find the modules that a Python file has imported from its own folder, and forget them before it runs again."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+from explorer.work.places import ROOT
+
+_OURS = tuple(str(ROOT / room) + "/" for room in ("explorer", "models", "widgets"))
+
+
+_folders: set[str] = set()  # of the files that were run
+
+
+def make_room(path: Path) -> None:
+    """Forget helpers of files in other folders that have the names of helpers in the folder of this one."""
+    folder = path.resolve().parent
+    others = tuple(other + "/" for other in _folders if other != str(folder))
+    _folders.add(str(folder))
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if others and isinstance(file, str) and file.startswith(others) and not file.startswith((*_OURS, f"{folder}/")):
+            top = name.partition(".")[0]
+            if (folder / f"{top}.py").is_file() or (folder / top).is_dir():
+                del sys.modules[name]
+
+
+def helpers(path: Path) -> dict[str, ModuleType]:
+    """Return the loaded modules, by name, whose source lies in the folder of a file or below it.
+
+    Installed packages are left out, even where the environment lies in that folder, and so are our own.
+    """
+    folder = str(path.resolve().parent).rstrip("/") + "/"
+    found = {}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if not isinstance(file, str) or not file.startswith(folder) or not file.endswith(".py"):
+            continue
+        installed = "site-packages/" in file[len(folder) :] or file.startswith(_OURS)
+        if not installed and name not in ("__main__", "main"):
+            found[name] = module
+    return found
+
+
+def forget(path: Path) -> dict[str, ModuleType]:
+    """Take the helpers of a file out of `sys.modules`, so that it imports them anew; return them."""
+    found = helpers(path)
+    for name in found:
+        del sys.modules[name]
+    importlib.invalidate_caches()  # a helper that was written a moment ago is found
+    return found
+
+
+def remember(path: Path, modules: dict[str, ModuleType]) -> None:
+    """Put back the helpers that `forget` returned, in place of what was imported since."""
+    forget(path)
+    sys.modules.update(modules)
+
+
+def place_of(error: BaseException, path: Path) -> tuple[str, int] | None:
+    """Return (file, line) where an exception arose in the folder of a file, None where it came from elsewhere."""
+    folder = str(path.resolve().parent)
+    found: tuple[str, int] | None = None
+    step: BaseException | None = error
+    while step is not None:  # a sentence for a person is raised from what it tells of
+        for frame in traceback.extract_tb(step.__traceback__):
+            if _within(frame.filename, folder):
+                found = (frame.filename, frame.lineno or 0)
+        if isinstance(step, SyntaxError) and step.filename and _within(step.filename, folder):
+            found = (step.filename, step.lineno or 0)
+        step = step.__cause__
+    return found
+
+
+def _within(file: str, folder: str) -> bool:
+    try:
+        inside = Path(file).resolve().is_relative_to(folder)
+    except (OSError, ValueError):
+        return False
+    return inside and not str(Path(file).resolve()).startswith(_OURS) and "site-packages" not in file

@@ -1,0 +1,1 @@
+"""Know molecules: atoms, bonds, boiling points."""

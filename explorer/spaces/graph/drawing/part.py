@@ -1,0 +1,224 @@
+"""Make the part of a frame for views of graphs: the graph itself and the raw values on it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from explorer.declare.elements import Chain, Element
+from explorer.declare.fields import Pairs
+from explorer.network.capture import capture, gradients_to_inputs
+from explorer.network.layers import Layer
+from explorer.network.running import evaluating
+from explorer.spaces.graph.drawing.values import GraphPart, Spectrum, Structure
+from explorer.spaces.graph.elements.relabelling import GraphMap
+from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes
+from explorer.square.both_ways import BothWays
+from explorer.square.drawing.by_place import input_values, kind_of, layer_values, raw
+from explorer.square.frame import Array, Square
+from explorer.square.kept import kept
+from explorer.square.prepare import Prepared, reseed
+from explorer.state.state import State
+
+DRAWN = ("node", "edge", "pair")  # kinds of places whose values are drawn there
+MOST_HEADS = 16  # channels of an edge field that are taken for coefficients
+MOST_ANSWERS = 10_000  # of nodes, that are ranked
+MOST_PAIRS = 2**22  # values of all pair fields of a frame together
+MOST_COEFFICIENTS = 2**22
+INFLUENCE_SECONDS = 0.05  # of a forward pass: each channel of the layer takes a backward one
+SPECTRUM_NODES = 20_000  # beyond this the eigenvectors take longer than anybody looks
+
+
+@kept()
+def structure_of(p: Prepared) -> Structure:
+    """Return the graph that the epoch lives on; the same object for the whole epoch."""
+    index = p.inputs.get("edge_index")
+    signals = p.sample.signals if p.sample is not None else {}
+    edges = np.zeros((2, 0), np.int64) if index is None else index.cpu().numpy().copy()
+    edges.flags.writeable = False
+    nodes = len(p.x)
+
+    def of(name: str) -> NDArray[Any] | None:
+        return signals[name].values if name in signals and len(signals[name].values) else None
+
+    # two clouds of as many points are not one
+    places = b"" if (given := of("position")) is None else given.tobytes()
+    key = hashlib.blake2b(edges.tobytes() + str(nodes).encode() + places, digest_size=12).hexdigest()
+    weights, batch, label = of("edge_weight"), of("batch"), of("label")
+    return Structure(
+        nodes=nodes, edges=edges, key=key, directed=bool(p.sample and p.sample.directed),
+        names=p.sample.names if p.sample else (),
+        classes=None if label is None else label.astype(np.int64),
+        positions=of("position"),
+        weights=weights if weights is not None and len(weights) == edges.shape[1] else None,
+        graph_of=batch.astype(np.int64) if batch is not None and batch.any() else None,
+    )  # fmt: skip
+
+
+def graph_part(one: BothWays) -> GraphPart:
+    """Return the part of the square that lies on the graph."""
+    p, state, layer, gx = one.p, one.state, one.layer, one.gx
+    structure = structure_of(p)
+    kind, value, answer = kind_of(layer.field, DRAWN), one.value, one.answer
+    too_large = kind == "pair" and value.numel() > MOST_PAIRS
+    empty = np.zeros((0, 0), np.float32)
+    order, edge_order = _orders(one.element, structure)
+    coefficients, pairs, sets = _side_fields(p)
+    selected = _selected(state, structure)
+    return GraphPart(
+        structure=structure, order=order, edge_order=edge_order, kind=kind,
+        x=input_values(p), gx=raw(gx.x, gx.field), values=empty if too_large else layer_values(p, layer.name),
+        moved=empty if too_large else raw(answer, layer.field),
+        expected=None if too_large or one.expected is None else raw(one.expected, layer.field),
+        difference=None if too_large or one.difference is None else raw(one.difference, layer.field),
+        coefficients=coefficients, pairs=pairs, sets=sets,
+        dense=not too_large,
+        influence=None if selected is None else _influence.there(p, layer.name, selected),
+        distance=None if selected is None else _hops(p, selected),
+        outputs=_outputs(p), answers=_answers(p, structure, order, one.answers[p.trace.output]),
+        energy=_energies(p), spectrum=_spectrum.there(p, layer.name),
+    )  # fmt: skip
+
+
+def _outputs(p: Prepared) -> Array | None:
+    field = p.trace[p.trace.output].field
+    return raw(p.output, field) if field is not None and isinstance(field.domain, Graphs) else None
+
+
+def _answers(p: Prepared, structure: Structure, order: NDArray[np.int64], moved: Tensor) -> Array | None:
+    field = p.trace[p.trace.output].field
+    one_each = field is not None and isinstance(field.domain, Nodes) and p.output.numel() == structure.nodes
+    if not one_each or not structure.names or structure.nodes > MOST_ANSWERS:
+        return None
+    found = np.full((2, structure.nodes), np.nan, np.float32)
+    found[0] = raw(p.output, field)[:, 0]
+    found[1, order >= 0] = raw(moved, field)[order[order >= 0], 0]
+    found.flags.writeable = False
+    return found
+
+
+def _orders(element: Element, structure: Structure) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where each node and each listed edge of x has gone, -1 where it was left out."""
+    nodes, edges = np.arange(structure.nodes), np.arange(structure.edges.shape[1])
+    for part in element.parts if isinstance(element, Chain) else (element,):
+        if isinstance(part, GraphMap):
+            nodes = np.where(nodes >= 0, part.order[nodes], -1) if len(part.order) else nodes
+            edges = np.where(edges >= 0, part.edge_order[edges], -1) if len(part.edge_order) else edges
+    return nodes, edges
+
+
+@kept()
+def _side_fields(p: Prepared) -> tuple[dict[str, Array], dict[str, Array], dict[str, Array]]:
+    """Return what is drawn beside the layer: few-channel edge fields, pair fields, and marked sets of nodes."""
+    coefficients: dict[str, Array] = {}
+    pairs: dict[str, Array] = {}
+    sets: dict[str, Array] = {}
+    room_edges, room_pairs = MOST_COEFFICIENTS, MOST_PAIRS
+    modules = dict(p.model.named_modules())
+    for w in p.watched:
+        if w.field is None or not w.leaf or isinstance(w.field.rep, NodeIndex):
+            continue
+        value = p.values[w.name]
+        if isinstance(w.field.domain, Edges) and len(value) and value[0].numel() <= MOST_HEADS:
+            if value.numel() <= room_edges:
+                coefficients[w.name] = raw(value, w.field)
+                room_edges -= value.numel()
+        elif isinstance(w.field.domain, Pairs) and value.numel() <= room_pairs:
+            pairs[w.name] = raw(value, w.field)
+            room_pairs -= value.numel()
+        elif isinstance(w.field.domain, Nodes) and getattr(modules.get(w.module), "marks", False):
+            sets[w.name] = raw(value, w.field)[:, 0]
+    return coefficients, pairs, sets
+
+
+def refine_graph(p: Prepared, state: State, square: Square) -> Iterator[Square]:
+    """Yield the square with what takes longer: what the selected node looks at, and the spectrum; in idle time."""
+    part = square.of(GraphPart)
+    if part is None:
+        return
+    layer = p.trace[square.layer.name]
+    node = _selected(state, part.structure)
+    if node is not None and (_influence.made(p, layer.name, node) or _differentiable(p, layer)):
+        found = _influence(p, layer.name, node)
+        if part.influence is None and found is not None:
+            part = replace(part, influence=found)
+            yield replace(square, part=part)
+    if part.structure.nodes and part.spectrum is None and (spectrum := _spectrum(p, layer.name)) is not None:
+        yield replace(square, part=replace(part, spectrum=spectrum))
+
+
+def _selected(state: State, structure: Structure) -> int | None:
+    return state.node if state.node is not None and state.node < structure.nodes else None
+
+
+def _differentiable(p: Prepared, layer: Layer) -> bool:
+    # a hundred passes are felt even when nobody waits: the next request must not wait long
+    quick = p.forward_seconds < INFLUENCE_SECONDS
+    return quick and layer.field is not None and isinstance(layer.field.domain, Nodes)
+
+
+@kept(most=8)
+def _influence(p: Prepared, layer: str, node: int) -> Array | None:
+    from explorer.spaces.graph.analysis.influence import influence
+
+    def run(*values: Tensor) -> Mapping[str, Tensor]:
+        return capture(p.model, replace(p.inputs, values=values), [layer], clone=p.trace.clones)[0]
+
+    with gradients_to_inputs(p.model), evaluating(p.model):
+        reseed(p.seed)
+        found: Array = influence(run, p.inputs.values, layer, node).astype(np.float32)
+    return found if np.isfinite(found).all() else None
+
+
+@kept(most=256)
+def _spectrum(p: Prepared, layer: str) -> Spectrum | None:
+    """Return the graph Fourier transform; its vectors belong to the epoch, another layer costs one product."""
+    from explorer.spaces.graph.analysis.spectrum import make_spectrum
+
+    structure, pairs = structure_of(p), _eigenpairs(p)
+    if pairs is None:
+        return None
+    at_nodes = kind_of(p.trace[layer].field, DRAWN) == "node"
+    x, values = input_values(p), layer_values(p, layer) if at_nodes else None
+    return make_spectrum(structure.edges, structure.nodes, x, values, structure.weights, pairs=pairs)
+
+
+@kept()
+def _eigenpairs(p: Prepared) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    from explorer.spaces.graph.analysis.spectrum import MOST, low_pairs
+
+    structure = structure_of(p)
+    if structure.nodes > SPECTRUM_NODES:
+        return None
+    try:
+        return low_pairs(structure.edges, structure.nodes, MOST, structure.weights)
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError):
+        return None
+
+
+@kept()
+def _hops(p: Prepared, node: int) -> NDArray[np.int64]:
+    from explorer.spaces.graph.analysis.distance import hop_distances
+
+    structure = structure_of(p)
+    return hop_distances(structure.edges, structure.nodes, node)
+
+
+@kept()
+def _energies(p: Prepared) -> dict[str, float]:
+    """Return the Dirichlet energy of each node field; made once an epoch."""
+    from explorer.spaces.graph.analysis.energy import layer_energies
+
+    structure = structure_of(p)
+    fields = {
+        w.name: raw(p.values[w.name], w.field)
+        for w in p.watched
+        if w.leaf and w.field is not None and isinstance(w.field.domain, Nodes)
+    }
+    return layer_energies({"x": input_values(p), **fields}, structure.edges, structure.weights)

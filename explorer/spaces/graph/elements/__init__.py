@@ -1,0 +1,1 @@
+"""Renumber nodes, leave some out, scale what is measured: the group elements of graphs and sets."""

@@ -1,0 +1,149 @@
+"""Infer fields on graphs and sets: a tensor with a row for each node is a node field, and so on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from explorer.declare.fields import PAIR, Domain, FieldType, Pairs, Point
+from explorer.declare.space import Inference, Known
+from explorer.network.inputs import Inputs
+from explorer.spaces.graph.elements.relabelling import GraphMap
+from explorer.spaces.graph.fields import EDGE, GRAPH, NODE, Edges, Graphs, NodeIndex, Nodes, Numbered
+
+_POINTWISE = (
+    nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Dropout,
+    nn.LayerNorm, nn.Softmax, nn.LogSoftmax,
+)  # fmt: skip
+
+
+class GraphInference(Inference):
+    """A graph with so many nodes and listed edges; a set has none of the latter."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        index = inputs.get("edge_index")
+        self.nodes, self.edges = inputs.places, -1 if index is None else index.shape[1]
+        self.fewer: tuple[tuple[Domain, int, int], ...] = ()
+
+    def fits(self, field: FieldType, value: Tensor) -> bool:
+        shape = tuple(value.shape)
+        match field.domain:
+            case Nodes(axis=axis):
+                return shape[axis : axis + 1] == (self.nodes,)
+            case Edges(axis=axis):
+                return (shape[-1:] if isinstance(field.rep, NodeIndex) else shape[axis : axis + 1]) == (self.edges,)
+            case Pairs():
+                return shape[-2:] == (self.nodes, self.nodes)
+            case Graphs() | Point():
+                return True
+            case _:
+                return False
+
+    def own(self, field: FieldType) -> FieldType:
+        # what belongs to no node belongs to the graph as a whole
+        return replace(field, domain=Graphs()) if isinstance(field.domain, Point) else field
+
+    def infer(
+        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
+    ) -> FieldType | None:
+        declared = getattr(module, "out_field", None)
+        if isinstance(declared, FieldType):
+            return self.own(declared)
+        found = self._placed(module, in_field, shape_in, shape)
+        rep = getattr(module, "out_rep", None)
+        return found if found is None or rep is None else replace(found, rep=rep, guessed=False)
+
+    def _placed(
+        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
+    ) -> FieldType | None:
+        """Return the field with the place of its values, as scalars."""
+        guessed = not isinstance(module, _POINTWISE) or in_field is None or in_field.guessed
+        if in_field is not None:
+            if isinstance(in_field.domain, Pairs):
+                rows = shape[-2:] == shape_in[-2:]
+            else:
+                axis = in_field.domain.axis if isinstance(in_field.domain, Numbered) else 0
+                rows = shape[axis : axis + 1] == shape_in[axis : axis + 1]
+            if rows and not isinstance(in_field.rep, NodeIndex):
+                return FieldType(in_field.domain, guessed=guessed)
+        return self.functional(shape)
+
+    def functional(self, shape: tuple[int, ...]) -> FieldType | None:
+        if len(shape) > 2 and shape[-2:] == (self.nodes, self.nodes):
+            return PAIR.guess()
+        if shape[:1] == (self.nodes,):
+            return (PAIR if shape == (self.nodes, self.nodes) and self.nodes > 1 else NODE).guess()
+        if shape[:1] == (self.edges,):
+            return EDGE.guess()
+        return GRAPH.guess() if shape and len(shape) <= 2 else None
+
+    def resized(self, inputs: Inputs) -> Inputs | None:
+        if self.nodes < 4:
+            return None
+        index = inputs.get("edge_index")
+        out = self.nodes // 2
+        edges = None if index is None else index.cpu().numpy()
+        nodes, listed = np.delete(np.arange(self.nodes), out), np.arange(max(self.edges, 0))
+        if edges is not None:
+            listed = listed[(edges != out).all(0)]
+            while len(listed) > 2 and len(listed) in (self.edges, len(nodes)):  # no size is to coincide with another
+                listed = listed[1:]
+        fewer = inputs.moved(GraphMap(nodes, listed, 1.0, self.nodes, max(self.edges, 0)))
+        if any(_gone(v) and not _gone(u) for u, v in zip(inputs.values, fewer.values, strict=True)):
+            return None  # a number of the node that is left out: not every product looks whether it is one
+        self.fewer = ((Nodes(), self.nodes, len(nodes)), (Edges(), self.edges, len(listed)))
+        return fewer
+
+    def placed(self, shape: tuple[int, ...], resized: tuple[int, ...]) -> FieldType | None:
+        if len(shape) != len(resized):
+            return None
+        moved = [axis for axis, (size, now) in enumerate(zip(shape, resized, strict=True)) if size != now]
+        kinds = [next((d for d, *sizes in self.fewer if sizes == [shape[axis], resized[axis]]), None) for axis in moved]
+        if not moved:
+            return GRAPH.guess()
+        if len(moved) == 2 and moved == [len(shape) - 2, len(shape) - 1] and all(isinstance(k, Nodes) for k in kinds):
+            return PAIR.guess()
+        if len(moved) > 1 or kinds[0] is None:
+            return None
+        domain = kinds[0]
+        return self.own(FieldType(replace(domain, axis=moved[0]) if isinstance(domain, Numbered) else domain).guess())
+
+    def receptive(
+        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
+        radius: float,
+    ) -> float:  # fmt: skip
+        # nothing is cut off at an edge of a graph: no mask needs the radius
+        return math.inf
+
+    def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
+        if (found := self.functional(shape)) is None or isinstance(found.domain, Graphs):
+            return None
+        return found, math.inf, known[2]
+
+    def may_be_empty(self) -> bool:
+        return self.edges == 0
+
+    def another(self, inputs: Inputs, seed: int) -> Inputs:
+        """Return the same graph with the attributes of other nodes: the nodes no longer are what their edges say.
+
+        A set, or a graph whose nodes are all alike, gets noise instead: other numbers would be the same set again.
+        """
+        x = inputs.x
+        other = x.roll(max(1, len(x) // 3), 0) if len(x) and self.edges > 0 else x
+        if not x.is_floating_point():
+            return inputs.with_x(other)
+        size = float(x.norm())
+        if size == 0.0 or float((other - x).norm()) <= 1e-3 * size:
+            generator = torch.Generator().manual_seed(seed)
+            drawn = torch.randn(x.shape, generator=generator, dtype=torch.float64).to(x)
+            other = drawn * max(float(x.abs().mean()), 1e-3) + x
+        return inputs.with_x(other)
+
+
+def _gone(values: Tensor) -> bool:
+    """Say whether there are numbers that no place has."""
+    return not values.is_floating_point() and bool((values < 0).any())

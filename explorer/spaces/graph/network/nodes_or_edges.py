@@ -1,0 +1,59 @@
+"""Tell by trial what lies on nodes and what on edges, where there are as many of these as of those."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import nn
+
+from explorer.declare.fields import FieldType
+from explorer.network.inputs import Inputs
+from explorer.network.precision import copied
+from explorer.network.running import evaluating
+from explorer.spaces.graph.fields import EDGE, NODE
+from explorer.spaces.graph.network.inference import GraphInference
+
+
+def settled(inputs: Inputs, model: nn.Module) -> Inputs:
+    """Return the inputs with each such tensor on what the network takes it for: it runs with other numbers of both.
+
+    Raises:
+        ValueError: it runs either way.
+    """
+    index = inputs.get("edge_index")
+    if index is None or index.shape[1] != len(inputs.x):
+        return inputs
+    for k, field in enumerate(inputs.fields[1:], 1):
+        if field not in (NODE, EDGE) or not inputs.values[k].is_floating_point():
+            continue
+        trials = {f: _taken(inputs, k, f) for f in (NODE, EDGE)}
+        fit = [f for f, trial in trials.items() if _runs(trial, model)]
+        if len(fit) == 2:
+            raise ValueError(
+                f"argument {k} has as many rows as there are nodes and edges, {len(inputs.x)}, and the network runs "
+                "either way; say which by equiscope.graph(x, edge_index, edge_attr=...) or position=..."
+            )
+        inputs = trials[fit[0]] if fit else inputs
+    return inputs
+
+
+def _taken(inputs: Inputs, k: int, field: FieldType) -> Inputs:
+    fields = (*inputs.fields[:k], field, *inputs.fields[k + 1 :])
+    alone = {NODE: "position", EDGE: "edge_attr"}[field]
+    return replace(inputs, fields=fields, names=(*inputs.names[:k], alone, *inputs.names[k + 1 :]))
+
+
+def _runs(inputs: Inputs, model: nn.Module) -> bool:
+    trial = copied(model)
+    other = GraphInference(inputs).resized(inputs)
+    if other is None:
+        return False
+    with evaluating(trial), torch.no_grad():
+        try:
+            other.run(trial, clone=True)
+        except torch.OutOfMemoryError:
+            raise
+        except Exception:  # it takes no such rows
+            return False
+    return True

@@ -1,0 +1,1 @@
+"""Rotate, reflect, translate and dilate the plane: the group elements of images."""

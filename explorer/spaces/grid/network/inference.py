@@ -1,0 +1,236 @@
+"""Infer fields on images: how fields are inferred from shapes, and how far one value sees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from explorer.declare.elements import Element
+from explorer.declare.fields import INVARIANT, FieldType, Point, Regular, Scalar
+from explorer.declare.space import Inference, Known
+from explorer.network.inputs import Inputs
+from explorer.spaces.grid.fields import Grid, Pixels, Tokens
+from explorer.spaces.grid.network.orientations import orientations
+from explorer.spaces.grid.network.reach import reaches
+from explorer.spaces.grid.network.stimulus import another, noise
+
+_KEEPS_REP = (
+    nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Hardtanh,
+    nn.Dropout, nn.Dropout2d, nn.BatchNorm2d, nn.InstanceNorm2d, nn.GroupNorm, nn.LayerNorm, nn.MaxPool2d,
+    nn.AvgPool2d, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d, nn.Upsample, nn.ZeroPad2d, nn.CircularPad2d,
+    nn.ReflectionPad2d, nn.ReplicationPad2d, nn.ConstantPad2d, nn.BatchNorm1d, nn.Softmax, nn.LogSoftmax, nn.LPPool2d,
+)  # fmt: skip
+# torch's own layers that see what their type says; a subclass may do otherwise
+_TOLD = (
+    nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Hardtanh,
+    nn.Dropout, nn.Dropout2d, nn.BatchNorm2d, nn.InstanceNorm2d, nn.GroupNorm, nn.LayerNorm, nn.MaxPool2d,
+    nn.AvgPool2d, nn.Conv2d, nn.ConvTranspose2d, nn.Flatten, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d,
+)  # fmt: skip
+_WHOLE_IMAGE = (nn.GroupNorm, nn.LayerNorm, nn.InstanceNorm2d)  # each value depends on all places, through the mean
+
+
+class GridInference(Inference):
+    """Images (batch, channel, height, width) and what networks make of them."""
+
+    untold = math.nan
+
+    def __init__(self, inputs: Inputs) -> None:
+        self.sides = tuple(inputs.x.shape[-2:])
+
+    def fits(self, field: FieldType, value: Tensor) -> bool:
+        if field.invariant and value.ndim == 1:
+            return True  # one number for each image
+        if not field.batched or len(field.axes) != value.ndim:
+            return False
+        if field.invariant:
+            return True
+        if isinstance(field.domain, Tokens):
+            return value.shape[1] == math.prod(field.domain.size) + field.domain.extra and not (
+                value.shape[2] % field.rep.size
+            )
+        channels = value.shape[1]
+        if isinstance(field.domain, Grid) and field.domain.flat:
+            h, w = field.domain.flat
+            if channels % (h * w):
+                return False
+            channels //= h * w
+        return channels % field.rep.size == 0
+
+    def infer(
+        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
+    ) -> FieldType | None:
+        found = infer(module, in_field, shape_in, shape)
+        if found is None or not found.guessed or len(shape) != 4 or found.rep != Scalar():
+            return found
+        if in_field is not None and isinstance(in_field.domain, Pixels) and shape[:3] == shape_in[:3]:
+            return FieldType(in_field.domain, guessed=True)
+        known = in_field is not None and isinstance(in_field.domain, Grid) and shape[-2:] == shape_in[-2:]
+        sized = None if known else self.wide(shape)
+        return sized if sized is not None and isinstance(sized.domain, Pixels) else found
+
+    def receptive(
+        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
+        radius: float,
+    ) -> float:  # fmt: skip
+        return receptive(module, in_field, shape_in, shape, radius)
+
+    def reaches(
+        self, run: Callable[[Tensor], Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
+    ) -> dict[str, float]:
+        return reaches(run, inputs.x, fields)
+
+    def wide(self, shape: tuple[int, ...]) -> FieldType | None:
+        if len(shape) < 4 or 1 in shape[-2:]:
+            return None
+        if (spacing := self._spacing(shape[-2:])) is not None:
+            return FieldType(Grid(spacing), guessed=True)
+        last = self._spacing(shape[1:3]) if len(shape) == 4 else None
+        return None if last is None else FieldType(Pixels(last), guessed=True)
+
+    def _spacing(self, sides: Sequence[int]) -> float | None:
+        """Return how many pixels lie between two of so many places, where it is as many along both axes."""
+        if 0 in sides:
+            return None
+        rows, columns = (own / size for own, size in zip(self.sides, sides, strict=True))
+        whole = max(rows, 1 / rows)
+        return rows if rows == columns and whole == round(whole) else None
+
+    def exchanges(
+        self, channels: tuple[int, ...], elements: Sequence[Element]
+    ) -> Iterator[tuple[tuple[int, ...], ...]]:
+        return orientations(channels, elements)
+
+    def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
+        field, radius, rank = known
+        if len(seen) == 4 and len(shape) == 3 and isinstance(field.domain, Grid):
+            n, c, h, w = seen
+            extra = shape[1] - h * w
+            # as many channels as places could be either way round
+            if (h, w) != (1, 1) and c != h * w and shape[::2] == (n, c) and extra in (0, 1):
+                return FieldType(Tokens((h, w), field.spacing, extra), field.rep, True), math.inf, rank
+        if len(seen) == 4 and len(shape) == 2 and isinstance(field.domain, Grid):
+            n, c, h, w = seen
+            if shape == (n, c * h * w) and (h, w) != (1, 1):
+                return FieldType(Grid(field.spacing, (h, w)), field.rep, True), radius, rank
+            if shape == (n, c):
+                return FieldType(Point(), field.rep, True), math.inf, rank
+        return None
+
+    def functional(self, shape: tuple[int, ...]) -> FieldType | None:
+        return INVARIANT.guess() if 1 <= len(shape) <= 2 else None
+
+    def others(self, inputs: Inputs, seed: int) -> Inputs:
+        return inputs.with_x(another(inputs.x, seed))
+
+    def size(self, inputs: Inputs) -> tuple[int, int]:
+        return (inputs.x.shape[-2], inputs.x.shape[-1])
+
+    def another(self, inputs: Inputs, seed: int) -> Inputs:
+        x = inputs.x
+        other = x.flip(-1).roll((x.shape[-2] // 3, x.shape[-1] // 3), (-2, -1))
+        if torch.allclose(other, x):
+            other = noise(tuple(x.shape), seed, x.dtype).to(x.device)
+        return inputs.with_x(other)
+
+
+def infer(
+    module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
+) -> FieldType | None:
+    """Return the field type of a module's output; `guessed` unless the module declares it."""
+    if isinstance(declared := getattr(module, "out_field", None), FieldType):
+        return declared
+    rep = getattr(module, "out_rep", None)
+    keeps = isinstance(module, _KEEPS_REP) and len(shape_in) > 1 and len(shape) > 1 and shape_in[1] == shape[1]
+    # a pointwise layer hands on what it got, guess or not
+    guessed = (in_field.guessed if in_field else True) if keeps else rep is None
+    if rep is None:
+        rep = in_field.rep if keeps and in_field else Scalar()
+    if isinstance(rep, Scalar):
+        rep = Scalar()  # features are no measured intensities any more
+    match len(shape):
+        case 3 if in_field and isinstance(in_field.domain, Tokens) and shape[:2] == shape_in[:2]:
+            return FieldType(in_field.domain, rep, guessed)
+        case 4:
+            return FieldType(Grid(_spacing(module, in_field, shape_in, shape)), rep, guessed)
+        case 2:
+            if in_field and isinstance(in_field.domain, Grid) and len(shape_in) == 4:
+                _, c, h, w = shape_in
+                if shape[1] == c * h * w and (h, w) != (1, 1):
+                    return FieldType(Grid(in_field.spacing, (h, w)), in_field.rep, in_field.guessed)
+                if shape[1] == c and not any(True for _ in module.parameters()):
+                    return FieldType(Point(), rep if not guessed else in_field.rep, guessed)
+            if keeps and in_field and shape_in == shape:
+                return in_field
+            return FieldType(Point(), rep, guessed) if isinstance(rep, Regular) else replace(INVARIANT, guessed=guessed)
+        case _:
+            return None
+
+
+def _pair(value: Any) -> tuple[float, ...]:
+    return tuple(map(float, value)) if isinstance(value, Sequence) else (float(value),)
+
+
+def _spacing(module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]) -> float:
+    before = in_field.spacing if in_field else 1.0
+    if shape[-2:] == (1, 1) and shape_in[-2:] != (1, 1):
+        return math.inf  # one place for the whole image: nothing moves it
+    if len(shape_in) != 4 or shape_in[-2:] == shape[-2:]:
+        return before
+    stride = getattr(module, "stride", None)
+    if stride is not None and not isinstance(stride, str):
+        step = max(_pair(stride))
+        return before / step if isinstance(module, nn.ConvTranspose2d) else before * step
+    ratio = shape_in[-1] / shape[-1]
+    return before * max(1, round(ratio)) if ratio >= 1 else before / max(1, round(1 / ratio))
+
+
+def receptive(
+    module: nn.Module,
+    in_field: FieldType | None,
+    shape_in: tuple[int, ...],
+    shape: tuple[int, ...],
+    radius: float,
+) -> float:
+    """Return the radius in input pixels that one output value can depend on, given its input's radius.
+
+    It is known of torch's own layers; NaN for all others, even for those that derive from them.
+    """
+    if in_field is None or type(module) not in _TOLD:
+        return math.nan
+    if len(shape) != 4 or len(shape_in) != 4:
+        return radius if isinstance(module, nn.Flatten) or shape == shape_in else math.inf
+    if shape[-2:] == (1, 1) and shape_in[-2:] != (1, 1):
+        return math.inf
+    if isinstance(module, _WHOLE_IMAGE) and not getattr(module, "track_running_stats", False):
+        return math.inf
+    kernel = getattr(module, "kernel_size", None)
+    if kernel is None and shape_in[-2:] == shape[-2:]:
+        return radius
+    if kernel is None:  # no further than a step of the coarser of the two grids
+        return radius + max(1.0, *(a / b for a, b in zip(shape_in[-2:], shape[-2:]))) * in_field.spacing
+    dilation = max(_pair(getattr(module, "dilation", 1)))
+    reach = (max(_pair(kernel)) - 1) / 2 * dilation
+    if getattr(module, "padding", 0) == "same":
+        reach = math.ceil(reach)  # of an even number of places one more is added behind
+    return radius + (reach + _off_centre(module, shape_in, shape)) * in_field.spacing
+
+
+def _off_centre(module: nn.Module, shape_in: tuple[int, ...], shape: tuple[int, ...]) -> float:
+    """Return how many steps of the input lie between a strided layer's samples and the places they stand for."""
+    stride, padding = getattr(module, "stride", None), getattr(module, "padding", 0)
+    if stride is None or isinstance(stride, str) or isinstance(padding, str) or max(_pair(stride)) == 1:
+        return 0.0
+    if isinstance(module, nn.ConvTranspose2d):
+        return 0.0
+    kernel, dilation = _pair(getattr(module, "kernel_size", 1)), _pair(getattr(module, "dilation", 1))
+    off = 0.0
+    for axis in range(2):
+        s, p, k, d = (v[axis % len(v)] for v in (_pair(stride), _pair(padding), kernel, dilation))
+        covered = (shape[axis - 2] - 1) * s + (k - 1) * d + 1
+        off = max(off, abs(shape_in[axis - 2] + 2 * p - covered) / 2)
+    return off

@@ -1,0 +1,1 @@
+"""Prepare what is drawn of a mesh: the part of a frame, thumbnails."""

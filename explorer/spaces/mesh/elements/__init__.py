@@ -1,0 +1,1 @@
+"""Turn frames, renumber vertices, move and reshape surfaces: the group elements of meshes."""

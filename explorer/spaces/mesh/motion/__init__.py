@@ -1,1 +1,0 @@
-"""Move a mesh: its frames, the space around it, its shape."""

@@ -1,0 +1,39 @@
+"""State what a network on meshes takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from explorer.declare.card import Form
+
+
+@dataclass(frozen=True, slots=True)
+class MeshInput(Form):
+    """Call a network on meshes with `signals` of the surface, in this order.
+
+    Attributes:
+        channels: width of x, (vertices, channels).
+        signals: "x", "edge_index" (2, E), "radius", "angle" and "transport" (E,): polar coordinates of the neighbour
+            in the frame of the vertex that an edge leads to, and what carries tangent vectors there; "cotan" (E,) and
+            "mass" (vertices,) of the Laplacian; "patch_index" and "patch_weight" (vertices, radii, directions, 3);
+            "position" (vertices, 3).
+        features: what x is made of (`explorer.spaces.mesh.network.fit`): "hks", "curvature", "constant", "position",
+            "gradient" (a tangent field), or signals of the sample such as "scalar:height".
+        gauge: the rule that chooses the frames: "edge" (an arbitrary edge of each vertex), "principal" (the direction
+            of the largest curvature) or "gradient" (of an intrinsic function).
+        radii, directions: places of a geodesic patch.
+        reach: radius of a patch, as a share of the square root of the surface's area.
+        most: the largest number of vertices that the network is made for, or None.
+    """
+
+    space = "mesh"
+    data = "mesh"
+
+    channels: int | None = None
+    signals: tuple[str, ...] = ("x", "edge_index", "radius", "angle", "transport")
+    features: str = "hks"
+    gauge: str = "edge"
+    radii: int = 4
+    directions: int = 16
+    reach: float = 0.08
+    most: int | None = None

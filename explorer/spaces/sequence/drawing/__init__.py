@@ -1,0 +1,1 @@
+"""Prepare what is drawn of a sequence: the part of a frame, thumbnails."""

@@ -1,0 +1,1 @@
+"""Shift, reverse and warp time: the group elements of sequences."""

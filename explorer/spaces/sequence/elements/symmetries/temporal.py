@@ -1,0 +1,25 @@
+"""Symmetries of sequences: delays with padding, reading backwards, the other strand of DNA."""
+
+from __future__ import annotations
+
+from explorer.declare.elements import Element
+from explorer.declare.symmetries import Situation, Symmetry
+from explorer.spaces.sequence.elements.time_map import TimeMap
+
+
+def _shifts(name: str, situation: Situation) -> list[tuple[str, Element]]:
+    steps = situation.size[0]
+    far = max(1, steps // 2)
+    drawn = [1, 2, *(int(s) for s in situation.rng.integers(1, far + 1, max(1, situation.count - 2)))]
+    return [(f"+{s} steps", TimeMap(shift=float(s))) for s in dict.fromkeys(drawn) if s < steps]
+
+
+def _backwards(name: str, situation: Situation) -> list[tuple[str, Element]]:
+    return [(name, TimeMap(backwards=True, complement=name == "reverse-complement"))]
+
+
+SYMMETRY = (
+    Symmetry("shift", "whole delays with zero padding", ("sequence",), r"shift", _shifts),
+    Symmetry("reversal", "reading backwards", ("sequence",), r"reversal", _backwards),
+    Symmetry("reverse-complement", "the other strand of DNA", ("sequence",), r"reverse-complement", _backwards),
+)

@@ -1,0 +1,173 @@
+"""Infer fields on sequences: which axis of a tensor is time, and how far a value sees along it.
+
+A sequence is (steps, channels); in somebody else's network it has a batch axis as well, which is 1: (1, steps,
+channels), (steps, 1, channels) or (1, channels, steps). Where several axes are as long as the sequence, the module says
+which is time, and else the field that came in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from explorer.declare.elements import Element
+from explorer.declare.fields import INVARIANT, PAIR, FieldType, Pairs, Point
+from explorer.declare.space import Inference, Known
+from explorer.network.inputs import Inputs
+from explorer.spaces.sequence.fields import Steps
+from explorer.spaces.sequence.network.reach import reaches
+
+_POINTWISE = (nn.ReLU, nn.Tanh, nn.Sigmoid, nn.GELU, nn.Identity, nn.Dropout, nn.Softmax, nn.LayerNorm)
+# torch's own layers that see one step alone, whatever the axes are; a subclass may do otherwise
+_STEP_BY_STEP = (
+    nn.ReLU, nn.Tanh, nn.Sigmoid, nn.GELU, nn.Identity, nn.Dropout, nn.Linear, nn.LeakyReLU, nn.ELU, nn.SiLU,
+    nn.LayerNorm, nn.BatchNorm1d,
+)  # fmt: skip
+_TIME_LAST = (
+    nn.Conv1d, nn.ConvTranspose1d, nn.MaxPool1d, nn.AvgPool1d, nn.AdaptiveAvgPool1d, nn.AdaptiveMaxPool1d,
+    nn.BatchNorm1d, nn.InstanceNorm1d, nn.GroupNorm, nn.ConstantPad1d, nn.ReflectionPad1d, nn.ReplicationPad1d,
+)  # fmt: skip
+_BATCH_FIRST = (nn.RNNBase, nn.MultiheadAttention)
+
+
+def time_axis(module: nn.Module, ndim: int) -> int | None:
+    """Return the axis that one of torch's modules takes for time in a tensor of so many axes, None where any will do.
+
+    Without a batch axis RNNs and attention take (steps, channels), convolutions (channels, steps).
+    """
+    if isinstance(module, nn.BatchNorm1d) and ndim < 3:
+        return None
+    if isinstance(module, _TIME_LAST):
+        return ndim - 1
+    if isinstance(module, nn.TransformerEncoder | nn.TransformerDecoder) and len(module.layers):
+        module = module.layers[0]
+    if isinstance(module, nn.TransformerEncoderLayer | nn.TransformerDecoderLayer):
+        module = module.self_attn
+    return int(bool(module.batch_first)) if isinstance(module, _BATCH_FIRST) and ndim == 3 else None
+
+
+class SequenceInference(Inference):
+    """A sequence of so many steps."""
+
+    untold = math.nan
+
+    def __init__(self, inputs: Inputs) -> None:
+        self.steps = inputs.places
+
+    def fits(self, field: FieldType, value: Tensor) -> bool:
+        match field.domain:
+            case Steps(axis=axis, apart=1.0):
+                return axis < value.ndim and value.shape[axis] == self.steps
+            case Steps(axis=axis, apart=apart):
+                return axis < value.ndim and abs(value.shape[axis] * apart - self.steps) < 2 * max(apart, 1.0)
+            case Pairs():
+                return tuple(value.shape[-2:]) == (self.steps, self.steps)
+            case Point():
+                return True
+            case _:
+                return False
+
+    def infer(
+        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
+    ) -> FieldType | None:
+        declared = getattr(module, "out_field", None)
+        if isinstance(declared, FieldType):
+            return declared
+        found = self._placed(module, in_field, shape_in, shape)
+        rep = getattr(module, "out_rep", None)
+        return found if found is None or rep is None else replace(found, rep=rep, guessed=False)
+
+    def _placed(
+        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
+    ) -> FieldType | None:
+        """Return the field with the place of its values, as scalars."""
+        guessed = not isinstance(module, _POINTWISE) or in_field is None or in_field.guessed
+        own = time_axis(module, len(shape))
+        if own is not None and shape[own] == self.steps:
+            return FieldType(Steps(own), guessed=True)
+        if in_field is not None and (coarse := self._coarse(own, in_field, shape_in, shape)) is not None:
+            return FieldType(coarse, guessed=True)
+        if in_field is not None and not isinstance(in_field.domain, Pairs):
+            axis = in_field.domain.axis if isinstance(in_field.domain, Steps) else 0
+            if axis < min(len(shape), len(shape_in)) and shape[axis] == shape_in[axis]:
+                return FieldType(in_field.domain, guessed=guessed)
+        return self.functional(shape)
+
+    def _coarse(
+        self, own: int | None, in_field: FieldType, shape_in: tuple[int, ...], shape: tuple[int, ...]
+    ) -> Steps | None:
+        """Return the steps that a stride, a pool or an upsampling leaves: so many times fewer or more; else None."""
+        if not isinstance(in_field.domain, Steps) or len(shape) != len(shape_in):
+            return None
+        before, axis = in_field.domain.apart, in_field.domain.axis if own is None else own
+        if in_field.domain.axis != axis or shape[axis] < 2 or shape[axis] == shape_in[axis]:
+            return None
+        ratio = shape_in[axis] / shape[axis]
+        apart = before * round(ratio) if ratio >= 1 else before / round(1 / ratio)
+        found = Steps(axis, apart)
+        near = abs(shape[axis] * apart - self.steps) < 2 * max(apart, 1.0)
+        return found if apart != before and near and (apart != 1.0 or shape[axis] == self.steps) else None
+
+    def functional(self, shape: tuple[int, ...]) -> FieldType | None:
+        if len(shape) > 2 and shape[-2:] == (self.steps, self.steps):
+            return PAIR.guess()
+        if self.steps > 1 and self.steps in shape:
+            return FieldType(Steps(shape.index(self.steps)), guessed=True)
+        return INVARIANT.guess() if shape and len(shape) <= 2 else None
+
+    def receptive(
+        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
+        radius: float,
+    ) -> float:  # fmt: skip
+        """Return how many steps to either side a value sees, of torch's own layers; NaN for all others."""
+        if type(module) in _STEP_BY_STEP:
+            return radius
+        if type(module) is nn.Conv1d and module.padding_mode == "zeros" and shape_in[-1:] == shape[-1:]:
+            return radius + module.dilation[0] * (module.kernel_size[0] - 1) / 2
+        return math.inf if isinstance(module, _BATCH_FIRST) else math.nan
+
+    def reaches(
+        self, run: Callable[[Tensor], Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
+    ) -> dict[str, float]:
+        along = {name: field for name, field in fields.items() if isinstance(field.domain, Steps | Pairs)}
+        found = dict.fromkeys(fields, math.inf)  # what belongs to no step sees all of them
+        return found | (reaches(run, inputs.x, inputs.field, along) if along else {})
+
+    def exchanges(
+        self, channels: tuple[int, ...], elements: Sequence[Element]
+    ) -> Iterator[tuple[tuple[int, ...], ...]]:
+        """Yield the orders of two strands, or of two ways to read: end to end, and one half for the other."""
+        (width,) = channels
+        ends, half = tuple(reversed(range(width))), width // 2
+        yield (ends,) * len(elements)
+        if width % 2 == 0:
+            yield ((*range(half, width), *range(half)),) * len(elements)
+
+    def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
+        found = self.functional(shape)
+        if found is None or found.invariant:
+            return None
+        # a tensor that was only turned round sees as far as it did
+        turned = sorted(shape) == sorted(seen) or math.prod(shape) == math.prod(seen)
+        return found, known[1] if turned else math.nan, known[2]
+
+    def size_words(self, inputs: Inputs) -> str:
+        return f" of {self.steps} step(s)"
+
+    def another(self, inputs: Inputs, seed: int) -> Inputs:
+        """Return the sequence backwards and a third of it further on; noise where that is the same again."""
+        x = inputs.x
+        axis = inputs.field.domain.axis if isinstance(inputs.field.domain, Steps) else 0
+        other = x.flip(axis).roll(max(1, self.steps // 3), axis) if self.steps else x
+        if not x.is_floating_point():
+            return inputs.with_x(other)
+        size = float(x.norm())
+        if size == 0.0 or float((other - x).norm()) <= 1e-3 * size:
+            generator = torch.Generator().manual_seed(seed)
+            drawn = torch.randn(x.shape, generator=generator, dtype=torch.float64).to(x)
+            other = drawn * max(float(x.abs().mean()), 1e-3) + x
+        return inputs.with_x(other)

@@ -1,0 +1,160 @@
+"""Find by trying what a network of one's own takes of a sequence: the width of x and the axis of time.
+
+PyTorch has several orders: nn.LSTM takes (steps, batch, channels), or (batch, steps, channels) with batch_first, a
+temporal convolution (batch, channels, steps). A wrong order often runs as well: then the steps are taken for a batch,
+and no step hears of another. So an order counts where one step of x changes the answer at another one.
+"""
+
+from __future__ import annotations
+
+import copy
+from types import ModuleType
+
+import torch
+from torch import Tensor, nn
+
+from explorer.network.running import evaluating, first_tensor
+from explorer.spaces.sequence.network.form import SequenceInput
+from explorer.spaces.sequence.network.inputs import LAYOUTS, sequence_inputs
+
+KINDS = ("values", "tokens", "dna")
+TEMPORAL = (nn.RNNBase, nn.RNNCellBase, nn.Conv1d, nn.MultiheadAttention)
+SPATIAL = (nn.Conv2d, nn.Conv3d)
+_WIDTHS = ("input_size", "in_channels", "embed_dim", "in_features")
+_STEPS = 23  # of the trial: no usual width, so that an order that does not fit is noticed
+
+
+class Unclear(ValueError):
+    """Report that the input of a network cannot be found out; a clause that says what to write into its file."""
+
+
+def reads_sequences(network: nn.Module) -> bool:
+    """Return whether a network has layers that run along the steps of a sequence, and none for images."""
+    found = list(network.modules())
+    return any(isinstance(m, TEMPORAL) for m in found) and not any(isinstance(m, SPATIAL) for m in found)
+
+
+def declared_input(made: object, module: ModuleType) -> dict[str, object]:
+    """Return what a class or its file says: {"kind", "layout", "channels", "steps"}, each where it is said.
+
+    Raises:
+        Unclear: something that is said cannot be.
+    """
+    told: dict[str, object] = {}
+    for name in ("kind", "layout", "channels", "steps"):
+        value = getattr(made, f"input_{name}", getattr(module, f"INPUT_{name.upper()}", None))
+        if value is not None:
+            told[name] = value
+    for name, choices in (("kind", KINDS), ("layout", LAYOUTS)):
+        if name in told and told[name] not in choices:
+            raise Unclear(f"INPUT_{name.upper()} must be one of {', '.join(choices)}, not {told[name]!r:.60}")
+    for name in ("channels", "steps"):
+        value = told.get(name)
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+            raise Unclear(f"INPUT_{name.upper()} must be a whole number above 0, not {value!r:.60}")
+    return told
+
+
+def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput:
+    """Return what `network` takes, by what is told of it and by trying what is not; it is left as it was.
+
+    Raises:
+        Unclear: no order of the axes runs, or several do and differ.
+    """
+    kind = str(told.get("kind", "values"))
+    steps = told.get("steps")
+    most = steps if isinstance(steps, int) else None
+    widths = [w for w in (told.get("channels"),) if isinstance(w, int)] or ([4] if kind == "dna" else _widths(network))
+    orders = [str(told["layout"])] if "layout" in told else list(LAYOUTS)
+    if "layout" in told and widths:
+        return SequenceInput(widths[0], kind, most, orders[0])
+    if any(isinstance(m, nn.Embedding) for m in network.modules()) and "channels" not in told:
+        raise Unclear(
+            "it begins with numbers of symbols (nn.Embedding), and a sequence is given as one column for each symbol; "
+            "put nn.Linear in its place, with the same weights transposed, and say INPUT_KIND = 'tokens'"
+        )
+    failed: Exception | None = None
+    for width in widths or [1]:
+        mixing: list[str] = []
+        running: dict[str, Tensor] = {}
+        for order in orders:
+            try:
+                mixes, by_step = _mixes(network, most or _STEPS, width, order)
+            except (torch.OutOfMemoryError, KeyboardInterrupt):
+                raise
+            except Exception as error:  # a forward of somebody else's may raise anything
+                failed = failed or error
+                continue
+            running[order] = by_step
+            if mixes:
+                mixing.append(order)
+        # where one has a batch axis, the same without it is the same call
+        batched = [order for order in mixing if "N" in order] or mixing
+        if len(batched) > 1:
+            raise Unclear(
+                f"x could be {' or '.join(map(_shown, batched))}; say which in the file, INPUT_LAYOUT = {batched[0]!r}"
+            )
+        answers = list(running.values())
+        # where no step hears of another, every order gives the same; else nobody knows
+        if not batched and any(a.shape != answers[0].shape or not torch.allclose(a, answers[0]) for a in answers):
+            raise Unclear(
+                f"x could be {' or '.join(map(_shown, running))}, and each gives another answer; say which in the "
+                f"file, INPUT_LAYOUT = {next(iter(running))!r}"
+            )
+        if batched or running:
+            return SequenceInput(width, kind, most, (batched or list(running))[0])
+    wide = " or ".join(map(str, widths or [1]))
+    reason = f" ({type(failed).__name__}: {' '.join(str(failed).split())[:120]})" if failed is not None else ""
+    raise Unclear(
+        f"it takes no sequence of {most or _STEPS} steps and {wide} channel(s){reason}; "
+        "say in the file what it takes, INPUT_CHANNELS = 1, INPUT_LAYOUT = 'NTC', and INPUT_STEPS where it takes so "
+        "many and no other number"
+    )
+
+
+def _shown(order: str) -> str:
+    names = {"N": "batch", "T": "steps", "C": "channels"}
+    return f"{order} ({', '.join(names[letter] for letter in order)})"
+
+
+def _widths(network: nn.Module) -> list[int]:
+    """Return the widths that layers take, in the order in which they stand in the network."""
+    found: list[int] = []
+    for m in network.modules():
+        width = next((w for name in _WIDTHS if isinstance(w := getattr(m, name, None), int) and w > 0), None)
+        if width is not None and width not in found:
+            found.append(width)
+    return found
+
+
+def _mixes(network: nn.Module, steps: int, width: int, order: str) -> tuple[bool, Tensor]:
+    """Return whether a change of one step of x changes the answer elsewhere, and the answer, with that order of axes.
+
+    What reads the end or the beginning alone hears of nothing in the middle.
+    """
+    trial = copy.deepcopy(network)
+    weight = next((p for p in trial.parameters() if p.is_floating_point()), torch.zeros(()))
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(steps, width, generator=generator).to(weight)
+
+    def answer(values: Tensor) -> Tensor:
+        torch.manual_seed(0)
+        found = first_tensor(trial(*sequence_inputs(values, order).values))
+        if found is None:
+            raise TypeError("the network returned nothing that holds a tensor")
+        return found
+
+    def by_step(found: Tensor) -> Tensor:
+        return found.movedim(found.shape.index(steps), 0).flatten(1) if steps in found.shape else found.flatten()
+
+    with torch.no_grad(), evaluating(trial):
+        before = answer(x)
+        for at in (steps // 2, steps - 1, 0):
+            other = x.clone()
+            other[at] += 1.0
+            change = by_step((answer(other) - before).abs()).clone()
+            if change.ndim == 2:
+                change[at] = 0.0
+            if change.any():
+                return True, by_step(before)
+    return False, by_step(before)

@@ -1,0 +1,1 @@
+"""Reduce the values of an epoch to what is drawn."""

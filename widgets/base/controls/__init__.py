@@ -1,0 +1,1 @@
+"""Make controls, menus and small tables."""

@@ -1,0 +1,131 @@
+"""The measure of the selected layer as a small table: one column a model, one row a number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
+
+from explorer.square.frame import Frame, Measure, Square
+from widgets.base.look import theme
+from widgets.base.text.layer_names import shortened
+from widgets.base.text.words import figure, inherited
+
+ROWS = (
+    ("cumulative", "cumulative", "‖ρ′(g) h(x) − h(ρ(g) x)‖ / ‖ρ′(g) h(x)‖: where a fault is seen"),
+    ("local", "local", "The same for this layer alone, fed ρ(g) of its own input: where a fault is made"),
+    ("floor", "floor", "What resampling there and back, and rounding, would give alone"),
+    ("chance", "chance", "The distance with another sample in place of ρ(g) x: 1 is unrelated"),
+    ("kept", "compared", "The fraction of places compared; the rest came in from outside"),
+    ("decibel", "dB", "The same error in decibels"),
+)  # fmt: skip
+
+
+class MeasureTable(QFrame):
+    """Labels that are made once; a frame only changes their text."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._frame: Frame | None = None
+        grid = QGridLayout(self)
+        grid.setContentsMargins(10, 6, 10, 8)
+        grid.setHorizontalSpacing(10)
+        grid.setVerticalSpacing(1)
+        grid.setColumnStretch(0, 1)
+        self.title = QLabel(self)
+        self.title.setMinimumWidth(40)
+        grid.addWidget(self.title, 0, 0)
+        self.heads = [QLabel(self), QLabel(self)]
+        self.names: list[QLabel] = []
+        self.cells: dict[tuple[str, int], QLabel] = {}
+        for k, head in enumerate(self.heads):
+            head.setAlignment(Qt.AlignmentFlag.AlignRight)
+            grid.addWidget(head, 0, 1 + k)
+        for i, (key, name, tip) in enumerate(ROWS):
+            label = QLabel(name, self)
+            label.setToolTip(tip)
+            self.names.append(label)
+            grid.addWidget(label, 1 + i, 0)
+            for k in range(2):
+                cell = self.cells[key, k] = QLabel(self)
+                cell.setAlignment(Qt.AlignmentFlag.AlignRight)
+                cell.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+                grid.addWidget(cell, 1 + i, 1 + k)
+        self.show_frame(None)
+
+    def show_frame(self, frame: Frame | None) -> None:
+        self._frame = frame
+        squares = frame.squares if frame is not None else ()
+        name = squares[0].layer.name if squares else ""
+        self.title.setText(shortened(QFontMetricsF(self.title.font()), name or "no layer", 110))
+        self.title.setToolTip(name)
+        for k, head in enumerate(self.heads):
+            square = squares[k] if k < len(squares) else None
+            measure = square.measures.get(square.layer.name) if square is not None else None
+            head.setVisible(k == 0 or square is not None)
+            verdict, role = _verdict(square, measure)
+            head.setText(verdict)
+            head.setProperty("role", role)
+            if square is not None:
+                head.setToolTip(f"{square.title}, {square.layer.name}")
+            for key, _name, _tip in ROWS:
+                cell = self.cells[key, k]
+                cell.setVisible(k == 0 or square is not None)
+                cell.setText(_text(measure, key))
+        self._colour()
+
+    def _colour(self) -> None:
+        t = theme.current()
+        for k, head in enumerate(self.heads):
+            colour = getattr(t, head.property("role") or "muted")
+            sheet = f"color: {colour}; font-weight: 600;"
+            if head.styleSheet() != sheet:  # polishing costs more than drawing
+                head.setStyleSheet(sheet)
+            cell = f"color: {(t.first, t.second)[k] if not self.heads[1].isHidden() else t.text};"
+            for key, _name, _tip in ROWS:
+                if self.cells[key, k].styleSheet() != cell:
+                    self.cells[key, k].setStyleSheet(cell)
+
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        """Return the table's numbers, one array a model."""
+        found: dict[str, NDArray[Any]] = {}
+        for k, square in enumerate(self._frame.squares if self._frame is not None else ()):
+            measure = square.measures.get(square.layer.name)
+            values = [getattr(measure, key, None) for key, _, _ in ROWS]
+            found[f"{'compare.' if k else ''}measure"] = np.array(
+                [np.nan if v is None else v for v in values], dtype=float
+            )
+        if found:
+            found["measure names"] = np.array([name for _, name, _ in ROWS], dtype=np.str_)
+        return found
+
+    def apply_theme(self) -> None:
+        t = theme.current()
+        self.setStyleSheet(f"MeasureTable {{ background: {t.panel}; border-top: 1px solid {t.line}; }}")
+        for label in self.names:
+            label.setStyleSheet(f"color: {t.muted};")
+        self.title.setStyleSheet(f"color: {t.accent}; font-weight: 600;")
+        self._colour()
+
+
+def _verdict(square: Square | None, measure: Measure | None) -> tuple[str, str]:
+    if square is None or measure is None:
+        return "–", "muted"
+    if square.layer.name in square.guilty:
+        return "guilty", "bad"
+    if inherited(measure):
+        return "inherited", "text"
+    return measure.verdict, {"holds": "good", "broken": "bad"}.get(measure.verdict, "muted")
+
+
+def _text(measure: Measure | None, key: str) -> str:
+    if measure is None:
+        return "–"
+    value = getattr(measure, key)
+    if value is None:
+        return "no law" if key == "cumulative" else "–"
+    return f"{value:.0%}" if key == "kept" else figure(value)

@@ -1,0 +1,1 @@
+"""Choose colours, icons and alignments."""

@@ -1,0 +1,1 @@
+"""Put numbers, names and source code into words."""

@@ -1,0 +1,80 @@
+"""Lines of source as HTML: numbered, those about a layer on a ground in the colour of its verdict."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QFontMetricsF
+
+from explorer.declare.excerpt import Excerpt
+from explorer.square.frame import Square
+from widgets.base.look import theme
+from widgets.base.text.highlight import python_as_html
+from widgets.base.text.words import figure, inherited
+from widgets.charts.inks import mixed
+
+GROUND = 0.16  # of the verdict's colour, under the marked lines
+
+
+def layer_as_html(square: Square, points: float) -> str:
+    """Return the selected layer with its own error, the lines that make and compute it, and the hints; "" if none."""
+    if not square.source:
+        return ""
+    t, layer = theme.current(), square.layer
+    measure = square.measures.get(layer.name)
+    role = {"holds": "good", "broken": "bad"}.get(measure.verdict if measure is not None else "", "muted")
+    colour = getattr(t, role)
+    words = "not measured"
+    if measure is not None:
+        verdict = "holds itself; the error comes from earlier layers" if inherited(measure) else measure.verdict
+        local = "" if measure.local is None else f"local error {figure(measure.local)}, "
+        words = f"{local}{verdict}"
+    parts = [
+        f'<p style="margin-bottom:2px"><a name="layer"></a><b>{html.escape(layer.name)}</b> '
+        f'<span style="color:{t.muted}">{html.escape(layer.kind)}</span> &nbsp;'
+        f'<b style="color:{colour}">{html.escape(words)}</b></p>'
+    ]
+    ground = mixed(colour, t.raised, GROUND).name()
+    parts += [_excerpt(one, points, ground, colour) for one in square.source]
+    own = [hint.removeprefix(f"{layer.name}: ") for hint in square.hints if hint.startswith(f"{layer.name}: ")]
+    if own:
+        items = "".join(f"<li>{html.escape(hint)}</li>" for hint in own)
+        parts.append(f'<p style="color:{t.muted}; margin-bottom:0">What may break it:</p>'
+                     f'<ul style="margin-left:-18px; margin-top:2px">{items}</ul>')  # fmt: skip
+    return "".join(parts)
+
+
+def _excerpt(one: Excerpt, points: float, ground: str, colour: str) -> str:
+    t = theme.current()
+    fixed = QFontInfo(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)).family()
+    style = f"font-family:'{fixed}', monospace; font-size:{0.92 * points:.1f}pt"
+    font = QFont(fixed)
+    font.setPointSizeF(0.92 * points)
+    letter = QFontMetricsF(font).horizontalAdvance("0")
+    rows = []
+    for number, (indent, line) in enumerate(_lines(one.text), one.first):
+        marked = number in one.marked
+        ink, back = (colour, f' bgcolor="{ground}"') if marked else (t.muted, "")
+        rows.append(
+            f'<tr><td align="right"{back} style="padding-right:6px"><p style="{style}; color:{ink}; margin:0; '
+            f'white-space:nowrap">{number}</p></td>'
+            # a line too long for the dock goes on under itself
+            f'<td width="100%"{back}><p style="{style}; margin:0 0 0 {(indent + 2) * letter:.0f}px; '
+            f'text-indent:{-2 * letter:.0f}px">{line}</p></td></tr>'
+        )
+    where = f"{html.escape(one.title)} · {html.escape(Path(one.file).name)}, line {one.first}"
+    return (
+        f'<p style="color:{t.muted}; margin-top:6px; margin-bottom:2px">{where}</p>'
+        f'<table width="100%" cellspacing="0" cellpadding="1" bgcolor="{t.raised}">{"".join(rows)}</table>'
+    )
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    """Return the indent of each line, in letters, and the line with its colours."""
+    made = []
+    for line in text.splitlines():
+        bare = line.lstrip(" ")
+        coloured = python_as_html(bare).removeprefix("<pre>").removesuffix("</pre>")
+        made.append((len(line) - len(bare), coloured or "&nbsp;"))
+    return made

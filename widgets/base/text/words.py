@@ -1,0 +1,142 @@
+"""Numbers and measurements put into words: the same in every view, read-out and caption."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from explorer.declare.elements import chain_text
+from explorer.square.frame import Frame, Measure, Square
+
+FLAT = 0.01  # relative distance of unrelated inputs, below which values are nearly constant
+
+
+def figure(value: float | None) -> str:
+    """Return a number in the fewest characters that tell it: "0.213", "2.0e-7", "0", "no law" for None."""
+    if value is None:
+        return "no law"
+    if math.isnan(value):
+        return "not a number"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == 0 or 1e-3 <= abs(value) < 1000:
+        return f"{value:.3g}".replace("-", "−")
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}".replace("-", "−")
+
+
+def guilty(measure: Measure | None) -> bool:
+    """Say whether this layer itself breaks the law: its own error, not an inherited one, is above its tolerance."""
+    return measure is not None and measure.verdict == "broken" and measure.local is not None
+
+
+def inherited(measure: Measure | None) -> bool:
+    """Say whether a layer does no wrong itself but shows the error that earlier ones have made."""
+    return measure is not None and measure.verdict == "holds" and measure.seen
+
+
+def verdict_sentence(square: Square) -> str:
+    """Return what the measurement says of the whole network, in a few words."""
+    found = [m for m in (square.measures.get(layer.name) for layer in square.layers) if m is not None]
+    if not found:
+        return "not measured yet"
+    broken = [n.name for n in square.layers if (m := square.measures.get(n.name)) and m.verdict == "broken"]
+    match square.verdict:
+        case "unmoved":
+            return "nothing is moved yet"
+        case "broken" if square.guilty:
+            names, more = square.guilty[:2], len(square.guilty) - 2
+            return f"broken by {', '.join(names)} and {more} more" if more > 0 else f"broken by {' and '.join(names)}"
+        case "broken":
+            seen = (n.name for n in square.layers if (m := square.measures.get(n.name)) is not None and m.seen)
+            return f"broken from {next(seen, square.layer.name)} on"
+        case "holds" if broken:
+            return f"the output holds; {broken[0]} does not follow its guessed field"
+        case "holds" if all(m.verdict == "holds" for m in found):
+            return "holds at every layer"
+        case "holds":
+            return "holds wherever there is a law"
+        case "":
+            return "holds so far"
+    if all(m.cumulative is None for m in found):
+        return "no law: this element has no action here"
+    return "the output has no law" if any(m.exact for m in found) else "resampled element: a curve, no verdict"
+
+
+def verdict_colour_role(square: Square) -> str:
+    """Return "bad", "good" or "muted": the role of the theme's colour that goes with `verdict_sentence`."""
+    return {"broken": "bad", "holds": "good"}.get(square.verdict, "muted")
+
+
+def read_out(name: str, measure: Measure | None, sep: str = " · ") -> str:
+    """Return every number of a layer's measurement in one line (or several, with another separator)."""
+    if measure is None:
+        return f"{name}{sep}not measured"
+    words = [name]
+    if measure.cumulative is None:
+        words.append("no law: the field has no action of this element")
+    else:
+        words.append(f"cumulative {figure(measure.cumulative)}")
+    words.append("local not measurable alone" if measure.local is None else f"local {figure(measure.local)}")
+    words.append(f"floor {figure(measure.floor)}")
+    if measure.chance is not None:
+        words.append(f"chance {figure(measure.chance)}")
+        if measure.cumulative and 0 < measure.chance < FLAT:  # a large constant makes every relative error small
+            words.append(f"{figure(measure.cumulative / measure.chance)} times what another input changes")
+    if measure.decibel is not None:
+        words.append(f"{figure(measure.decibel)} dB")
+    if measure.attributed is not None:
+        words.append(f"its effect on the output {_estimate(measure.attributed, measure.attributed_within)}")
+    if measure.kept < 1:
+        words.append(f"{measure.kept:.0%} of places compared")
+    verdict = "holds, the error comes from earlier layers" if inherited(measure) else measure.verdict
+    words.append("guilty" if guilty(measure) else verdict)
+    return sep.join(words)
+
+
+def read_before(measure: Measure | None) -> str:
+    """Return what a layer's errors were before its file was edited, "" where they were not measured."""
+    if measure is None:
+        return ""
+    words = [f"{figure(value)}" for value in (measure.cumulative, measure.local) if value is not None]
+    names = [name for name in ("cumulative", "local") if getattr(measure, name) is not None]
+    return f"before the edit: {', '.join(map(' '.join, zip(names, words))) or 'no law'}"
+
+
+def words_before(square: Square) -> str:
+    """Return which layers broke the law before the file was edited, "" where none did or nothing was edited."""
+    broke = [name for name, m in square.before.items() if m.verdict == "broken" and name not in square.guilty]
+    return f"before the edit broken by {shorten(broke)}" if broke else ""
+
+
+def _estimate(value: float, within: tuple[float, float] | None) -> str:
+    if within is None:
+        return figure(value)
+    return f"between {' and '.join(f'{w:.1e}' if w < 1e-3 else f'{w:.2g}' for w in within)} (estimated)"
+
+
+def subject(frame: Frame) -> str:
+    """Return which network was shown what, for captions: "d4-cnn on handwritten 3, rotate:90, float32 on cpu"."""
+    state = frame.state
+    models = " and ".join(square.model for square in frame.squares) or state.model
+    sample = frame.sample_title or state.sample or "no sample"
+    element = chain_text(state.steps) or "identity"
+    return f"{models} on {sample}, {element}, {state.dtype} on {frame.device}, seed {state.seed}"
+
+
+def counterpart(frame: Frame, index: int, layer: str) -> str:
+    """Return the layer of the first square at the relative depth of `layer` in square `index`.
+
+    State.layer names a layer of the first model; the second one shows the same relative depth.
+    """
+    if index == 0:
+        return layer
+    names, first = ([one.name for one in frame.squares[k].layers] for k in (index, 0))
+    if layer not in names or not first:
+        return layer
+    return first[round(names.index(layer) / max(1, len(names) - 1) * (len(first) - 1))]
+
+
+def shorten(words: Sequence[str], limit: int = 3) -> str:
+    """Return "a, b, c and 4 more"."""
+    return ", ".join(words[:limit]) + (f" and {len(words) - limit} more" if len(words) > limit else "")

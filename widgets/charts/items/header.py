@@ -1,0 +1,161 @@
+"""The line above a plot: words in colour on the left, a legend on the right where there is room for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
+
+from widgets.base.look import theme
+from widgets.base.look.alignment import LEFT
+from widgets.charts.library import pg
+
+GAP = 9.0
+TALL = 14  # pixels of a sample in the legend
+
+Part = tuple[str, str, bool]  # text, colour, bold
+
+
+class Sample(pg.ItemSample):
+    """The sample of an item in one line of text."""
+
+    def __init__(self, item: Any) -> None:
+        super().__init__(item)
+        self.setFixedHeight(TALL)
+
+    def boundingRect(self) -> QRectF:
+        return QRectF(0, 0, 20, TALL)
+
+    def paint(self, p: QPainter, *rest: Any) -> None:
+        opts = self.item.opts
+        filled = opts.get("brush") if isinstance(self.item, pg.BarGraphItem) else None
+        if isinstance(self.item, pg.PlotCurveItem) and opts.get("fillLevel") is not None:
+            filled = opts["brush"]
+        if filled is not None and self.item.isVisible():
+            p.fillRect(QRectF(2, TALL / 2 - 4, 16, 8), filled)
+            return
+        p.translate(0, TALL / 2 - (10 if isinstance(self.item, pg.ScatterPlotItem) else 11))
+        super().paint(p, *rest)
+
+
+class Header(pg.GraphicsWidget):
+    """Parts are elided at the end of the line. The legend gives way to the first two parts, the others to it.
+
+    The part that is named as a link is underlined and can be clicked.
+    """
+
+    followed = Signal()  # the link was clicked
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: tuple[Part, ...] = ()
+        self.link: int | None = None  # index of the part that is a link
+        self._texts: dict[Any, str] = {}
+        self.legend = pg.LegendItem(frame=False, horSpacing=2, sampleType=Sample)
+        self.legend.layout.setContentsMargins(0, 0, 0, 0)
+        self.legend.setParentItem(self)
+        self.set_font(QFont())
+
+    def set_font(self, font: QFont, room: float = 6.0, right: bool = False) -> None:
+        """Take a font, with so many pixels of room above and below it; write to the `right` end."""
+        self._right = right
+        self._plain, self._bold = QFont(font), QFont(font)
+        self._bold.setBold(True)
+        self.setFixedHeight(QFontMetricsF(font).height() + room)
+        self.legend.setLabelTextSize(f"{font.pointSizeF():.1f}pt")
+        self._arrange()
+
+    def write(self, parts: Sequence[Part], link: int | None = None) -> None:
+        if (tuple(parts), link) != (self.parts, self.link):
+            self.parts, self.link = tuple(parts), link
+            self.setAcceptHoverEvents(link is not None)
+            self.unsetCursor()
+            self._arrange()
+
+    def add_key(self, item: Any, text: str) -> None:
+        """Explain an item of the plot in the legend; a click on its sample hides and shows it."""
+        self.legend.addItem(item, text)
+        self.legend.setColumnCount(len(self.legend.items))
+        self.dress()
+
+    def name_keys(self, texts: Mapping[Any, str]) -> None:
+        """Write other texts beside the samples of items; those without one leave the legend."""
+        if texts == self._texts:
+            return
+        self._texts = dict(texts)
+        self.legend.clear()
+        for item, text in texts.items():
+            self.legend.addItem(item, text)
+        self.legend.setColumnCount(max(1, len(texts)))
+        self.dress()
+
+    def dress(self) -> None:
+        """Take the colours of the theme."""
+        for sample, label in self.legend.items:
+            label.setText(label.text, color=theme.current().muted)
+            sample.update()
+        self.legend.updateSize()
+        self._arrange()
+
+    def resizeEvent(self, event: Any) -> None:
+        self._arrange()
+
+    def _widths(self) -> list[float]:
+        plain, bold = QFontMetricsF(self._plain), QFontMetricsF(self._bold)
+        return [(bold if heavy else plain).horizontalAdvance(text) + GAP for text, _, heavy in self.parts]
+
+    def _arrange(self) -> None:
+        """Give the legend its place, or none."""
+        self.legend.layout.activate()
+        hint = self.legend.layout.effectiveSizeHint(Qt.SizeHint.PreferredSize)
+        fits = bool(self.legend.items) and hint.width() <= self.size().width() - sum(self._widths()[:2])
+        self.legend.setVisible(fits)
+        top = (self.size().height() - hint.height()) / 2 - 1
+        self.legend.setGeometry(QRectF(self.size().width() - hint.width(), top, hint.width(), hint.height()))
+        self.update()
+
+    def boundingRect(self) -> QRectF:
+        return QRectF(0, 0, self.size().width(), self.size().height())
+
+    def _places(self) -> list[QRectF]:
+        """Return where each part is written, empty where there is no room for it."""
+        end = self.legend.pos().x() if self.legend.isVisible() else self.size().width()
+        x, height, found = 0.0, self.size().height(), []
+        if self._right:
+            x = max(0.0, end - sum(self._widths()) + GAP - 2)
+        for (text, _, _), width in zip(self.parts, self._widths()):
+            room = end - x
+            fits = room >= min(24.0, width - GAP) and bool(text)
+            found.append(QRectF(x, 0, min(room, width - GAP), height - 2) if fits else QRectF())
+            x += width if fits else 0.0
+        return found
+
+    def paint(self, p: QPainter, *rest: Any) -> None:
+        for k, ((text, colour, heavy), place) in enumerate(zip(self.parts, self._places())):
+            if place.isEmpty():
+                continue
+            font = QFont(self._bold if heavy else self._plain)
+            font.setUnderline(k == self.link)
+            p.setFont(font)
+            p.setPen(QColor(colour))
+            # half a pixel more, so that what fits is not elided by its rounding
+            shown = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, place.width() + 0.5)
+            p.drawText(place.adjusted(0, 0, GAP, 0), LEFT, shown)
+
+    def link_place(self) -> QRectF:
+        """Return where the link is, empty where there is none."""
+        return QRectF() if self.link is None else self._places()[self.link]
+
+    def hoverMoveEvent(self, event: Any) -> None:
+        if self.link_place().contains(event.pos()):
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+        else:
+            self.unsetCursor()
+
+    def mousePressEvent(self, event: Any) -> None:
+        if self.link_place().contains(event.pos()):
+            self.followed.emit()
+        else:
+            event.ignore()

@@ -1,0 +1,1 @@
+"""Set up pyqtgraph's scene, view and view box."""

@@ -1,0 +1,1 @@
+"""Lay steps and names of rows along the axes of a timeline."""

@@ -1,0 +1,1 @@
+"""Draw the rows of a timeline: curves, heat, cells of tokens."""

@@ -1,0 +1,1 @@
+"""Shorten long recordings for any zoom."""
