@@ -12,6 +12,7 @@ from explorer.app.engine import LocalEngine
 from explorer.data.choosing import several
 from explorer.data.finding import find_sample
 from explorer.declare.card import Card
+from explorer.declare.model_name import code_of
 from explorer.declare.space import kinds, space_of_kind
 from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance.check import check_equivariance
@@ -56,7 +57,7 @@ def audit(
         given = [p.inputs.with_x(torch.cat([g.x for g in given]))]
     reports = [
         check_equivariance(
-            model, given, g, overrides=overrides, declared=".py:" not in card.name,
+            model, given, g, overrides=overrides, declared=code_of(card.name) is None,
             boundary=card.boundary, dtype=DTYPES[dtype], tol=tol, seed=state.seed, name=card.name,
         )
         for g in groups

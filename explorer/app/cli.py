@@ -19,6 +19,7 @@ from explorer.app.doors import BadInput, Doors
 from explorer.app.listing import KINDS, listed
 from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.field_text import parse_field
+from explorer.declare.model_name import code_of
 from explorer.state.state import State
 from explorer.work.places import ROOT
 
@@ -167,9 +168,9 @@ def _told(error: BaseException, model: str) -> str:
     where = str(getattr(error, "where", "") or "")
     if where and where not in text:
         text += f" [{where}]"
-    path = Path(model.partition(".py:")[0] + ".py")
+    path = code_of(model)
     cause: BaseException | None = error
-    while cause is not None and ".py:" in model and "(line " not in text:
+    while cause is not None and path is not None and "(line " not in text:
         steps = [s for s in traceback.extract_tb(cause.__traceback__) if Path(s.filename).name == path.name]
         if steps:
             return f"{text} ({path.name}, line {steps[-1].lineno})"
@@ -268,8 +269,7 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
 
 def _refuse_code(name: str) -> None:
     """Raise when a model that a session names would execute a file: opening a session is no word of trust."""
-    path = Path(name.partition(".py:")[0] + ".py").expanduser()
-    if ".py:" not in name or not path.is_file():
+    if (path := code_of(name)) is None or not (path := path.expanduser()).is_file():
         return
     from explorer.network.files.looking import digest_of
 
@@ -285,8 +285,8 @@ def _believable(name: str, args: argparse.Namespace, doors: Doors) -> None:
     Asking the registry costs the import of torch, so that only a name that no file of models/ has in quotes is looked
     up there; and a person's own file is executed once, by the window.
     """
-    path = Path(name.partition(".py:")[0] + ".py").expanduser()
-    if ".py:" in name and args.trust and path.is_file():
+    path = code_of(name)
+    if path is not None and args.trust and path.expanduser().is_file():
         return
     files = (ROOT / "models").rglob("*.py")
     if any(f'"{name}"' in file.read_text(encoding="utf-8") for file in files):

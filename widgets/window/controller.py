@@ -16,7 +16,7 @@ from explorer.data.finding import split_part
 from explorer.data.opening import domain_of
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import NoAction, Step, transforms
-from explorer.declare.model_name import files_of
+from explorer.declare.model_name import code_of, files_of
 from explorer.declare.space import same_space
 from explorer.square.frame import Failure, Frame, LayerInfo, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
@@ -241,7 +241,7 @@ class Controller(QObject):
         except (SessionError, OSError) as error:
             self._fail(failure_of(error, self.state))
             return
-        code = any(".py:" in name for name in (session.state.model, *session.state.compared))
+        code = any(code_of(name) for name in (session.state.model, *session.state.compared))
         self.code_asked.emit(session, path) if code else self.take_session(session, path)
 
     def take_session(self, session: Session, path: str) -> None:

@@ -66,15 +66,37 @@ class Grid(Domain):
         return eroded(places, radius) if radius else places
 
 
+class ChannelsLast(Domain):
+    """The places of a grid, with the channels of a place on the last axis."""
+
+    __slots__ = ()
+    space = "grid"
+
+    @property
+    def plain(self) -> FieldType:
+        return FieldType(Grid(self.spacing))
+
+    def channels(self, shape: tuple[int, ...]) -> int:
+        return shape[-1]
+
+    def as_places(self, plain: Tensor) -> Tensor:
+        return plain.flatten(0, -3)[0]
+
+    def from_places(self, places: Tensor) -> Tensor:
+        return places[None, None]
+
+    def shrunk(self, places: Tensor, receptive: float) -> Tensor:
+        return Grid(self.spacing).shrunk(places, receptive)
+
+
 @dataclass(frozen=True, slots=True)
-class Tokens(Domain):
+class Tokens(ChannelsLast):
     """The places of a grid row by row as tokens, (batch, tokens, channels), after `extra` tokens that no place has."""
 
     size: tuple[int, int]
     step: float = 1.0
     extra: int = 0
     name = "token"
-    space = "grid"
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -84,15 +106,8 @@ class Tokens(Domain):
     def spacing(self) -> float:
         return self.step
 
-    @property
-    def plain(self) -> FieldType:
-        return FieldType(Grid(self.step))
-
     def at_spacing(self, spacing: float) -> Domain:
         return replace(self, step=spacing)
-
-    def channels(self, shape: tuple[int, ...]) -> int:
-        return shape[-1]
 
     def by_channel(self, values: Tensor) -> Tensor:
         return values.transpose(1, 2)
@@ -115,26 +130,16 @@ class Tokens(Domain):
     def ones(self, values: Tensor) -> Tensor:
         return values.new_ones((1, 1, *self.size))
 
-    def as_places(self, plain: Tensor) -> Tensor:
-        return plain.flatten(0, -3)[0]
-
-    def from_places(self, places: Tensor) -> Tensor:
-        return places[None, None]
-
     def masked(self, values: Tensor, places: Tensor) -> Tensor:
         return self.gathered(self.spread(values) * places, values)
 
-    def shrunk(self, places: Tensor, receptive: float) -> Tensor:
-        return Grid(self.step).shrunk(places, receptive)
-
 
 @dataclass(frozen=True, slots=True)
-class Pixels(Domain):
+class Pixels(ChannelsLast):
     """A grid with the channels of a place on the last axis: (batch, y, x, channel)."""
 
     step: float = 1.0
     name = "pixel"
-    space = "grid"
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -144,15 +149,8 @@ class Pixels(Domain):
     def spacing(self) -> float:
         return self.step
 
-    @property
-    def plain(self) -> FieldType:
-        return FieldType(Grid(self.step))
-
     def at_spacing(self, spacing: float) -> Domain:
         return replace(self, step=spacing)
-
-    def channels(self, shape: tuple[int, ...]) -> int:
-        return shape[-1]
 
     def by_channel(self, values: Tensor) -> Tensor:
         return self.spread(values).flatten(2)
@@ -170,17 +168,8 @@ class Pixels(Domain):
     def ones(self, values: Tensor) -> Tensor:
         return values.new_ones((1, 1, *values.shape[1:3]))
 
-    def as_places(self, plain: Tensor) -> Tensor:
-        return plain.flatten(0, -3)[0]
-
-    def from_places(self, places: Tensor) -> Tensor:
-        return places[None, None]
-
     def masked(self, values: Tensor, places: Tensor) -> Tensor:
         return values * places[..., None]
-
-    def shrunk(self, places: Tensor, receptive: float) -> Tensor:
-        return Grid(self.step).shrunk(places, receptive)
 
 
 def parse_pixels(rest: str) -> Pixels:
