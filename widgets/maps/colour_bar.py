@@ -19,7 +19,7 @@ class ColourBar(Bar):
     WIDTH = 62.0
 
     def __init__(self) -> None:
-        super().__init__(gap=0.0)
+        super().__init__(table=TABLES["signed"], gap=0.0)
         self.low, self.high, self.kind = -1.0, 1.0, "signed"
         self.set_font(font(10))
         self.axis.setWidth(self.WIDTH - 8)
