@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from explorer.app.doors import BadInput, Doors
 from explorer.app.listing import KINDS, listed
+from explorer.declare.asking import parse_declared
 from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.field_text import parse_field
-from explorer.declare.model_name import code_of
+from explorer.declare.model_name import code_of, with_input
 from explorer.state.state import State
 from explorer.work.places import ROOT
 
@@ -50,6 +51,10 @@ def parser() -> argparse.ArgumentParser:
     state.add_argument("--dtype", default=None, help="float32 or float64")
     state.add_argument("--seed", type=int, default=0)
     state.add_argument("--trust", action="store_true", help="execute the Python file that --model names")
+    state.add_argument(
+        "--input", metavar="KIND NAME=VALUE ...", default="",
+        help="what the network of your own file takes, as in 'graph channels=3' or 'grid shape=3x32x32'",
+    )  # fmt: skip
     state.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the model")
 
     top = _Parser(prog="equiscope", description="See and measure what a network does to a symmetry.", parents=[state])
@@ -125,6 +130,7 @@ def main(argv: Sequence[str], doors: Doors) -> int:
             args = parser().parse_args(argv)
         except SystemExit as end:  # --help
             return int(end.code or 0)
+        _declare_input(args)
         model = getattr(args, "model", "")
         match args.verb:
             case None:
@@ -158,6 +164,15 @@ def main(argv: Sequence[str], doors: Doors) -> int:
         if os.environ.get("EQUISCOPE_TRACEBACK"):
             traceback.print_exception(error)
         return 2
+
+
+def _declare_input(args: argparse.Namespace) -> None:
+    """Put what is said of a model's input into its name, which is where everything looks for it."""
+    if not (text := getattr(args, "input", "")):
+        return
+    if code_of(args.model) is None:
+        raise BadInput(f"--input is said of a network of your own, FILE.py:NAME; {args.model or 'no model'} is none")
+    args.model = with_input(args.model, parse_declared(text).text())
 
 
 def _told(error: BaseException, model: str) -> str:
