@@ -20,11 +20,12 @@ from explorer.data.finding import find_sample, fitted, samples, split_part
 from explorer.data.samples import Sample
 from explorer.declare.card import Card, ModelInfo
 from explorer.declare.elements import chain_element
-from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, code_of, split_name
+from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, split_name
 from explorer.declare.space import kinds, space_of, space_of_kind, spaces
 from explorer.network.files.trust import Trust
-from explorer.network.loading import ModelError, card_source, find_card, load_model, model_info
+from explorer.network.loading import card_source, find_card, load_model, model_info
 from explorer.network.precision import copied
+from explorer.network.refusals import ModelError
 from explorer.square.evaluate import refine, square
 from explorer.square.frame import Frame, OrbitCurve, Square
 from explorer.square.judging import judged
@@ -106,7 +107,7 @@ class LocalEngine:
         if known:
             self.versions.put_aside(name, self._taken_out(name))
         # of a file with weights beside it the code is read anew too
-        built_in = {own: card for own, card in self.cards.items() if code_of(own) is None}
+        built_in = {known: card for known, card in self.cards.items() if not card.own}
         try:
             self.cards[name] = find_card(name, built_in, self.trust)
         except (Exception, SystemExit) as error:
@@ -158,7 +159,7 @@ class LocalEngine:
         # a prepared epoch owns its copy: the same network may be wanted in two precisions at once
         made = prepare(
             card, copied(model), self.sample(state, card), device=device_of(state.device),
-            dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=code_of(name) is None,
+            dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=not card.own,
             seed=state.seed, cancelled=cancelled,
         )  # fmt: skip
         made.notes = told
