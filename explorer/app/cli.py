@@ -19,6 +19,7 @@ from explorer.app.doors import BadInput, Doors
 from explorer.app.listing import KINDS, listed
 from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.field_text import parse_field
+from explorer.declare.interventions import parse_interventions
 from explorer.declare.model_name import code_of
 from explorer.state.state import State
 from explorer.work.places import ROOT
@@ -51,6 +52,10 @@ def parser() -> argparse.ArgumentParser:
     state.add_argument("--seed", type=int, default=0)
     state.add_argument("--trust", action="store_true", help="execute the Python file that --model names")
     state.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the model")
+    state.add_argument(
+        "--intervene", action="append", default=[], metavar="WHAT",
+        help="change a layer: conv2:zero, conv2[3]:scale=0.5, layer2:freeze, fc:replace=SAMPLE, conv1:symmetrise",
+    )  # fmt: skip
 
     top = _Parser(prog="equiscope", description="See and measure what a network does to a symmetry.", parents=[state])
     top.add_argument("--model", metavar="M", default="", help="a card's name, or file.py:callable with --trust")
@@ -94,6 +99,7 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("--tol", type=float, default=None, help="relative tolerance on exact elements")
     check.add_argument("--field", action="append", default=[], metavar="LAYER=FIELD", help="correct a guessed field")
     check.add_argument("--table", metavar="FILE", default="", help="also save layer x element, as .npz or .csv")
+    check.add_argument("--try", dest="tried", action="store_true", help="also try symmetric versions of guilty layers")
     check.add_argument("--json", action="store_true")
     check.add_argument("--allow-untested", action="store_true", help="exit with 0 where no law could be tested")
 
@@ -231,7 +237,7 @@ def _state(args: argparse.Namespace, doors: Doors, **more: Any) -> State:
             params.append((name, float(value)))
     return State(
         model=args.model or State().model, params=tuple(params), sample=args.data, steps=parse_chain(args.transform),
-        device=args.device, dtype=dtype, seed=args.seed, **more,
+        device=args.device, dtype=dtype, seed=args.seed, interventions=parse_interventions(args.intervene), **more,
     )  # fmt: skip
 
 
@@ -342,6 +348,7 @@ def _export(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace, doors: Doors) -> int:
     from explorer.app.audit import audit
+    from explorer.app.experiments import as_json, told, tried
 
     overrides = {}
     for text in args.field:
@@ -366,6 +373,7 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
     with redirect_stdout(sys.stderr):  # what a network prints is no part of the answer
         engine = engine_starter(args, doors)()
         reports = audit(engine, state, args.group, args.dtype or "float64", args.tol, overrides)
+        found = tried(engine, state, reports, args.dtype or "float64", overrides) if args.tried else []
     worst = next((r for r in reports if r.verdict == "broken"), None)
     shown = worst or next((r for r in reports if r.verdict == "no law"), reports[0])
     if args.table:
@@ -379,9 +387,11 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
         result = shown.to_json()
         if len(reports) > 1:
             result["reports"] = [r.to_json() for r in reports]
+        if args.tried:
+            result["experiments"] = as_json(found)
         print(json.dumps(result, ensure_ascii=False))
     else:
-        print("\n\n".join(r.text() for r in reports))
+        print("\n\n".join([*(r.text() for r in reports), *([told(found)] if found else [])]))
     if worst is not None:
         return 1
     # under several groups one that holds is a test, and the line above names those that are none

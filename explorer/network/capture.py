@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from explorer.network.inputs import Given, Inputs
+from explorer.network.interventions.hooks import standing_for
 from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error
 from explorer.network.running import first_tensor, tensors_in
 from explorer.work.progress import Cancelled
@@ -190,7 +191,8 @@ def feed(
     tensors = tuple(t.clone() for t in tensors) if trace.clones else tensors
     args, kwargs = like.filled(tensors) if isinstance(like, Fed) else (tensors, {})
     try:
-        result = next(itertools.islice(tensors_in(module(*args, **kwargs)), trace[name].part, None), None)
+        with standing_for(trace[name].call):
+            result = next(itertools.islice(tensors_in(module(*args, **kwargs)), trace[name].part, None), None)
     except torch.OutOfMemoryError:
         raise
     except Exception as error:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from explorer.data.samples import Sample
 from explorer.declare.card import Card
 from explorer.declare.fields import FieldType
+from explorer.declare.interventions import Intervention
 from explorer.declare.space import spaces
 from explorer.equivariance import rounding
 from explorer.network.capture import capture
@@ -31,6 +32,13 @@ SLOW_SECONDS = 0.5  # of a forward pass: a network this slow is not run once mor
 QUICK_SECONDS = 0.05  # of a forward pass: a network this quick is run once more, in double precision
 
 
+class Frozen(Protocol):
+    """Interventions that are on a network."""
+
+    def freeze(self, values: Mapping[str, Tensor]) -> None:
+        """Let frozen layers give these values from here on."""
+
+
 @dataclass(slots=True)
 class Prepared:
     """F(x) with all its layers, on the device; built once per epoch, read by every request and orbit of it.
@@ -41,6 +49,7 @@ class Prepared:
         float_floor: relative rounding error per layer.
         stored: the epsilon that each parameter was made with.
         notes: sentences about the network: shipped weights that did not fit.
+        interventions, base: what was changed in the network, and F(x) without that; None where nothing was.
         kept: the store of `square.kept`: what depends on the epoch and is made when it is first needed.
     """
 
@@ -58,6 +67,8 @@ class Prepared:
     seed: int = 0
     sample: Sample | None = None
     notes: tuple[str, ...] = ()
+    interventions: tuple[Intervention, ...] = ()
+    base: Prepared | None = None
     kept: dict[object, Any] = field(default_factory=dict)
 
     @property
@@ -138,11 +149,15 @@ def prepare(
     declared: bool = True,
     seed: int = 0,
     cancelled: Callable[[], bool] | None = None,
+    base: Prepared | None = None,
+    intervened: Callable[[nn.Module], Frozen] | None = None,
 ) -> Prepared:
     """Run F(x) once with everything captured.
 
     Args:
         model: is moved to `device` and `dtype`: give a copy.
+        base, intervened: F(x) without interventions, whose layers and fields these are too, and what puts them on the
+            copy, which they belong to as long as it lives.
 
     Raises:
         LayerError: a layer raised, or gave NaN, or the answer is none that can be measured; `.where` names it.
@@ -157,8 +172,9 @@ def prepare(
     model = converted(model.to(device), dtype).eval()
     with interruptible(model, cancelled), torch.no_grad(), evaluating(model):
         reseed(seed)
+        changed = intervened(model) if intervened is not None else None
         try:
-            traced = trace(model, x, overrides=overrides, declared=declared)
+            traced = trace(model, x, overrides=overrides, declared=declared) if base is None else base.trace
         except KeyError as error:
             known = ", ".join(name for name, _ in model.named_modules() if name)
             raise ValueError(f"{error.args[0]}; {card.name} has: {known}") from None
@@ -173,20 +189,36 @@ def prepare(
                 raise LayerError(name, f"layer {name} of {card.name} gave NaN or infinite values on this input")
         if seconds < SLOW_SECONDS:
             seconds = _seconds(partial(x.run, model), device)
+        watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)
+        floor = _floor(model, x, traced, values, dtype, seconds, seed)
+        if changed is not None:
+            changed.freeze(values)
         reseed(seed)
         chance, _ = capture(model, inference.another(x, seed), names, clone=traced.clones)
-        watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)
-        floor = {w.name: torch.finfo(dtype).eps * math.sqrt(max(w.rank, 1)) for w in traced.layers}
-        if dtype == torch.float32 and seconds < QUICK_SECONDS:
-            # rounding is measured, not guessed, where a second run in double precision costs nothing noticeable
-            reseed(seed)
-            for name, (value, precise) in _in_double(model, x, names, values).items():
-                size = float(precise.norm())
-                if size and value.shape == precise.shape:
-                    floor[name] = float((value.double() - precise).norm()) / size
     return Prepared(
-        card, model, traced, x, values, fed, seconds, watched, chance, floor, stored, seed, sample,
+        card, model, traced, x, values, fed, seconds, watched, chance, floor, stored, seed, sample, base=base,
     )  # fmt: skip
+
+
+def _floor(
+    model: nn.Module,
+    x: Inputs,
+    traced: Trace,
+    values: Mapping[str, Tensor],
+    dtype: torch.dtype,
+    seconds: float,
+    seed: int,
+) -> dict[str, float]:
+    """Return the relative rounding error of each layer."""
+    floor = {w.name: torch.finfo(dtype).eps * math.sqrt(max(w.rank, 1)) for w in traced.layers}
+    if dtype == torch.float32 and seconds < QUICK_SECONDS:
+        # rounding is measured, not guessed, where a second run in double precision costs nothing noticeable
+        reseed(seed)
+        for name, (value, precise) in _in_double(model, x, list(floor), values).items():
+            size = float(precise.norm())
+            if size and value.shape == precise.shape:
+                floor[name] = float((value.double() - precise).norm()) / size
+    return floor
 
 
 def _in_double(
