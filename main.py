@@ -61,6 +61,8 @@ def window(start: Callable[[], LocalEngine], state: State, args: argparse.Namesp
     def opened(shown: MainWindow) -> None:
         if args.session:  # the state is there already; its text and layout are the window's
             shown.controller.session_opened.emit(args.opened, args.session)
+        elif len(sys.argv) == 1:
+            shown.greeting.greet()
 
     if args.screenshot or no_display():
         off_screen()
