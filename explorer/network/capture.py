@@ -15,6 +15,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from torch.utils.hooks import RemovableHandle
 
 from explorer.network.inputs import Given, Inputs
+from explorer.network.interventions.hooks import standing_for
 from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error
 from explorer.network.running import tensors_in
 from explorer.work.progress import Cancelled
@@ -220,7 +221,8 @@ def feed(
     tensors = tuple(t.clone() for t in tensors) if trace.clones else tensors
     args, kwargs = like.filled(tensors) if isinstance(like, Fed) else (tensors, {})
     try:
-        result = next(itertools.islice(tensors_in(module(*args, **kwargs)), trace[name].part, None), None)
+        with standing_for(trace[name].call):
+            result = next(itertools.islice(tensors_in(module(*args, **kwargs)), trace[name].part, None), None)
     except torch.OutOfMemoryError:
         raise
     except Exception as error:
