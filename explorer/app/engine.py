@@ -25,8 +25,8 @@ from explorer.declare.space import kinds, space_of, space_of_kind, spaces
 from explorer.network.files.trust import Trust
 from explorer.network.loading import ModelError, card_source, find_card, load_model, model_info
 from explorer.network.precision import copied
-from explorer.square.evaluate import refine, square
-from explorer.square.frame import Frame, OrbitCurve, Square
+from explorer.square.evaluate import moved_picture, refine, square
+from explorer.square.frame import Frame, Moved, OrbitCurve, Square
 from explorer.square.judging import judged
 from explorer.square.orbits import orbit
 from explorer.square.prepare import DTYPES, Prepared, prepare
@@ -57,6 +57,7 @@ class LocalEngine:
         self.versions = Versions()
         self._answers: tuple[State, list[tuple[Prepared, dict[str, Tensor]]]] | None = None
         self._serial = 0
+        self._shown: tuple[object, Prepared] | None = None  # epoch of the newest request, and its first network
 
     # what there is --------------------------------------------------------------------------------------------
     def catalogue(self) -> Catalogue:
@@ -202,6 +203,11 @@ class LocalEngine:
                 raise
         return self._answered(state, cancelled)
 
+    def moved(self, state: State) -> Moved | None:
+        """Return rho(g) x of the epoch that is being answered; None of another one. Any thread may call this."""
+        shown = self._shown
+        return Moved(state, moved_picture(shown[1], state)) if shown is not None and shown[0] == state.epoch else None
+
     def _answered(self, state: State, cancelled: Callable[[], bool]) -> Frame:
         start = time.perf_counter()
         names = [state.model, *state.compared]
@@ -211,6 +217,8 @@ class LocalEngine:
         fraction: float | None = None
         for name in names:
             p = self.prepared(state, name, cancelled)
+            if name == state.model:
+                self._shown = (state.epoch, p)
             here, values = square(p, state, fraction=fraction, cancelled=cancelled)
             if fraction is None:
                 watched = [w.name for w in p.watched]
@@ -320,7 +328,7 @@ class LocalEngine:
         self._prepared.clear()
         self._models.clear()
         self._samples.clear()
-        self._answers = None
+        self._answers = self._shown = None
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 

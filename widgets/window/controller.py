@@ -50,15 +50,15 @@ class Controller(QObject):
     code_asked = Signal(object, str)  # Session that runs code, path: it never runs by itself, whoever hears of it asks
     log = Signal(str, str)  # "info", "warning" or "error"; a line
 
-    _delivered = Signal(object)  # from the worker thread
+    delivered = Signal(object)  # from the worker thread, whatever it is
 
     def __init__(
         self, start_engine: Callable[[], Engine], state: State | None = None, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._history = History(state or State())
-        self._runner = Runner(start_engine, self._delivered.emit)
-        self._delivered.connect(self.take, Qt.ConnectionType.QueuedConnection)
+        self._runner = Runner(start_engine, self.delivered.emit)
+        self.delivered.connect(self.take, Qt.ConnectionType.QueuedConnection)
         self._then: dict[str, Callable[[Any], None]] = {}
         self._numbered = 0
         self._curves: dict[str, OrbitCurve] = {}

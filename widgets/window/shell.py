@@ -10,7 +10,7 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from explorer.app.runner import Engine
-from explorer.square.frame import Failure, Frame
+from explorer.square.frame import Failure, Frame, Moved
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.session import Session
 from explorer.state.state import State
@@ -26,6 +26,7 @@ from widgets.window.controller import Controller
 from widgets.window.docks import Docks
 from widgets.window.finding import view_specs
 from widgets.window.panes import Panes
+from widgets.window.staleness import Staleness
 from widgets.window.waiting import LoadingPage
 
 PATIENCE_MS = 500  # between the catalogue and the first frame
@@ -74,6 +75,9 @@ class Shell(QMainWindow):
         c.told.connect(partial(self.say, "info"))
         c.engine_lost.connect(self.show_loss)
         self.infobar.details.connect(partial(self.show_view, "log"))
+        self.staleness = Staleness(c)
+        self.staleness.changed.connect(self.panes.show_stale)
+        c.delivered.connect(self._show_moved, Qt.ConnectionType.QueuedConnection)
         self.loading.quit_asked.connect(self.close)
 
     def _build_center(self) -> None:
@@ -158,6 +162,11 @@ class Shell(QMainWindow):
         self.docks.follow(domain)
         if fresh or not self.panes.at_home(domain):
             self.panes.show_home(domain)
+
+    def _show_moved(self, message: object) -> None:
+        """Show rho(g) x while the network has not answered."""
+        if isinstance(message, Moved) and message.state == self.controller.state and self.controller.waiting:
+            self.panes.each(lambda view: view.show_moved(message))
 
     def show_catalogue(self, catalogue: Catalogue) -> None:
         """Tell every view what there is to choose from."""
