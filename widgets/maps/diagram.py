@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsSceneMous
 from widgets.base.look.theme import current
 from widgets.base.text.words import figure
 
-SIGNS = {"holds": "✓", "broken": "✗", "broken earlier": "✗", "no law": "–"}
+SIGNS = {"holds": "✓", "broken": "✗", "broken earlier": "✗", "no law": "–", "no verdict": "–", "nothing to test": "–"}
 DOT = 14.0  # pixels that a dot takes before a text
 
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGraphicsScene
 from explorer.declare.groups import group
 from explorer.square.frame import Square
 from widgets.base.camera import Camera
-from widgets.base.text.words import figure, inherited
+from widgets.base.text.words import badge, figure
 from widgets.base.veil import DIMMED
 from widgets.maps.colour_bar import ColourBar
 from widgets.maps.diagram import Arrow, Label, ReadOut
@@ -188,11 +188,9 @@ class StageRow:
         measure = square.measures.get(square.layer.name)
         self.readout.title, self.readout.role = (square.title, self.role) if models > 1 else ("", "")
         if measure is None:
-            self.readout.show_measure(None, None, None, "no law")
+            self.readout.show_measure(None, None, None, badge(measure))
         else:
-            # the square on the stage does not commute, though this layer does nothing wrong
-            verdict = "broken earlier" if inherited(measure) else measure.verdict
-            self.readout.show_measure(measure.cumulative, measure.local, measure.floor, verdict)
+            self.readout.show_measure(measure.cumulative, measure.local, measure.floor, badge(measure))
 
     @property
     def of_rows(self) -> bool:

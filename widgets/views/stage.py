@@ -14,7 +14,7 @@ from explorer.declare.space import kinds
 from explorer.square.frame import Frame, Moved, Square
 from explorer.state.state import State
 from widgets.base.camera import Camera
-from widgets.base.text.words import figure
+from widgets.base.text.words import badge, figure
 from widgets.base.veil import DIMMED
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.maps.diagram import Arrow, Label
@@ -406,7 +406,7 @@ def square_caption(frame: Frame, square: Square) -> str:
     measure = square.measures.get(square.layer.name)
     error = "no measure"
     if measure is not None:
-        floor, verdict = figure(measure.floor), measure.verdict
+        floor, verdict = figure(measure.floor), badge(measure)
         error = f"relative error {figure(measure.cumulative)} (floor {floor}, {verdict})"
     return (
         f"{square.model}, layer {square.layer.name} ({square.layer.kind}, {square.layer.field}), "
