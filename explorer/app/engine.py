@@ -19,7 +19,7 @@ from explorer.app.writing import save_tensors
 from explorer.data.finding import find_sample, fitted, samples, split_part
 from explorer.data.samples import Sample
 from explorer.declare.card import Card, ModelInfo
-from explorer.declare.elements import chain_element
+from explorer.declare.elements import Step, chain_element, parse_chain, transforms
 from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, split_name
 from explorer.declare.space import kinds, space_of, space_of_kind, spaces
 from explorer.network.files.trust import Trust
@@ -27,10 +27,11 @@ from explorer.network.inputs import Inputs, inputs_from
 from explorer.network.loading import card_source, find_card, load_model, model_info
 from explorer.network.precision import copied
 from explorer.network.refusals import ModelError
-from explorer.square.evaluate import refine, square
-from explorer.square.frame import Frame, OrbitCurve, Square
+from explorer.square.evaluate import moved_picture, refine, square
+from explorer.square.frame import Frame, Moved, OrbitCurve, Square
 from explorer.square.intervening import Interventions, changes, intervene
 from explorer.square.judging import judged
+from explorer.square.nearest import nearest_exact
 from explorer.square.orbits import orbit
 from explorer.square.prepare import DTYPES, Prepared, prepare
 from explorer.state.catalogue import Catalogue, SampleInfo
@@ -60,6 +61,7 @@ class LocalEngine:
         self.versions = Versions()
         self._answers: tuple[State, list[tuple[Prepared, dict[str, Tensor]]]] | None = None
         self._serial = 0
+        self._shown: tuple[object, Prepared] | None = None  # epoch of the newest request, and its first network
 
     # what there is --------------------------------------------------------------------------------------------
     def catalogue(self) -> Catalogue:
@@ -230,6 +232,15 @@ class LocalEngine:
                 raise
         return self._answered(state, cancelled)
 
+    def moved(self, state: State) -> Moved | None:
+        """Return rho(g) x of the epoch that is being answered; None of another one. Any thread may call this."""
+        shown = self._shown
+        return Moved(state, moved_picture(shown[1], state)) if shown is not None and shown[0] == state.epoch else None
+
+    def nearest_exact(self, state: State) -> tuple[Step, ...] | None:
+        """Return the steps nearest to those of a state that permute places; None where there are none."""
+        return nearest_exact(self.prepared(state, state.model), state.steps)
+
     def _answered(self, state: State, cancelled: Callable[[], bool]) -> Frame:
         start = time.perf_counter()
         names = [state.model, *state.compared]
@@ -239,6 +250,8 @@ class LocalEngine:
         fraction: float | None = None
         for name in names:
             p = self.prepared(state, name, cancelled)
+            if name == state.model:
+                self._shown = (state.epoch, p)
             here, values = square(p, state, fraction=fraction, cancelled=cancelled)
             if fraction is None:
                 watched = [w.name for w in p.watched]
@@ -306,14 +319,21 @@ class LocalEngine:
         load_model(self.card(name), dict(state.params) if same else {})  # says now what does not fit
         return {"model": name, "params": state.params, "layer": state.layer} if same else {"model": name}
 
-    def open_model(self, name: str) -> dict[str, object]:
+    def open_model(self, name: str, state: State | None = None) -> dict[str, object]:
         """Return the changes of State that show a model of that name, made once to see that it can be.
+
+        In place of no element, or one of other data than that of `state`, comes one that shows something.
 
         Raises:
             ModelError: it cannot be made, or is code that is not trusted.
         """
-        load_model(self.card(name))
-        return {"model": name}
+        card = self.card(name)
+        load_model(card)
+        if state is None:
+            return {"model": name}
+        fits = all(card.domain in transforms()[step.name].domains for step in state.steps)
+        moved = fits and not chain_element(state.steps).identity
+        return {"model": name, "steps": state.steps if moved else parse_chain(kinds()[card.domain].showcase)}
 
     def export_data(self, state: State, path: str) -> tuple[str, ...]:
         """Write the sample as it was read, in the format of the path's ending; return notes of what was left out.
@@ -352,7 +372,7 @@ class LocalEngine:
         self._prepared.clear()
         self._models.clear()
         self._samples.clear()
-        self._answers = None
+        self._answers = self._shown = None
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 

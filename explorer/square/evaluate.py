@@ -249,6 +249,13 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
     )  # fmt: skip
 
 
+def moved_picture(p: Prepared, state: State) -> Array:
+    """Return the picture of rho(g) x without running the network."""
+    with torch.inference_mode():
+        moved = p.inputs.moved(chain_element(state.steps).on(p.inputs))
+        return drawn(moved.x, _shown_as(p))[0]
+
+
 def _shown_as(p: Prepared) -> FieldType | None:
     return None if p.inputs.batched else p.x_field
 

@@ -37,6 +37,7 @@ from widgets.window.bars.buttons import Corner
 from widgets.window.bars.menus import Menus
 from widgets.window.bars.palette import Palette, actions_of
 from widgets.window.files import Files
+from widgets.window.first_element import FirstElement
 from widgets.window.greeting.host import Greeting
 from widgets.window.shell import Shell
 
@@ -112,6 +113,10 @@ class MainWindow(Shell):
         layout = self.settings.value("layout")
         if isinstance(layout, QByteArray):
             self.docks.restore(bytes(layout.data()))
+
+    def begin_moved(self) -> None:
+        """Begin with an element that shows something, where the program was started without one."""
+        FirstElement(self.controller)
 
     # what the controller says -----------------------------------------------------------------------------
     def _show_state(self, old: State, new: State) -> None:
