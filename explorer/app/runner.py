@@ -18,10 +18,9 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from explorer.app.failures import failure_of as failure_of
-from explorer.app.failures import sentence as sentence
+from explorer.app.failures import failure_of
 from explorer.app.moving import Mover
-from explorer.app.orbit_key import orbit_key as orbit_key
+from explorer.app.orbit_key import orbit_key
 from explorer.square.frame import Failure, Frame, Moved, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
@@ -93,8 +92,7 @@ class Runner:
     """Answers the newest state on a thread of its own and delivers what comes of it.
 
     `deliver` is called (on the worker thread, but for what `check_busy` and `cancel` say) with a Catalogue,
-    Frame, OrbitCurve, Failure, Busy, TaskDone or NoEngine; a lock is held meanwhile, so it must not wait.
-    `clock` gives seconds.
+    Frame, OrbitCurve, Failure, Busy, TaskDone or NoEngine; a lock is held, so it must not wait. `clock` gives seconds.
     """
 
     def __init__(

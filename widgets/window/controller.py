@@ -11,7 +11,8 @@ import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from explorer.app.failures import failure_of
-from explorer.app.runner import Engine, NoEngine, Runner, Task, TaskDone, orbit_key
+from explorer.app.orbit_key import orbit_key
+from explorer.app.runner import Engine, NoEngine, Runner, Task, TaskDone
 from explorer.data.finding import split_part
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import NoAction, Step, transforms
