@@ -24,6 +24,7 @@ from explorer.state.state import State
 from explorer.work.places import ROOT
 
 if TYPE_CHECKING:
+    from explorer.app.doors import WindowEngine
     from explorer.app.engine import LocalEngine
     from explorer.declare.params import Param
 
@@ -191,6 +192,19 @@ def engine_starter(args: argparse.Namespace, doors: Doors) -> Callable[[], Local
     return start
 
 
+def _window_engine(args: argparse.Namespace, doors: Doors) -> Callable[[], WindowEngine]:
+    """Return what makes the engine of the window, which runs a person's own networks in a process of their own."""
+    local = engine_starter(args, doors)
+
+    def start() -> WindowEngine:
+        from explorer.app.remote.engine import DividedEngine
+        from explorer.app.remote.settings import apart
+
+        return DividedEngine(local(), doors.program) if doors.program and apart() else local()
+
+    return start
+
+
 def _folder(text: str) -> Path:
     path = Path(text).expanduser()
     if not text.strip():
@@ -264,7 +278,7 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
         # a file that is there is read once, by the window
         if args.data not in samples() and not Path(args.data).is_file():
             find_sample(args.data, args.seed)
-    return doors.window(engine_starter(args, doors), state, args)
+    return doors.window(_window_engine(args, doors), state, args)
 
 
 def _refuse_code(name: str) -> None:

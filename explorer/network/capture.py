@@ -13,7 +13,8 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from explorer.network.inputs import Given, Inputs
 from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error
-from explorer.network.running import first_tensor, tensors_in
+from explorer.network.running import attended, first_tensor, tensors_in
+from explorer.work.crumbs import within
 from explorer.work.progress import Cancelled
 
 Reduce = Callable[[str, Tensor], Any]
@@ -86,21 +87,16 @@ def capture(
             handles.append(module.register_forward_pre_hook(before, prepend=True, with_kwargs=True))
         handles.append(module.register_forward_hook(after))
 
-    def step(_: nn.Module, __: Any) -> None:
-        if cancelled is not None and cancelled():
-            raise Cancelled
-
     try:
+        handles += attended(model, cancelled)
         for base, module in modules.items():
-            if cancelled is not None:
-                handles.append(module.register_forward_pre_hook(step))
             if base in by_module and base:
                 watch(module, base, by_module[base])
         try:
             result = x.run(model, clone) if isinstance(x, Inputs) else model(x.clone() if clone else x)
-        except (Cancelled, torch.OutOfMemoryError):
+        except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
             raise
-        except Exception as error:
+        except BaseException as error:  # somebody else's network may raise anything
             raise layer_error(model, error) from error
         for base in {OUTPUT, FORWARD} & by_module.keys() - modules.keys():
             found = list(tensors_in(result))
@@ -190,10 +186,11 @@ def feed(
     tensors = tuple(t.clone() for t in tensors) if trace.clones else tensors
     args, kwargs = like.filled(tensors) if isinstance(like, Fed) else (tensors, {})
     try:
-        result = next(itertools.islice(tensors_in(module(*args, **kwargs)), trace[name].part, None), None)
-    except torch.OutOfMemoryError:
+        with within(name):
+            result = next(itertools.islice(tensors_in(module(*args, **kwargs)), trace[name].part, None), None)
+    except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
         raise
-    except Exception as error:
+    except BaseException as error:
         raise LayerError(name, f"layer {name} raised {type(error).__name__}: {error}") from error
     assert result is not None
     return result

@@ -11,7 +11,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu
 
-from explorer.app.failures import sentence
+from explorer.app.failures import is_kind, sentence
 from explorer.network.files.contents import Contents
 from explorer.network.files.trust import remember, remembered
 from explorer.state.session import Session
@@ -88,6 +88,8 @@ class Models(QObject):
             if not as_model and Path(path).is_file() and any(fit(Path(path)) for fit in fits):
                 return Looked(None)
             found = contents(path)
+            if found.code and hasattr(engine, "expect_code"):  # while the person reads it
+                engine.expect_code()
             known = remembered()
             everything = bool(getattr(getattr(engine, "trust", None), "everything", False))
             return Looked(found, everything or (bool(found.code) and all(digest in known for _, digest in found.code)))
@@ -261,8 +263,6 @@ def _caught(work: Callable[[Any], object]) -> Callable[[Any], object]:
         except Cancelled:
             raise
         except (Exception, SystemExit) as error:  # a person's file may raise anything
-            from explorer.network.loading import Misfit
-
-            return Trouble(sentence(error), isinstance(error, Misfit))
+            return Trouble(sentence(error), is_kind(error, "Misfit"))
 
     return caught
