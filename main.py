@@ -62,6 +62,8 @@ def window(start: Callable[[], WindowEngine], state: State, args: argparse.Names
     def opened(shown: MainWindow) -> None:
         if args.session:  # the state is there already; its text and layout are the window's
             shown.controller.session_opened.emit(args.opened, args.session)
+        elif len(sys.argv) == 1:
+            shown.greeting.greet()
 
     if args.screenshot or no_display():
         off_screen()

@@ -13,11 +13,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from explorer.app.own_inputs import InputAsked, asked, tried
 from explorer.app.report import capture_report
 from explorer.app.versions import Version, Versions
 from explorer.app.writing import save_tensors
 from explorer.data.finding import find_sample, fitted, samples, split_part
 from explorer.data.samples import Sample
+from explorer.declare.asking import Declared
 from explorer.declare.card import Card, ModelInfo
 from explorer.declare.elements import chain_element
 from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, code_of, split_name
@@ -282,6 +284,14 @@ class LocalEngine:
         """
         load_model(self.card(name))
         return {"model": name}
+
+    def asked(self, name: str) -> InputAsked:
+        """Return what to ask about the input of a model of a file, which is executed."""
+        return asked(name, self.trust)
+
+    def tried(self, name: str, said: Declared) -> str:
+        """Run a model of a file once on an input of that kind; return what went in and what came out."""
+        return tried(name, said, self.trust)
 
     def export_data(self, state: State, path: str) -> tuple[str, ...]:
         """Write the sample as it was read, in the format of the path's ending; return notes of what was left out.

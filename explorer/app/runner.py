@@ -261,13 +261,18 @@ class Runner:
         assert self._rest is not None
         shown = self._latest or State()
         answer: object = None
+
+        def unwanted() -> bool:
+            with self._change:
+                return self._pending is not None or self._given_up(shown)
+
         self._enter(MEASURING, idle=True)
         try:
-            with self._heard(lambda: self._given_up(shown)):
+            with self._heard(unwanted, lambda: self._given_up(shown)):
                 answer = next(self._rest)
         except StopIteration:
             self._rest = None
-        except Cancelled as end:
+        except Cancelled as end:  # it is replaced by what is pending
             self._rest, answer = None, self._ended(end, shown)
         except (Exception, SystemExit) as error:
             self._rest, answer = None, failure_of(error, shown)

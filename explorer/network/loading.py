@@ -27,9 +27,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from explorer.declare.asking import parse_declared
 from explorer.declare.card import Card, ModelInfo
-from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, split_name
+from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, beside, split_input, split_name
 from explorer.declare.space import spaces
+from explorer.network.declared import remembered_inputs, taken
 from explorer.network.files.importing import FromText, import_as_text
 from explorer.network.files.python_text import code_files
 from explorer.network.files.trust import Trust
@@ -53,6 +55,10 @@ class Untrusted(ModelError):
     """A Python file that nobody has said may be executed."""
 
 
+class Unknown(ModelError):
+    """A network of which nobody knows what it takes, or of which it is said wrongly."""
+
+
 class Misfit(ModelError):
     """Weights of which some fit the network and others do not."""
 
@@ -71,9 +77,10 @@ def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False)
         file = Path(weights).expanduser().resolve()
         partly = name.removeprefix(base).startswith(WEIGHTS_MARK + PARTLY)
         return replace(card, name=name, title=f"{card.title}, {file.name}", weights=str(file), weights_partly=partly)
+    base, said = split_input(base)
     path, colon, attribute = base.rpartition(":")
     if colon and path.endswith(".py"):
-        return replace(file_card(Path(path).expanduser(), attribute, trust), name=name)
+        return replace(file_card(Path(path).expanduser(), attribute, trust, said), name=name)
     if base.endswith(".py") and Path(base).is_file():
         names = _defined(Path(base))
         hint = f": it defines {', '.join(names[:8])}{', …' if len(names) > 8 else ''}" if names else ""
@@ -93,8 +100,10 @@ def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False)
     raise ModelError(name, f"there is no model {name!r}; {hint}")
 
 
-def file_card(path: Path, attribute: str, trust: bool | Trust) -> Card:
+def file_card(path: Path, attribute: str, trust: bool | Trust, said: str = "") -> Card:
     """Return a card for a callable in a Python file: a function or class that makes an nn.Module, or a module.
+
+    What it takes is what is `said` (`parse_declared`), else what is remembered beside the file, else what it says.
 
     The file may say INPUT_SHAPE = (channels, height, width), None for any size, and LABELS, the names of the outputs.
     A network on graphs says INPUT_SIGNALS = ("x", "edge_index", ...), in the order of its arguments, and may say
@@ -103,6 +112,32 @@ def file_card(path: Path, attribute: str, trust: bool | Trust) -> Card:
     INPUT_STEPS; one with recurrent layers, attention or temporal convolutions needs not say it (`sequence_layouts`).
     One that names what only a surface has, "radius", "angle", "transport", "cotan", "mass", "patch_index" or
     "patch_weight", is called with a mesh; INPUT_FEATURES, what x is made of, and INPUT_GAUGE are those of `MeshInput`.
+    """
+    own, build = recognised(path, attribute, trust)
+    module, made = own.module, own.made
+    try:
+        told = parse_declared(said) if said else remembered_inputs(path).get(attribute)
+        found = taken(own, told, "you say so" if said else f"{beside(path).name} says so")
+    except ModelError:
+        raise
+    except ValueError as error:
+        raise Unknown(str(path), f"{path}: {error}") from None
+    labels = getattr(module, "LABELS", ())
+    if isinstance(labels, str) or not isinstance(labels, list | tuple) or not all(isinstance(n, str) for n in labels):
+        raise ModelError(str(path), f"{path}: LABELS must be a list of texts, not {labels!r:.60}")
+    return Card(
+        name=f"{path}:{attribute}", title=f"{attribute} ({path.name})", rows=(), reference=str(path), equation="",
+        summary=(inspect.getdoc(made) or "Your own model.").split("\n\n")[0], build=build, input=found.form,
+        domain=found.kind, sample=found.space.first_sample(found.form),
+        labels=tuple(labels), source=(made if inspect.isclass(made) or inspect.isfunction(made) else type(made),),
+    )  # fmt: skip
+
+
+def recognised(path: Path, attribute: str, trust: bool | Trust) -> tuple[Recognised, Callable[..., nn.Module]]:
+    """Return a callable of a Python file, which is executed, and what makes its network.
+
+    Raises:
+        ModelError: there is none, it is not trusted, or it makes no network.
     """
     where = str(path)
     if not path.is_file():
@@ -130,24 +165,7 @@ def file_card(path: Path, attribute: str, trust: bool | Trust) -> Card:
         return network
 
     name = f"{path}:{attribute}"
-    own = Recognised(made, module, where, cache(lambda: _built(name, build)))
-    try:
-        space, form = next((s, f) for s in spaces().values() if (f := s.recognise(own)) is not None)
-    except ModelError:
-        raise
-    except ValueError as error:
-        raise ModelError(where, f"{where}: {error}") from None
-    except StopIteration:
-        raise ModelError(where, f"{where}: nothing says what it takes; say INPUT_SHAPE in the file") from None
-    labels = getattr(module, "LABELS", ())
-    if isinstance(labels, str) or not isinstance(labels, list | tuple) or not all(isinstance(n, str) for n in labels):
-        raise ModelError(where, f"{path}: LABELS must be a list of texts, not {labels!r:.60}")
-    return Card(
-        name=name, title=f"{attribute} ({path.name})", rows=(), reference=where, equation="",
-        summary=(inspect.getdoc(made) or "Your own model.").split("\n\n")[0], build=build, input=form,
-        sample=space.first_sample(form),
-        labels=tuple(labels), source=(made if inspect.isclass(made) or inspect.isfunction(made) else type(made),),
-    )  # fmt: skip
+    return Recognised(made, module, where, cache(lambda: _built(name, build))), build
 
 
 def _executed(path: Path) -> ModuleType:

@@ -25,6 +25,7 @@ from widgets.window.bars.infobar import InfoBar
 from widgets.window.controller import Controller
 from widgets.window.docks import Docks
 from widgets.window.finding import view_specs
+from widgets.window.greeting.card import GreetingCard
 from widgets.window.panes import Panes
 from widgets.window.waiting import LoadingPage
 
@@ -82,12 +83,14 @@ class Shell(QMainWindow):
         self.stack.addWidget(self.loading)
         self.stack.addWidget(self.panes)
         self.infobar = InfoBar()
+        self.greeting_card = GreetingCard()
         self.center = QWidget()
         self.center.setObjectName("center")
         column = QVBoxLayout(self.center)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.infobar)
+        column.addWidget(self.greeting_card)
         column.addWidget(self.stack, 1)
         self.setCentralWidget(self.center)
         self.drop_hint = QLabel("Drop to open", self.center, alignment=Qt.AlignmentFlag.AlignCenter)
@@ -219,7 +222,7 @@ class Shell(QMainWindow):
 
     def apply_theme(self) -> None:
         """Take the colours of the theme."""
-        for part in (self.infobar, self.loading, self.status, self.docks):
+        for part in (self.infobar, self.greeting_card, self.loading, self.status, self.docks):
             part.apply_theme()
         t = theme.current()
         self.drop_hint.setStyleSheet(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from explorer.app.engine import LocalEngine
+    from explorer.app.own_inputs import InputAsked
+    from explorer.declare.asking import Declared
     from explorer.network.files.trust import Trust
 
 
@@ -167,6 +169,16 @@ class DividedEngine:
             changes: dict[str, object] = self._ask((name,), "open_model", name)
             return changes
         return self.local.open_model(name)
+
+    def asked(self, name: str) -> InputAsked:
+        """Return what to ask about the input of a model of a file, which is executed."""
+        found: InputAsked = self._ask((name,), "asked", name)
+        return found
+
+    def tried(self, name: str, said: Declared) -> str:
+        """Run a model of a file once on an input of that kind; return what went in and what came out."""
+        told: str = self._ask((name,), "tried", name, said)
+        return told
 
     def export_data(self, state: State, path: str) -> tuple[str, ...]:
         """Write the sample as it was read; return notes of what was left out."""
