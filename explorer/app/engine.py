@@ -13,11 +13,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from explorer.app.own_inputs import InputAsked, asked, tried
 from explorer.app.report import capture_report
 from explorer.app.versions import Version, Versions
 from explorer.app.writing import save_tensors
 from explorer.data.finding import find_sample, fitted, samples, split_part
 from explorer.data.samples import Sample
+from explorer.declare.asking import Declared
 from explorer.declare.card import Card, ModelInfo
 from explorer.declare.elements import Step, chain_element, parse_chain, transforms
 from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, split_name
@@ -27,7 +29,7 @@ from explorer.network.inputs import Inputs, inputs_from
 from explorer.network.loading import card_source, find_card, load_model, model_info
 from explorer.network.precision import copied
 from explorer.network.refusals import ModelError
-from explorer.square.evaluate import moved_picture, refine, square
+from explorer.square.evaluate import moved_picture, refine, shown_as, square
 from explorer.square.frame import Frame, Moved, OrbitCurve, Square
 from explorer.square.intervening import Interventions, changes, intervene
 from explorer.square.judging import judged
@@ -235,7 +237,9 @@ class LocalEngine:
     def moved(self, state: State) -> Moved | None:
         """Return rho(g) x of the epoch that is being answered; None of another one. Any thread may call this."""
         shown = self._shown
-        return Moved(state, moved_picture(shown[1], state)) if shown is not None and shown[0] == state.epoch else None
+        if shown is None or shown[0] != state.epoch:
+            return None
+        return Moved(state, moved_picture(shown[1].inputs, shown_as(shown[1]), state))
 
     def nearest_exact(self, state: State) -> tuple[Step, ...] | None:
         """Return the steps nearest to those of a state that permute places; None where there are none."""
@@ -334,6 +338,14 @@ class LocalEngine:
         fits = all(card.domain in transforms()[step.name].domains for step in state.steps)
         moved = fits and not chain_element(state.steps).identity
         return {"model": name, "steps": state.steps if moved else parse_chain(kinds()[card.domain].showcase)}
+
+    def asked(self, name: str) -> InputAsked:
+        """Return what to ask about the input of a model of a file, which is executed."""
+        return asked(name, self.trust)
+
+    def tried(self, name: str, said: Declared) -> str:
+        """Run a model of a file once on an input of that kind; return what went in and what came out."""
+        return tried(name, said, self.trust)
 
     def export_data(self, state: State, path: str) -> tuple[str, ...]:
         """Write the sample as it was read, in the format of the path's ending; return notes of what was left out.

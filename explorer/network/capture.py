@@ -17,7 +17,8 @@ from torch.utils.hooks import RemovableHandle
 from explorer.network.inputs import Given, Inputs
 from explorer.network.interventions.hooks import standing_for
 from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error
-from explorer.network.running import tensors_in
+from explorer.network.running import attended, tensors_in
+from explorer.work.crumbs import within
 from explorer.work.progress import Cancelled
 
 Reduce = Callable[[str, Tensor], Any]
@@ -50,7 +51,7 @@ def capture(
     by_module = _by_module(wanted)
     outputs: dict[str, Any] = {}
     fed: dict[str, tuple[Tensor, ...]] = {}
-    handles = []
+    handles: list[_Hook | RemovableHandle] = []
     modules = dict(model.named_modules())
     watched = {m: _Calls(base, by_module[base]) for base, m in modules.items() if base and base in by_module}
 
@@ -89,15 +90,16 @@ def capture(
     try:
         if cancelled is not None:
             handles.append(_Hook(step, [m._forward_pre_hooks for m in modules.values()]))
+        handles += attended(model, None)  # which say where the network is, if anybody listens
         if inputs:
             # before hooks of its own, which run again when it is fed alone
             handles += [m.register_forward_pre_hook(before, prepend=True, with_kwargs=True) for m in watched]
         handles.append(_Hook(after, [m._forward_hooks for m in watched]))
         try:
             result = x.run(model, clone) if isinstance(x, Inputs) else model(x.clone() if clone else x)
-        except (Cancelled, torch.OutOfMemoryError):
+        except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
             raise
-        except Exception as error:
+        except BaseException as error:  # somebody else's network may raise anything
             raise layer_error(model, error) from error
         for base in {OUTPUT, FORWARD} & by_module.keys() - modules.keys():
             found = list(tensors_in(result))
@@ -221,11 +223,11 @@ def feed(
     tensors = tuple(t.clone() for t in tensors) if trace.clones else tensors
     args, kwargs = like.filled(tensors) if isinstance(like, Fed) else (tensors, {})
     try:
-        with standing_for(trace[name].call):
+        with standing_for(trace[name].call), within(name):
             result = next(itertools.islice(tensors_in(module(*args, **kwargs)), trace[name].part, None), None)
-    except torch.OutOfMemoryError:
+    except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
         raise
-    except Exception as error:
+    except BaseException as error:
         raise LayerError(name, f"layer {name} raised {type(error).__name__}: {error}") from error
     assert result is not None
     return result

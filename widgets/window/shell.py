@@ -9,7 +9,8 @@ from functools import partial
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from explorer.app.runner import Engine
+from explorer.app.orders import Engine
+from explorer.app.runner import STOP_AFTER
 from explorer.declare.elements import Step, parse_chain
 from explorer.declare.space import kinds
 from explorer.square.frame import Failure, Frame, Moved
@@ -208,6 +209,11 @@ class Shell(QMainWindow):
             self.loading.say(busy.text)  # said in the middle of the window, once is enough
         else:
             self.status.show_busy(busy)
+        if busy.stop:
+            doing = busy.text.rstrip("…. ").lower()
+            self.infobar.offer_stop(f"There has been no answer for {STOP_AFTER:.0f} s ({doing}).")
+        else:
+            self.infobar.answered()
 
     def show_loss(self, failure: Failure) -> None:
         """Say that there will be no frame any more."""
