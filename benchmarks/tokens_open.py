@@ -48,9 +48,8 @@ def run(steps: int = STEPS) -> list[dict[str, Any]]:
         torch.set_num_threads(threads)
     return [{
         "what": f"{MODEL}, {steps} letters", "first_frame_seconds": seconds, "processor_seconds": processor,
-        "beyond_seconds": processor - forward_processor, "target_seconds": 2.0,
-        "forward_seconds": forward, "forward_processor_seconds": forward_processor,
-        "processor_ratio": processor / forward_processor,
+        "beyond_seconds": processor - forward_processor, "target_seconds": 2.0, "forward_seconds": forward,
+        "forward_processor_seconds": forward_processor, "processor_ratio": processor / forward_processor,
     }]  # fmt: skip
 
 
