@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from explorer.app.audit import audit
-from explorer.app.engine import LocalEngine
+from explorer.app.audit import Networks, audit
 from explorer.declare.elements import chain_element
 from explorer.declare.interventions import Intervention
 from explorer.declare.symmetries import find_symmetry
@@ -64,7 +63,7 @@ class Outcome:
 
 
 def outcomes(
-    engine: LocalEngine, state: State, group: str, dtype: str, before: Report, layer: str,
+    engine: Networks, state: State, group: str, dtype: str, before: Report, layer: str,
     overrides: Mapping[str, str] | None = None,
 ) -> Iterator[Outcome]:  # fmt: skip
     """Yield what each experiment on a layer would do, the one that changes least first.
@@ -94,7 +93,7 @@ def outcomes(
 
 
 def tried(
-    engine: LocalEngine, state: State, reports: Sequence[Report], dtype: str, overrides: Mapping[str, str]
+    engine: Networks, state: State, reports: Sequence[Report], dtype: str, overrides: Mapping[str, str]
 ) -> list[Outcome]:
     """Return what each experiment would do on every guilty layer of these reports."""
     return [
@@ -105,8 +104,8 @@ def tried(
     ]
 
 
-def proposals(engine: LocalEngine, state: State, layer: str) -> Iterator[Busy | tuple[Outcome, ...]]:
-    """Yield what is being done, and at last the outcomes on a layer of the network that is shown."""
+def proposals(engine: Networks, state: State, layer: str) -> Generator[Busy, None, tuple[Outcome, ...]]:
+    """Yield what is being done, and return the outcomes on a layer of the network that is shown."""
     card = engine.card(state.model)
     group = _group(state) or group_of(card)
     one = replace(state, compare="", sample=state.sample or card.sample)
@@ -118,7 +117,7 @@ def proposals(engine: LocalEngine, state: State, layer: str) -> Iterator[Busy | 
     for k, outcome in enumerate(tried):
         found.append(outcome)
         yield Busy(f"Trying symmetric versions of {layer}…", (k + 1) / ways)
-    yield tuple(found)
+    return tuple(found)
 
 
 def _group(state: State) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -30,6 +30,8 @@ from widgets.stage.row import CENTRE, SOURCES, StageRow
 class Stage(View):
     """x, rho(g) x and what a layer answers to both. `set_state` moves the ring before the frame comes."""
 
+    menu_asked = Signal(str, str, int, QPoint)  # layer, "channel", its number, where on screen
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.frame: Frame | None = None
@@ -47,6 +49,8 @@ class Stage(View):
         self.canvas.turned.connect(self._dilate)
         self.canvas.resized.connect(self._arrange)
         self.canvas.moved.connect(self._show_hint)
+        self.canvas.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.canvas.customContextMenuRequested.connect(self._ask_menu)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.canvas)
@@ -257,6 +261,8 @@ class Stage(View):
             words.append(f"first {square.shown} of {total} channels")
         if self._missing:
             words.append(f"{self._missing} values are not numbers (magenta)")
+        if any(one.layer == square.layer.name for one in square.interventions):
+            words.append("intervened in")
         if square.message:
             words.append(square.message)
         self._header.set_text("  ·  ".join(words))
@@ -322,6 +328,21 @@ class Stage(View):
         channel = self.state.channel if name == "difference" and row.pooled else place[0]
         if row.square is not None:
             self.wished.emit(Wish(changes=self.hands.picked(row.square, source or place, channel), done=True))
+
+    def _ask_menu(self, at: QPoint) -> None:
+        """Ask for the menu of the channel under the mouse."""
+        there = self.canvas.mapToScene(at)
+        for index, row in enumerate(self.rows):
+            for name, panel in row.panels.items():
+                place = (
+                    panel.place_at(panel.mapFromScene(there))
+                    if panel.isVisible() and panel.values is not None
+                    else None
+                )
+                if place is not None and row.square is not None and not (name == "difference" and row.pooled):
+                    layer = "" if index else row.square.layer.name
+                    self.menu_asked.emit(layer, "channel", place[0], self.canvas.viewport().mapToGlobal(at))
+                    return
 
     def _hover_map(self, index: int, name: str, place: Place | None) -> None:
         self._hover = None if place is None else (index, name, place)

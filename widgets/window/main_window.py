@@ -200,6 +200,7 @@ class MainWindow(Shell):
         self.controller.cancel()
 
     def open_palette(self) -> None:
+        self.layer_menu.refill(self.menus.menus["Layer"])
         self.palette_box.open(list(actions_of(list(self.menus.menus.values()))))
 
     def show_keys(self) -> None:

@@ -26,12 +26,15 @@ from widgets.window.bars.buttons import StatusBar
 from widgets.window.bars.diagnosis import Diagnosis
 from widgets.window.bars.help import LessonPanel
 from widgets.window.bars.infobar import InfoBar
+from widgets.window.bars.interventions import InterventionBar
 from widgets.window.controller import Controller
 from widgets.window.docks import Docks
 from widgets.window.finding import view_specs
 from widgets.window.greeting.card import GreetingCard
+from widgets.window.layer_menu import LayerMenu
 from widgets.window.panes import Panes
 from widgets.window.staleness import Staleness
+from widgets.window.symmetric import try_versions
 from widgets.window.waiting import LoadingPage
 
 PATIENCE_MS = 500  # between the catalogue and the first frame
@@ -86,6 +89,13 @@ class Shell(QMainWindow):
         self.diagnosis.show_asked.connect(self.show_something)
         self.diagnosis.exact_asked.connect(self.go_exact)
         c.delivered.connect(self._show_moved, Qt.ConnectionType.QueuedConnection)
+        self.layer_menu = LayerMenu(c, self)
+        self.layer_menu.tried.connect(self.try_symmetric)
+        self.interventions.removed.connect(self.layer_menu.remove)
+        self.interventions.cleared.connect(self.layer_menu.clear)
+        self.interventions.shown.connect(lambda layer: c.change({"layer": layer}))
+        c.state_changed.connect(lambda _, new: self.interventions.show_interventions(new.interventions))
+        self.interventions.show_interventions(c.state.interventions)
         self.loading.quit_asked.connect(self.close)
 
     def _build_center(self) -> None:
@@ -93,7 +103,7 @@ class Shell(QMainWindow):
         self.stack = QStackedWidget()
         self.stack.addWidget(self.loading)
         self.stack.addWidget(self.panes)
-        self.infobar, self.diagnosis = InfoBar(), Diagnosis()
+        self.infobar, self.interventions, self.diagnosis = InfoBar(), InterventionBar(), Diagnosis()
         self.greeting_card = GreetingCard()
         self.center = QWidget()
         self.center.setObjectName("center")
@@ -101,6 +111,7 @@ class Shell(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.infobar)
+        column.addWidget(self.interventions)
         column.addWidget(self.greeting_card)
         column.addWidget(self.stack, 1)
         column.addWidget(self.diagnosis)
@@ -123,6 +134,8 @@ class Shell(QMainWindow):
             view.set_playing(c.player.playing)
         if hasattr(view, "requested"):
             view.requested.connect(self._requested)
+        if hasattr(view, "menu_asked"):
+            view.menu_asked.connect(self.layer_menu.popup)
         if isinstance(view, LogView):
             c.log.disconnect(self._log)
             for entry in self._logged:
@@ -136,7 +149,18 @@ class Shell(QMainWindow):
     def _requested(self, what: str) -> None:
         """Do what a view's button asks: of the element "identity", "inverse" or "random", of the layer its "source"."""
         c = self.controller
-        {"identity": c.reset, "inverse": c.invert, "random": c.randomise, "source": self.show_source}[what]()
+        {
+            "identity": c.reset,
+            "inverse": c.invert,
+            "random": c.randomise,
+            "source": self.show_source,
+            "symmetric": self.try_guilty,
+        }[what]()
+
+    def try_guilty(self) -> None:
+        """Try symmetric versions of the layer that the verdict accuses, or of the one that is shown."""
+        if layer := self.layer_menu.guilty or self.layer_menu.layer:
+            self.try_symmetric(layer)
 
     def show_source(self) -> None:
         """Show the selected layer's own lines of source."""
@@ -160,6 +184,11 @@ class Shell(QMainWindow):
                 self.controller.set_steps(steps)
 
         self.controller.do(lambda engine: engine.nearest_exact(state), "Looking for an exact element…", went)
+
+    def try_symmetric(self, layer: str) -> None:
+        """Try symmetric versions of a layer, on a page that says what each of them would do."""
+        page = try_versions(self.controller.do, self.controller.state, layer, self)
+        page.chosen.connect(self.layer_menu.add)
 
     def _play(self, on: bool) -> None:
         player = self.controller.player
@@ -257,7 +286,9 @@ class Shell(QMainWindow):
 
     def apply_theme(self) -> None:
         """Take the colours of the theme."""
-        for part in (self.infobar, self.greeting_card, self.diagnosis, self.loading, self.status, self.docks):
+        for part in (
+            self.infobar, self.interventions, self.greeting_card, self.diagnosis, self.loading, self.status, self.docks,
+        ):  # fmt: skip
             part.apply_theme()
         t = theme.current()
         self.drop_hint.setStyleSheet(

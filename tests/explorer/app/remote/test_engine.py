@@ -113,6 +113,21 @@ def test_the_moved_picture_needs_no_process(engine: DividedEngine, tmp_path: Pat
     local.close()
 
 
+def test_symmetric_versions_are_tried_there(engine: DividedEngine, tmp_path: Path) -> None:
+    state = upright(tmp_path, network(tmp_path))
+    local = LocalEngine(cards(), trust=True)
+    told = []
+    for one in (local, engine):
+        steps, busy = one.proposals(state, "conv"), 0
+        try:
+            while next(steps):
+                busy += 1
+        except StopIteration as end:
+            told.append((busy, end.value))
+    assert told[0][1] and told[0] == told[1]
+    local.close()
+
+
 def test_built_in_networks_start_no_process() -> None:
     engine = DividedEngine(LocalEngine(cards()), PROGRAM)
     whole(engine, State("fine", steps=parse_chain("rotate:90")))
