@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from explorer.network.inner.value import Inner
+from explorer.network.inner.watching import watching
 from explorer.network.inputs import Given, Inputs
 from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error
 from explorer.network.running import first_tensor, tensors_in
@@ -44,13 +46,15 @@ def capture(
     """
     wanted = set(layers)
     by_module: dict[str, dict[int, list[tuple[str, int]]]] = {}
+    modules = dict(model.named_modules())
+    inner = False
     for name in wanted:
         base, call, part = _parsed(name)
         by_module.setdefault(base, {}).setdefault(call, []).append((name, part))
+        inner = inner or (base not in modules and base not in (OUTPUT, FORWARD))
     outputs: dict[str, Any] = {}
     fed: dict[str, tuple[Tensor, ...]] = {}
     handles = []
-    modules = dict(model.named_modules())
 
     def watch(module: nn.Module, base: str, calls: Mapping[int, list[tuple[str, int]]]) -> None:
         count = 0
@@ -90,6 +94,15 @@ def capture(
         if cancelled is not None and cancelled():
             raise Cancelled
 
+    def arisen(name: str, value: Inner) -> None:
+        if name not in wanted:
+            return
+        made = value.make()
+        outputs[name] = reduce(name, made) if reduce else made.clone() if clone else made
+        if inputs and value.again is not None:
+            given = fed[name] = Fed.of(value.fed, {}, clone)
+            given.again = value.again
+
     try:
         for base, module in modules.items():
             if cancelled is not None:
@@ -97,7 +110,10 @@ def capture(
             if base in by_module and base:
                 watch(module, base, by_module[base])
         try:
-            result = x.run(model, clone) if isinstance(x, Inputs) else model(x.clone() if clone else x)
+            with watching(model, arisen) if inner else nullcontext() as finish:
+                result = x.run(model, clone) if isinstance(x, Inputs) else model(x.clone() if clone else x)
+                if finish is not None:
+                    finish()
         except (Cancelled, torch.OutOfMemoryError):
             raise
         except Exception as error:
@@ -125,6 +141,7 @@ class Fed(tuple[Tensor, ...]):
     """The tensors that a module was called with, and the form of its arguments around them."""
 
     form: tuple[Any, tuple[Any, ...]] | None = None  # how they lie in (args, kwargs), None for tensors in their order
+    again: Callable[..., Tensor] | None = None  # of what no module returns: makes it of other such tensors
 
     @classmethod
     def of(cls, args: tuple[Any, ...], kwargs: Mapping[str, Any], clone: bool) -> Fed:
@@ -186,6 +203,8 @@ def feed(
     Args:
         like: what `capture` kept of its inputs: the form that its arguments have around the tensors.
     """
+    if isinstance(like, Fed) and like.again is not None:
+        return like.again(*tensors)
     module = model.get_submodule(trace[name].module)
     tensors = tuple(t.clone() for t in tensors) if trace.clones else tensors
     args, kwargs = like.filled(tensors) if isinstance(like, Fed) else (tensors, {})

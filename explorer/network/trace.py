@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +20,9 @@ from torch.utils._pytree import tree_leaves
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import FieldType, Scalar
 from explorer.declare.space import Inference, Known, inference_of
+from explorer.network.inner.tracing import constant_masks, described, settled
+from explorer.network.inner.value import Inner
+from explorer.network.inner.watching import watching
 from explorer.network.inputs import Given, Inputs, inputs_of
 from explorer.network.layers import FORWARD, OUTPUT, Layer, LayerError, Trace, layer_error
 from explorer.network.running import evaluating, first_tensor, tensors_in, tensors_of
@@ -62,7 +66,10 @@ def trace(
             handles.append(module.register_forward_hook(recorder.leave, with_kwargs=True))
         with torch.no_grad():
             try:
-                result = inputs.run(model)
+                with nullcontext() if declared else watching(model, recorder.arisen) as finish:
+                    result = inputs.run(model)
+                    if finish is not None:
+                        finish()
             except (_Unfit, torch.OutOfMemoryError):
                 raise
             except Exception as error:
@@ -75,6 +82,9 @@ def trace(
     layers = recorder.finish(result)
     clones = recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
     layers = _reaching(model, inputs, recorder.inference, layers)
+    if recorder.masks:
+        constant = constant_masks(model, inputs, recorder.inference, recorder.masks)
+        layers = [settled(n, n.name in constant) if n.name in recorder.masks else n for n in layers]
     known = {layer.name for layer in layers}
     unknown = {n for n in fields if n not in known and (parts or n.partition("[")[0] not in known)}
     if unknown:
@@ -120,6 +130,25 @@ class _Recorder:
         self._stored = {id(t) for m in names for own in (m._parameters, m._buffers) for t in own.values()}
         self.sizes: dict[str, Sizes] = {}  # of the tensors of each call, for resized inputs
         self._entered: list[tuple[Any, Any]] = []
+        self.masks: dict[str, tuple[Tensor, ...]] = {}  # of values that no module returns
+
+    def arisen(self, label: str, inner: Inner) -> None:
+        """Add a value that no module returns."""
+        value = inner.make()
+        made = next((n for n in self.layers if n.name == self._produced.get(id(value))), None)
+        if not value.is_floating_point() or (made is not None and not made.kind.startswith(("Dropout", "Identity"))):
+            return  # a module returns it, and does not only hand it on
+        other = self.sizes.get(label)
+        layer = described(
+            label, inner, value, self.inference, self._lookup, self._most_rank() + 1, other.answered if other else None
+        )
+        if label in self.overrides:
+            layer = replace(layer, field=self._override(label, value))
+        self._keep.append((value, _version(value)))
+        self._produced[id(value)] = label
+        self.layers.append(layer)
+        if inner.masks:
+            self.masks[label] = inner.masks
 
     def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         if self._inner:
