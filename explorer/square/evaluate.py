@@ -25,6 +25,7 @@ from explorer.network.running import evaluating
 from explorer.network.source_lines import excerpts
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
+from explorer.square.drawing.weights import weights_of
 from explorer.square.frame import Array, LayerInfo, Measure, Square
 from explorer.square.judging import judged, limit
 from explorer.square.kept import Kept, kept
@@ -129,6 +130,7 @@ def square(
         result = _picture(_answered(p, state, element, selected, gx, answers), measures)
     if state.pixel is not None and p.inputs.batched:
         result = replace(result, field_of_view=receptive_field(p, selected, state.pixel, state.channel))
+    result = replace(result, weights=weights_of(p, selected, state.gradient))
     return judged(p, result, measures, element.group), answers
 
 
