@@ -25,6 +25,7 @@ from explorer.network.running import evaluating
 from explorer.network.source_lines import excerpts
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
+from explorer.square.drawing.weights import weights_of
 from explorer.square.frame import Array, LayerInfo, Measure, Square
 from explorer.square.judging import judged, limit
 from explorer.square.kept import Kept, kept
@@ -129,6 +130,7 @@ def square(
         result = _picture(_answered(p, state, element, selected, gx, answers), measures)
     if state.pixel is not None and p.inputs.batched:
         result = replace(result, field_of_view=receptive_field(p, selected, state.pixel, state.channel))
+    result = replace(result, weights=weights_of(p, selected, state.gradient))
     return judged(p, result, measures, element.group), answers
 
 
@@ -244,7 +246,7 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
         group=f.rep.group.name if f and isinstance(f.rep, Regular) else "",
         output=scores_of(p.output, *last), output_g=scores, labels=p.labels, probabilities=bool(p.labels),
         back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
-        matrices=fixed.matrices, shown=fixed.total, interventions=p.interventions, source=_source(p, layer.module),
+        matrices=fixed.matrices, shown=fixed.total, interventions=p.interventions, source=_source(p, layer.owner),
         part=space.part(one), kind=space.kinds[0].name,
     )  # fmt: skip
 

@@ -51,6 +51,7 @@ def resolve(state: State, catalogue: Catalogue, layers: Sequence[LayerSeen] = ()
         dtype=state.dtype if state.dtype in DTYPES else DTYPES[0],
         seed=max(0, state.seed),
         truncate=state.truncate if state.truncate is not None and state.truncate > 0 else None,
+        gradient=state.gradient if state.gradient == "norm" or state.gradient.isdecimal() else "",
         overrides=tuple((layer, text) for layer, text in dict(state.overrides).items() if _is_field(text)),
     )
     return _place(state, layers)
