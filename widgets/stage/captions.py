@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from explorer.square.frame import Frame, Square
-from widgets.base.text.words import badge, channel_text, element_text, figure
+from widgets.base.text.words import badge, figure
+from widgets.maps.linking import channel_text, element_text
 
 
 def header_words(square: Square, channel: int | None, missing: int) -> list[str]:
