@@ -14,6 +14,7 @@ from explorer.data.samples import Sample
 from explorer.declare.elements import chain_element, chain_text, transforms
 from explorer.declare.space import domain_word
 from explorer.equivariance.outcome import model_hash, versions
+from explorer.equivariance.remembered import Remembered
 from explorer.network.capture import capture, state_values
 from explorer.network.inner.tiled import Tiled
 from explorer.network.layers import LayerError
@@ -25,7 +26,6 @@ from explorer.square.evaluate import measured
 from explorer.square.frame import Measure
 from explorer.square.intervening import changes
 from explorer.square.prepare import Prepared, reseed
-from explorer.square.remembered import Remembered
 from explorer.state.state import State
 
 
