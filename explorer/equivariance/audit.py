@@ -220,7 +220,9 @@ class Audit:
             collected[0].append(d.relative)
             collected[1].extend([] if local is None else [local])
             if layer.name == self.trace.output:
-                for key, figure in preset_figures(expected, answer).items():
+                all_known = measure.mask(element, value, f)
+                pair = measure.masked(expected, all_known, f), measure.masked(answer, all_known, f)
+                for key, figure in preset_figures(*pair, all_known.kept).items():
                     keep = min if key.startswith("eq-") else max
                     self.presets[key] = keep(self.presets.get(key, figure), figure)
 
