@@ -144,7 +144,7 @@ def file_card(path: Path, attribute: str, trust: bool | Trust, arguments: str | 
     build = maker(made, attribute, where, arguments)
     called = f"{attribute}({arguments})" if arguments is not None else attribute
     name = f"{path}:{called}"
-    own = Recognised(made, module, where, cache(lambda: _built(name, build)))
+    own = Recognised(made, module, where, cache(lambda: built(name, build)))
     summary = (inspect.getdoc(made) or "Your own model.").split("\n\n")[0]
     made_by = made if inspect.isclass(made) or inspect.isfunction(made) else type(made)
     return own_card(
@@ -270,7 +270,9 @@ def load_model(
             known = ", ".join(values) or "none"
             raise ModelError(card.name, f"{card.name} has no parameter {name!r}; it has: {known}")
         values[name] = value
-    model = _built(card.name, partial(card.build, **values))
+    model = built(card.name, partial(card.build, **values))
+    for note in card.notes if card.own else ():
+        tell(note)
     path = weights or (WEIGHTS / card.weights if card.weights else None)
     if path is not None:
         # a person's own file has to fit; shipped weights may leave what a parameter has reshaped as it is
@@ -279,7 +281,7 @@ def load_model(
     return model.eval()
 
 
-def _built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
+def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
     """Build a network; an untrained one must be the same every time."""
     state = torch.get_rng_state()
     try:
