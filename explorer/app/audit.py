@@ -30,6 +30,7 @@ def audit(
     tol: float | None,
     overrides: Mapping[str, str],
     count: int = 4,
+    details: bool = True,
 ) -> list[Report]:
     """Check a model under `group`, or under each group that it claims (D4 when it claims none)."""
     card = engine.card(state.model)
@@ -54,17 +55,22 @@ def audit(
             given.append(more)
     if p.inputs.batched and _takes_several(p, batch := p.inputs.with_x(torch.cat([g.x for g in given]))):
         given = [batch]
+    notes = p.notes
+    if state.interventions:
+        model = engine.intervened(first, p.base or p)
+        notes = (*notes, f"the network was intervened in: {'; '.join(one.told for one in state.interventions)}")
     reports = [
         check_equivariance(
             model, given, g, overrides=overrides, declared=not card.own,
             boundary=card.boundary, dtype=DTYPES[dtype], tol=tol, seed=state.seed, name=card.name,
+            details=details,
         )
         for g in groups
     ]  # fmt: skip
     for row in (row for report in reports for row in report.layers):
         if row.cumulative_max is not None and math.isnan(row.cumulative_max):
             raise LayerError(row.name, f"layer {row.name} of {card.name} gave NaN on moved data")
-    return [replace(report, warnings=(*report.warnings, *p.notes)) for report in reports]
+    return [replace(report, warnings=(*report.warnings, *notes)) for report in reports]
 
 
 def _takes_several(p: Prepared, batch: Inputs) -> bool:

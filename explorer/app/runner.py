@@ -18,10 +18,10 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from explorer.app.failures import failure_of as failure_of
-from explorer.app.failures import sentence as sentence
-from explorer.declare.elements import transforms
-from explorer.square.frame import Failure, Frame, OrbitCurve
+from explorer.app.failures import failure_of
+from explorer.app.moving import Mover
+from explorer.app.orbit_key import orbit_key
+from explorer.square.frame import Failure, Frame, Moved, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
 from explorer.work.progress import Cancelled, listening
@@ -92,8 +92,7 @@ class Runner:
     """Answers the newest state on a thread of its own and delivers what comes of it.
 
     `deliver` is called (on the worker thread, but for what `check_busy` and `cancel` say) with a Catalogue,
-    Frame, OrbitCurve, Failure, Busy, TaskDone or NoEngine; a lock is held meanwhile, so it must not wait.
-    `clock` gives seconds.
+    Frame, OrbitCurve, Failure, Busy, TaskDone or NoEngine; a lock is held, so it must not wait. `clock` gives seconds.
     """
 
     def __init__(
@@ -109,6 +108,7 @@ class Runner:
         self._quiet = quiet
         self._asked = -math.inf  # when the last request came
         self._thread: threading.Thread | None = None
+        self._mover: Mover | None = None  # where the engine can draw rho(g) x by itself
         # Guards everything below. It is held while delivering, so that nothing is delivered after close() and
         # no Busy comes after the word that all is done.
         self._change = threading.Condition(threading.RLock())
@@ -142,6 +142,8 @@ class Runner:
         with self._change:
             self._asked = self._clock()
             self._latest = self._pending = state
+            if self._mover is not None:
+                self._mover.want(state)
             self._change.notify()
 
     def want_orbit(self, state: State | None) -> None:
@@ -217,12 +219,16 @@ class Runner:
             self._say(Busy(""))
             return
         self._say(Busy(""))
+        if (move := getattr(engine, "moved", None)) is not None:
+            self._mover = Mover(move, self._moved)
         try:
             while self._turn(engine):
                 pass
         except Exception as error:  # a generator's clean-up, or a defect here: better said than silent
             self._say(NoEngine(failure_of(error, self._latest or State())))
         finally:
+            if self._mover is not None:
+                self._mover.close()
             self._drop_curves()
             self._rest = self._catalogues = None
             for job in self._jobs:
@@ -294,6 +300,8 @@ class Runner:
             # Whatever breaks on the way out of a cancelled request is of no interest.
             answer = None if self._given_up(state) else failure_of(error, state)
         with self._change:
+            if self._mover is not None:
+                self._mover.answered(state)
             if answer is not None and self._latest is not None and self._latest.epoch == state.epoch:
                 self._say(answer)
             self._leave()
@@ -301,9 +309,16 @@ class Runner:
     def _refine(self) -> None:
         """Measure a little more of the frame that is shown."""
         assert self._rest is not None
+
+        def told(text: str, share: float) -> None:
+            with self._change:
+                if self._closing or self._pending is not None:
+                    raise Cancelled
+
         try:
-            frame = next(self._rest)
-        except StopIteration:
+            with listening(told):
+                frame = next(self._rest)
+        except (StopIteration, Cancelled):  # it is replaced by what is pending
             self._rest = None
             return
         except (Exception, SystemExit) as error:
@@ -424,20 +439,12 @@ class Runner:
                 self._say(Busy(""))
             self._announced, self._activity = False, None
 
+    def _moved(self, moved: Moved) -> None:
+        with self._change:
+            if self._latest == moved.state:
+                self._say(moved)
+
     def _say(self, message: object) -> None:
         with self._change:
             if not self._closing:
                 self._deliver(message)
-
-
-def orbit_key(state: State) -> object:
-    """Return what the orbit depends on: the epoch, and the whole chain but for the one parameter that runs."""
-    running = transforms().get(state.orbit)
-    if running is None or running.orbit is None:
-        return (state.epoch, state.orbit, state.steps, state.node)
-    step = state.step(state.orbit)
-    held = list(step.values if step is not None else running.defaults)
-    held[running.orbit] = running.params[running.orbit].default
-    # with the step set, a state that has it and one that has not run through the same elements
-    # the answer along the orbit is that of the selected node
-    return (state.epoch, state.orbit, state.with_step(state.orbit, tuple(held)).steps, state.node)

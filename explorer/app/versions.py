@@ -15,7 +15,7 @@ from explorer.app.failures import sentence
 from explorer.declare.card import Card
 from explorer.declare.model_name import code_of, files_of
 from explorer.network.helpers import forget, helpers, place_of, remember
-from explorer.network.loading import ModelError
+from explorer.network.refusals import ModelError
 from explorer.square.frame import Failure, Measure
 from explorer.square.prepare import Prepared
 from explorer.state.state import State

@@ -27,18 +27,18 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from explorer.declare.asking import Declared, parse_declared
 from explorer.declare.card import Card, Form, ModelInfo
-from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, code_of, split_call, split_name
-from explorer.declare.space import Space, spaces
+from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, beside, code_of, split_call, split_input, split_name
+from explorer.declare.space import space_of_kind, spaces
+from explorer.network.declared import Taken, remembered_inputs, taken
 from explorer.network.files.importing import FromText, import_as_text
 from explorer.network.files.python_text import code_files, read_python
 from explorer.network.files.trust import Trust
 from explorer.network.helpers import make_room
 from explorer.network.making import maker
 from explorer.network.recognise import Recognised
-from explorer.network.refusals import Misfit as Misfit
-from explorer.network.refusals import ModelError as ModelError
-from explorer.network.refusals import Untrusted as Untrusted
+from explorer.network.refusals import Misfit, ModelError, Unknown, Untrusted
 from explorer.network.source_lines import TEXT
 from explorer.network.way import ways
 from explorer.work.places import RESOURCES
@@ -60,13 +60,14 @@ def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False)
         file = Path(weights).expanduser().resolve()
         partly = name.removeprefix(base).startswith(WEIGHTS_MARK + PARTLY)
         return replace(card, name=name, title=f"{card.title}, {file.name}", weights=str(file), weights_partly=partly)
+    base, said = split_input(base)
     path, attribute, arguments = split_call(base)
     if path.endswith(".py") and path != base:
-        return replace(file_card(Path(path).expanduser(), attribute, trust, arguments), name=name, own=True)
+        return replace(file_card(Path(path).expanduser(), attribute, trust, arguments, said), name=name, own=True)
     if base.endswith(".py") and Path(base).expanduser().is_file():
         return replace(exported_card(Path(base).expanduser(), trust), name=name, own=True)
     if (way := next((way for way in ways().values() if way.takes(base)), None)) is not None:
-        return replace(way.card(base, trust), name=name, own=True)
+        return replace(_declared(way.card(base, trust), said), name=name, own=True)
     if base.endswith(".safetensors"):
         how = f"put a model's name before it, as in d4-cnn{WEIGHTS_MARK}{base}"
         raise ModelError(name, f"{name} holds weights and no network; {how}")
@@ -92,10 +93,10 @@ def exported_card(path: Path, trust: bool | Trust) -> Card:
     found = getattr(trusted_module(path, trust), "CARD", None)
     if not isinstance(found, Card):
         raise ModelError(str(path), f"CARD in {path} is of type {type(found).__name__}, not an equiscope.Card")
-    return beside(found, path)
+    return with_weights_beside(found, path)
 
 
-def beside(card: Card, path: Path) -> Card:
+def with_weights_beside(card: Card, path: Path) -> Card:
     """Return a card of somebody's file, whose weights lie beside that."""
     return card if card.weights is None else replace(card, weights=str(path.resolve().parent / card.weights))
 
@@ -118,11 +119,12 @@ def allowed(path: Path, trust: bool | Trust) -> bool:
     return trust.allows(path) if isinstance(trust, Trust) else trust
 
 
-def file_card(path: Path, attribute: str, trust: bool | Trust, arguments: str | None = None) -> Card:
+def file_card(path: Path, attribute: str, trust: bool | Trust, arguments: str | None = None, said: str = "") -> Card:
     """Return a card for a callable in a Python file: a function or class that makes an nn.Module, or a module.
 
     Args:
         arguments: what it is called with, as text of literals: "3, width=64".
+        said: what it takes (`parse_declared`), else that is what is remembered beside the file, or what that says.
 
     The file may say INPUT_SHAPE = (channels, height, width), None for any size, and LABELS, the names of the outputs.
     A network on graphs says INPUT_SIGNALS = ("x", "edge_index", ...), in the order of its arguments, and may say
@@ -132,72 +134,103 @@ def file_card(path: Path, attribute: str, trust: bool | Trust, arguments: str | 
     One that names what only a surface has, "radius", "angle", "transport", "cotan", "mass", "patch_index" or
     "patch_weight", is called with a mesh; INPUT_FEATURES, what x is made of, and INPUT_GAUGE are those of `MeshInput`.
     """
+    module, made = found_in(path, attribute, trust)
+    if isinstance(made, Card):
+        return with_weights_beside(made, path)
+    own, build = recognised(module, made, path, attribute, arguments)
+    called = f"{attribute}({arguments})" if arguments is not None else attribute
+    try:
+        told = parse_declared(said) if said else remembered_inputs(path).get(attribute)
+    except ValueError as error:
+        raise Unknown(str(path), f"{path}: {error}") from None
+    summary = (inspect.getdoc(made) or "Your own model.").split("\n\n")[0]
+    made_by = made if inspect.isclass(made) or inspect.isfunction(made) else type(made)
+    return own_card(
+        own, f"{path}:{called}", f"{called} ({path.name})", summary, build, labels=getattr(module, "LABELS", ()),
+        said=told, why="you say so" if said else f"{beside(path).name} says so", source=(made_by,),
+    )  # fmt: skip
+
+
+def found_in(path: Path, attribute: str, trust: bool | Trust) -> tuple[ModuleType, Any]:
+    """Return a Python file, which is executed, and what it calls by that name.
+
+    Raises:
+        ModelError: there is none, or it is not trusted.
+    """
     where, module = str(path), trusted_module(path, trust)
     if not attribute.isidentifier():
         raise ModelError(where, f"{attribute!r} after the colon must be the name of a callable in {path}")
     if not hasattr(module, attribute):
         near = get_close_matches(attribute, _defined(path), 1, 0.5)
         raise ModelError(where, f"{path} defines no {attribute!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-    made = getattr(module, attribute)
-    if isinstance(made, Card):
-        return beside(made, path)
-    build = maker(made, attribute, where, arguments)
-    called = f"{attribute}({arguments})" if arguments is not None else attribute
-    name = f"{path}:{called}"
-    own = Recognised(made, module, where, cache(lambda: built(name, build)))
-    summary = (inspect.getdoc(made) or "Your own model.").split("\n\n")[0]
-    made_by = made if inspect.isclass(made) or inspect.isfunction(made) else type(made)
-    return own_card(
-        own, name, f"{called} ({path.name})", summary, build, labels=getattr(module, "LABELS", ()), source=(made_by,)
-    )
+    return module, getattr(module, attribute)
+
+
+def recognised(
+    module: ModuleType, made: object, path: Path, attribute: str, arguments: str | None = None
+) -> tuple[Recognised, Callable[..., nn.Module]]:
+    """Return what a Python file defines as a network of which is to be found out what it takes, and what makes it.
+
+    Raises:
+        ModelError: it makes no network.
+    """
+    build = maker(made, attribute, str(path), arguments)
+    name = f"{path}:{attribute}" + (f"({arguments})" if arguments is not None else "")
+    return Recognised(made, module, str(path), cache(lambda: built(name, build))), build
 
 
 def own_card(
     own: Recognised, name: str, title: str, summary: str, build: Callable[..., nn.Module], *, labels: object = (),
-    form: Form | None = None, source: tuple[Any, ...] = (), notes: tuple[str, ...] = (),
+    form: Form | None = None, said: Declared | None = None, why: str = "", source: tuple[Any, ...] = (),
+    notes: tuple[str, ...] = (),
 ) -> Card:  # fmt: skip
     """Return the card of somebody's own network.
 
     Args:
         form: what it takes; found out where nothing says so.
+        said, why: what somebody says that it takes, and where.
         labels: names of its outputs, as its file says them.
         notes: sentences about how it was made.
 
     Raises:
         ModelError: nothing tells what it takes, or the labels are none.
     """
-    if form is None:
-        space, form = recognised(own)
-    else:
-        space = spaces()[form.space]
+    try:
+        found = _of_form(form) if form is not None else taken(own, said, why)
+    except ModelError:
+        raise
+    except ValueError as error:
+        raise Unknown(own.where, f"{own.where}: {error}") from None
     if isinstance(labels, str) or not isinstance(labels, list | tuple) or not all(isinstance(n, str) for n in labels):
         raise ModelError(own.where, f"{own.where}: LABELS must be a list of texts, not {labels!r:.60}")
     return Card(
-        name=name, title=title, rows=(), reference=own.where, equation="", summary=summary, build=build, input=form,
-        sample=space.first_sample(form), labels=tuple(labels), source=source or (type(own.made),), notes=notes,
-        own=True,
+        name=name, title=title, rows=(), reference=own.where, equation="", summary=summary, build=build,
+        input=found.form, domain=found.kind, sample=found.space.first_sample(found.form), labels=tuple(labels),
+        source=source or (type(own.made),), notes=notes, own=True,
     )  # fmt: skip
+
+
+def _of_form(form: Form) -> Taken:
+    space = spaces()[form.space]
+    return Taken(space, form.data or space.kinds[0].name, form, {})
+
+
+def _declared(card: Card, said: str) -> Card:
+    """Return a card with the input that somebody says it takes, if they say so."""
+    if not said:
+        return card
+    try:
+        declared = parse_declared(said)
+        space = space_of_kind(declared.kind)
+        form = space.declared(declared)
+    except (ValueError, KeyError) as error:
+        raise Unknown(card.name, f"{card.name}: {error}") from None
+    return replace(card, input=form, domain=declared.kind, sample=space.first_sample(form))
 
 
 def copied_each_time(network: nn.Module) -> Callable[..., nn.Module]:
     """Return what makes a network that was loaded, anew each time."""
     return lambda **_: copy.deepcopy(network)
-
-
-def recognised(own: Recognised) -> tuple[Space, Form]:
-    """Return the space of somebody's network and what it takes there.
-
-    Raises:
-        ModelError: nothing tells.
-    """
-    try:
-        return next((s, f) for s in spaces().values() if (f := s.recognise(own)) is not None)
-    except ModelError:
-        raise
-    except ValueError as error:
-        raise ModelError(own.where, f"{own.where}: {error}") from None
-    except StopIteration:
-        raise ModelError(own.where, f"{own.where}: nothing says what it takes; say INPUT_SHAPE in the file") from None
 
 
 def _executed(path: Path) -> ModuleType:

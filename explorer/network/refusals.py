@@ -15,5 +15,9 @@ class Untrusted(ModelError):
     """A file of code that nobody has said may be executed."""
 
 
+class Unknown(ModelError):
+    """A network of which nobody knows what it takes, or of which it is said wrongly."""
+
+
 class Misfit(ModelError):
     """Weights of which some fit the network and others do not."""

@@ -10,7 +10,9 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from explorer.app.runner import Engine
-from explorer.square.frame import Failure, Frame
+from explorer.declare.elements import Step, parse_chain
+from explorer.declare.space import kinds
+from explorer.square.frame import Failure, Frame, Moved
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.session import Session
 from explorer.state.state import State
@@ -20,12 +22,15 @@ from widgets.base.pointer import Pointers
 from widgets.base.view import View, ViewSpec
 from widgets.views.log import LogView, now
 from widgets.window.bars.buttons import StatusBar
+from widgets.window.bars.diagnosis import Diagnosis
 from widgets.window.bars.help import LessonPanel
 from widgets.window.bars.infobar import InfoBar
 from widgets.window.controller import Controller
 from widgets.window.docks import Docks
 from widgets.window.finding import view_specs
+from widgets.window.greeting.card import GreetingCard
 from widgets.window.panes import Panes
+from widgets.window.staleness import Staleness
 from widgets.window.waiting import LoadingPage
 
 PATIENCE_MS = 500  # between the catalogue and the first frame
@@ -74,6 +79,12 @@ class Shell(QMainWindow):
         c.told.connect(partial(self.say, "info"))
         c.engine_lost.connect(self.show_loss)
         self.infobar.details.connect(partial(self.show_view, "log"))
+        self.staleness = Staleness(c)
+        self.staleness.changed.connect(self.panes.show_stale)
+        self.staleness.changed.connect(self.diagnosis.show_stale)
+        self.diagnosis.show_asked.connect(self.show_something)
+        self.diagnosis.exact_asked.connect(self.go_exact)
+        c.delivered.connect(self._show_moved, Qt.ConnectionType.QueuedConnection)
         self.loading.quit_asked.connect(self.close)
 
     def _build_center(self) -> None:
@@ -81,14 +92,17 @@ class Shell(QMainWindow):
         self.stack = QStackedWidget()
         self.stack.addWidget(self.loading)
         self.stack.addWidget(self.panes)
-        self.infobar = InfoBar()
+        self.infobar, self.diagnosis = InfoBar(), Diagnosis()
+        self.greeting_card = GreetingCard()
         self.center = QWidget()
         self.center.setObjectName("center")
         column = QVBoxLayout(self.center)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.infobar)
+        column.addWidget(self.greeting_card)
         column.addWidget(self.stack, 1)
+        column.addWidget(self.diagnosis)
         self.setCentralWidget(self.center)
         self.drop_hint = QLabel("Drop to open", self.center, alignment=Qt.AlignmentFlag.AlignCenter)
         self.drop_hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -129,6 +143,23 @@ class Shell(QMainWindow):
         if (view := self.panes.named("equation")) is not None:
             view.reveal(self.controller.state.layer)
 
+    def show_something(self) -> None:
+        """Take an element that shows something of this kind of data."""
+        if (kind := kinds().get(self.controller.domain)) is not None:
+            self.controller.set_steps(parse_chain(kind.showcase))
+
+    def go_exact(self) -> None:
+        """Go to the nearest element that permutes places, so that there is a verdict."""
+        state = self.controller.state
+
+        def went(steps: tuple[Step, ...] | None) -> None:
+            if steps is None:
+                self.say("info", "No element of these transforms permutes places here.")
+            else:
+                self.controller.set_steps(steps)
+
+        self.controller.do(lambda engine: engine.nearest_exact(state), "Looking for an exact element…", went)
+
     def _play(self, on: bool) -> None:
         player = self.controller.player
         player.start() if on else player.stop()
@@ -144,6 +175,7 @@ class Shell(QMainWindow):
         if frame.stale is None:  # else the sentence about the file stays until it runs again
             self.infobar.frame_came()
         self.panes.show_frame(frame)
+        self.diagnosis.show_frame(frame)
         self.panes.open_soon()
 
     def _follow_domain(self, frame: Frame) -> None:
@@ -158,6 +190,11 @@ class Shell(QMainWindow):
         self.docks.follow(domain)
         if fresh or not self.panes.at_home(domain):
             self.panes.show_home(domain)
+
+    def _show_moved(self, message: object) -> None:
+        """Show rho(g) x while the network has not answered."""
+        if isinstance(message, Moved) and message.state == self.controller.state and self.controller.waiting:
+            self.panes.each(lambda view: view.show_moved(message))
 
     def show_catalogue(self, catalogue: Catalogue) -> None:
         """Tell every view what there is to choose from."""
@@ -214,7 +251,7 @@ class Shell(QMainWindow):
 
     def apply_theme(self) -> None:
         """Take the colours of the theme."""
-        for part in (self.infobar, self.loading, self.status, self.docks):
+        for part in (self.infobar, self.greeting_card, self.diagnosis, self.loading, self.status, self.docks):
             part.apply_theme()
         t = theme.current()
         self.drop_hint.setStyleSheet(

@@ -19,9 +19,10 @@ from explorer.declare.card import Card
 from explorer.network.files.contents import FileError
 from explorer.network.files.looking import contents
 from explorer.network.files.trust import Trust
-from explorer.network.loading import Misfit, ModelError, built, copied_each_time, own_card
+from explorer.network.loading import built, copied_each_time, own_card
 from explorer.network.packages import extra
 from explorer.network.recognise import Recognised
+from explorer.network.refusals import Misfit, ModelError
 from explorer.network.way import Way
 
 CONFIG = "config.json"

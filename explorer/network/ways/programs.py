@@ -25,8 +25,9 @@ from explorer.network.files.importing import import_as_text
 from explorer.network.files.looking import code_in, contents
 from explorer.network.files.trust import Trust
 from explorer.network.helpers import make_room
-from explorer.network.loading import ModelError, Untrusted, allowed, copied_each_time, own_card
+from explorer.network.loading import allowed, copied_each_time, own_card
 from explorer.network.recognise import Recognised
+from explorer.network.refusals import ModelError, Untrusted
 from explorer.network.scripts import Script
 from explorer.network.way import Way
 

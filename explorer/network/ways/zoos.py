@@ -14,10 +14,11 @@ from torch import nn
 from explorer.declare.card import Card
 from explorer.declare.model_name import WEIGHTS_MARK
 from explorer.network.files.trust import Trust
-from explorer.network.loading import ModelError, built, own_card
+from explorer.network.loading import built, own_card
 from explorer.network.making import literals
 from explorer.network.packages import extra
 from explorer.network.recognise import Recognised
+from explorer.network.refusals import ModelError
 from explorer.network.way import Way
 
 _NAME = re.compile(r"(?P<name>[A-Za-z0-9_.]+)(?:\((?P<arguments>.*)\))?", re.DOTALL)

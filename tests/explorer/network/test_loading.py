@@ -14,7 +14,6 @@ from torch import nn
 from explorer.app.engine import LocalEngine
 from explorer.declare.model_name import code_of, files_of, split_name
 from explorer.network.loading import (
-    ModelError,
     card_source,
     file_card,
     find_card,
@@ -24,6 +23,7 @@ from explorer.network.loading import (
     read_weights,
     source_of,
 )
+from explorer.network.refusals import ModelError
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS, card, symmetric_net
 
@@ -79,8 +79,8 @@ def test_a_name_may_carry_weights(name: str, base: str, weights: str) -> None:
     [
         ("d4-cnn", None, ()),
         ("d4-cnn@w.pt", None, ("w.pt",)),
-        ("net.py", "net.py", ("net.py",)),
-        ("a/net.py:Net('b.py:c')@w.pt", "a/net.py", ("a/net.py", "w.pt")),
+        ("net.py", "net.py", ("net.py", "net.equiscope.json")),
+        ("a/net.py:Net('b.py:c')@w.pt", "a/net.py", ("a/net.py", "a/net.equiscope.json", "w.pt")),
         ("net.pt2", "net.pt2", ("net.pt2",)),
         ("a/bert", None, ("a/bert",)),
         ("timm:vit(3)@w.pt", None, ("w.pt",)),

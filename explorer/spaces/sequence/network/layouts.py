@@ -14,10 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.network.running import evaluating, first_tensor
-from explorer.spaces.sequence.network.form import SequenceInput
-from explorer.spaces.sequence.network.inputs import LAYOUTS, sequence_inputs
+from explorer.spaces.sequence.network.form import KINDS, LAYOUTS, SequenceInput
+from explorer.spaces.sequence.network.inputs import sequence_inputs
 
-KINDS = ("values", "tokens", "dna", "ids")
 TEMPORAL = (nn.RNNBase, nn.RNNCellBase, nn.Conv1d, nn.MultiheadAttention)
 SPATIAL = (nn.Conv2d, nn.Conv3d)
 _WIDTHS = ("input_size", "in_channels", "embed_dim", "in_features")
@@ -129,7 +128,7 @@ def _ids(network: nn.Module, told: dict[str, object], most: int | None) -> Seque
     assert isinstance(known, int | None) and isinstance(names, tuple)
     if known is None:
         raise Unclear("it takes numbers of tokens, and nothing says how many there are; say INPUT_CHANNELS = 30522")
-    return SequenceInput(known, "ids", most, "NT", names=names, tokenizer=str(tokenizer))
+    return SequenceInput(known, "ids", most, "NTC", names=names, tokenizer=str(tokenizer))
 
 
 def _takes_ids(network: nn.Module, most: int | None) -> bool:

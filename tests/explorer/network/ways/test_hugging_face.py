@@ -16,7 +16,8 @@ from torch import nn
 
 from explorer.app.audit import audit
 from explorer.app.engine import LocalEngine
-from explorer.network.loading import ModelError, find_card, load_model
+from explorer.network.loading import find_card, load_model
+from explorer.network.refusals import ModelError
 from explorer.state.state import State
 
 

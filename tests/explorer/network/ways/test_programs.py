@@ -16,7 +16,8 @@ from explorer.app.audit import audit
 from explorer.app.engine import LocalEngine
 from explorer.network.files.looking import code_in
 from explorer.network.files.trust import Trust
-from explorer.network.loading import ModelError, Untrusted, find_card, load_model
+from explorer.network.loading import find_card, load_model
+from explorer.network.refusals import ModelError, Untrusted
 from explorer.state.state import State
 
 NET = """

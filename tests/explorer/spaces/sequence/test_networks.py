@@ -22,7 +22,8 @@ from explorer.declare.fields import FieldType
 from explorer.equivariance import measure
 from explorer.equivariance.check import check_equivariance
 from explorer.network.inputs import Inputs, as_given, places_first
-from explorer.network.loading import ModelError, file_card
+from explorer.network.loading import file_card
+from explorer.network.refusals import ModelError
 from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.spaces.sequence.elements.time_map import TimeMap
 from explorer.spaces.sequence.fields import STEP, Steps, Strands
@@ -142,7 +143,7 @@ def test_the_order_of_the_axes_is_found_out(file: Path, name: str, channels: int
 
 def test_numbers_of_tokens_are_recognised_by_trial(file: Path) -> None:
     found = file_card(file, "symbols", trust=True)
-    assert found.input == SequenceInput(9, "ids", layout="NT") and found.sample == "alice-characters"
+    assert found.input == SequenceInput(9, "ids", layout="NTC") and found.sample == "alice-characters"
     engine = LocalEngine({}, trust=True)
     frame = engine.answer(State(f"{file}:symbols", sample="text:abca"), lambda: False)
     p = engine.prepared(frame.state, frame.state.model)
