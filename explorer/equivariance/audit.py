@@ -148,9 +148,9 @@ class Audit:
         """
         low, high = torch.float32, torch.float64
         least = {n.name: torch.finfo(high).eps * math.sqrt(max(n.rank, 1)) for n in self.trace.layers}
-        if self.x.dtype not in (low, high):
+        if self.dtype not in (low, high):
             return least
-        instead = high if self.x.dtype == low else low
+        instead = high if self.dtype == low else low
         ratio = 1.0 if instead == high else torch.finfo(high).eps / torch.finfo(low).eps
         found = dict.fromkeys(self.names, 0.0)
         other = converted(copied(self.model), instead)
@@ -290,7 +290,7 @@ class Audit:
         return Report(
             name, group, verdict, tuple(guilty), tuple(rows), tuple(e for e, _ in self.elements),
             tuple(exact for _, exact in self.elements), self.table, tuple(causes), self.presets, self.samples,
-            self.seed, str(self.x.dtype).removeprefix("torch."), str(self.x.device), model_hash(self.model), versions(),
+            self.seed, str(self.dtype).removeprefix("torch."), str(self.x.device), model_hash(self.model), versions(),
             tuple(said),
         )  # fmt: skip
 

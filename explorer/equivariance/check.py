@@ -132,7 +132,7 @@ def check_equivariance(
         try:
             lie = space.lie_derivatives(model, first, traced)
         except LayerError as error:
-            notes.append(f"no Lie derivative: {error}")
+            notes.append(f"no Lie derivative: {str(error).splitlines()[0][:200]}")
     return audit.report(name or type(model).__name__, group, tol, lie, training, notes)
 
 

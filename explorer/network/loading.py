@@ -176,7 +176,7 @@ def recognised(
     """
     build = maker(made, attribute, str(path), arguments)
     name = f"{path}:{attribute}" + (f"({arguments})" if arguments is not None else "")
-    return Recognised(made, module, str(path), cache(lambda: _built(name, build))), build
+    return Recognised(made, module, str(path), cache(lambda: built(name, build))), build
 
 
 def own_card(
@@ -303,7 +303,9 @@ def load_model(
             known = ", ".join(values) or "none"
             raise ModelError(card.name, f"{card.name} has no parameter {name!r}; it has: {known}")
         values[name] = value
-    model = _built(card.name, partial(card.build, **values))
+    model = built(card.name, partial(card.build, **values))
+    for note in card.notes if card.own else ():
+        tell(note)
     path = weights or (WEIGHTS / card.weights if card.weights else None)
     if path is not None:
         # a person's own file has to fit; shipped weights may leave what a parameter has reshaped as it is
@@ -312,7 +314,7 @@ def load_model(
     return model.eval()
 
 
-def _built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
+def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
     """Build a network; an untrained one must be the same every time."""
     state = torch.get_rng_state()
     try:
