@@ -74,6 +74,10 @@ class InfoBar(QFrame):
         # what went well needs no answer; what went wrong stays until it is read
         self._gone.start() if level == "info" else self._gone.stop()
 
+    def keep(self) -> None:
+        """Let the message stay until it is read: the next frame is no answer to it."""
+        self._for_request = False
+
     def frame_came(self) -> None:
         """Take back the failure of a request once another one was answered."""
         if self._for_request:
