@@ -58,6 +58,8 @@ def window(start: Callable[[], LocalEngine], state: State, args: argparse.Namesp
             shown.begin_moved()  # a first look at the identity would show nothing but zeros
         if args.session:  # the state is there already; its text and layout are the window's
             shown.controller.session_opened.emit(args.opened, args.session)
+        elif len(sys.argv) == 1:
+            shown.greeting.greet()
 
     if args.screenshot or no_display():
         off_screen()

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from explorer.app.doors import BadInput, Doors
 from explorer.app.listing import KINDS, listed
+from explorer.app.training import trained
 from explorer.declare.asking import parse_declared
 from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.field_text import parse_field
+from explorer.declare.interventions import parse_interventions
 from explorer.declare.model_name import code_of, with_input
 from explorer.state.state import State
 from explorer.work.places import ROOT
@@ -56,6 +58,10 @@ def parser() -> argparse.ArgumentParser:
         help="what the network of your own file takes, as in 'graph channels=3' or 'grid shape=3x32x32'",
     )  # fmt: skip
     state.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the model")
+    state.add_argument(
+        "--intervene", action="append", default=[], metavar="WHAT",
+        help="change a layer: conv2:zero, conv2[3]:scale=0.5, layer2:freeze, fc:replace=SAMPLE, conv1:symmetrise",
+    )  # fmt: skip
 
     top = _Parser(prog="equiscope", description="See and measure what a network does to a symmetry.", parents=[state])
     top.add_argument("--model", metavar="M", default="", help="a card's name, or file.py:callable with --trust")
@@ -99,6 +105,7 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("--tol", type=float, default=None, help="relative tolerance on exact elements")
     check.add_argument("--field", action="append", default=[], metavar="LAYER=FIELD", help="correct a guessed field")
     check.add_argument("--table", metavar="FILE", default="", help="also save layer x element, as .npz or .csv")
+    check.add_argument("--try", dest="tried", action="store_true", help="also try symmetric versions of guilty layers")
     check.add_argument("--json", action="store_true")
     check.add_argument("--allow-untested", action="store_true", help="exit with 0 where no law could be tested")
 
@@ -144,7 +151,7 @@ def main(argv: Sequence[str], doors: Doors) -> int:
             case "check":
                 return _check(args, doors)
             case "train":
-                return _train(args, doors)
+                return trained(args, doors)
             case "export":
                 return _export(args)
             case "gallery":
@@ -246,7 +253,7 @@ def _state(args: argparse.Namespace, doors: Doors, **more: Any) -> State:
             params.append((name, float(value)))
     return State(
         model=args.model or State().model, params=tuple(params), sample=args.data, steps=parse_chain(args.transform),
-        device=args.device, dtype=dtype, seed=args.seed, **more,
+        device=args.device, dtype=dtype, seed=args.seed, interventions=parse_interventions(args.intervene), **more,
     )  # fmt: skip
 
 
@@ -357,6 +364,7 @@ def _export(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace, doors: Doors) -> int:
     from explorer.app.audit import audit
+    from explorer.app.experiments import as_json, told, tried
 
     overrides = {}
     for text in args.field:
@@ -381,6 +389,7 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
     with redirect_stdout(sys.stderr):  # what a network prints is no part of the answer
         engine = engine_starter(args, doors)()
         reports = audit(engine, state, args.group, args.dtype or "float64", args.tol, overrides)
+        found = tried(engine, state, reports, args.dtype or "float64", overrides) if args.tried else []
     worst = next((r for r in reports if r.verdict == "broken"), None)
     shown = worst or next((r for r in reports if r.verdict == "no law"), reports[0])
     if args.table:
@@ -394,42 +403,16 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
         result = shown.to_json()
         if len(reports) > 1:
             result["reports"] = [r.to_json() for r in reports]
+        if args.tried:
+            result["experiments"] = as_json(found)
         print(json.dumps(result, ensure_ascii=False))
     else:
-        print("\n\n".join(r.text() for r in reports))
+        print("\n\n".join([*(r.text() for r in reports), *([told(found)] if found else [])]))
     if worst is not None:
         return 1
     # under several groups one that holds is a test, and the line above names those that are none
     untested = all(r.verdict == "no law" for r in reports)
     return UNTESTED if untested and not args.allow_untested else 0
-
-
-def _train(args: argparse.Namespace, doors: Doors) -> int:
-    from explorer.app.writing import save_weights
-    from explorer.network.loading import find_card
-
-    card = find_card(args.model, doors.cards())
-    if card.train is None:
-        raise BadInput(f"{card.name} has no training: it is shown with its initial parameters")
-    if args.seed < 0:
-        raise BadInput("--seed must not be negative")
-    if args.epochs is not None and args.epochs < 1:
-        raise BadInput("--epochs must be at least 1")
-    path = Path(args.out or f"{card.name}.safetensors")
-    if path.suffix != ".safetensors":
-        raise BadInput(f"--out {path} must end in .safetensors")
-    if not path.parent.is_dir():
-        raise BadInput(f"there is no folder {path.parent}")
-
-    def progress(epoch: int, epochs: int, text: str) -> None:
-        print(f"\repoch {epoch}/{epochs}  {text}", end="", file=sys.stderr, flush=True)
-
-    model, metrics = card.train(epochs=args.epochs, seed=args.seed, progress=progress)
-    print(file=sys.stderr)
-    told = {k: f"{v:.6g}" for k, v in metrics.items()}
-    save_weights(path, model, {"model": card.name, "seed": str(args.seed), **told})
-    print(f"{path}  " + "  ".join(f"{k} {v:.4g}" for k, v in metrics.items()))
-    return 0
 
 
 def _bench(args: argparse.Namespace, doors: Doors) -> int:

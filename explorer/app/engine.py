@@ -20,13 +20,16 @@ from explorer.data.finding import find_sample, fitted, samples, split_part
 from explorer.data.samples import Sample
 from explorer.declare.card import Card, ModelInfo
 from explorer.declare.elements import Step, chain_element, parse_chain, transforms
-from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, code_of, split_name
+from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, split_name
 from explorer.declare.space import kinds, space_of, space_of_kind, spaces
 from explorer.network.files.trust import Trust
-from explorer.network.loading import ModelError, card_source, find_card, load_model, model_info
+from explorer.network.inputs import Inputs, inputs_from
+from explorer.network.loading import card_source, find_card, load_model, model_info
 from explorer.network.precision import copied
+from explorer.network.refusals import ModelError
 from explorer.square.evaluate import moved_picture, refine, square
 from explorer.square.frame import Frame, Moved, OrbitCurve, Square
+from explorer.square.intervening import Interventions, changes, intervene
 from explorer.square.judging import judged
 from explorer.square.nearest import nearest_exact
 from explorer.square.orbits import orbit
@@ -108,7 +111,7 @@ class LocalEngine:
         if known:
             self.versions.put_aside(name, self._taken_out(name))
         # of a file with weights beside it the code is read anew too
-        built_in = {own: card for own, card in self.cards.items() if code_of(own) is None}
+        built_in = {known: card for known, card in self.cards.items() if not card.own}
         try:
             self.cards[name] = find_card(name, built_in, self.trust)
         except (Exception, SystemExit) as error:
@@ -152,25 +155,50 @@ class LocalEngine:
         params = state.params if name == state.model else ()
         overrides = state.overrides if name == state.model else ()
         card = self.card(name)
-        key = (name, params, self._sample_key(state, card), state.device, state.dtype, state.seed, overrides)
+        some = state.interventions if name == state.model else ()
+        key = (name, params, self._sample_key(state, card), state.device, state.dtype, state.seed, overrides, some)
         if key in self._prepared:
             self._prepared.move_to_end(key)
             return self._prepared[key]
+        base = self.prepared(replace(state, interventions=()), name, cancelled) if some else None
         model, told = self._network(name, params)
         # a prepared epoch owns its copy: the same network may be wanted in two precisions at once
         made = prepare(
             card, copied(model), self.sample(state, card), device=device_of(state.device),
-            dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=code_of(name) is None,
-            seed=state.seed, cancelled=cancelled,
+            dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=not card.own,
+            seed=state.seed, cancelled=cancelled, base=base,
+            intervened=None if base is None else partial(self._intervened, base, state),
         )  # fmt: skip
-        made.notes = told
+        made.notes, made.interventions = told, some
         self._prepared[key] = made
-        in_use = 1 + len(state.compared)
-        while len(self._prepared) > _KEEP or (
+        in_use = 1 + len(state.compared) + bool(state.interventions)
+        while len(self._prepared) > max(_KEEP, in_use) or (
             len(self._prepared) > in_use and sum(p.nbytes for p in self._prepared.values()) > KEEP_BYTES
         ):
             self._prepared.popitem(last=False)
         return made
+
+    def intervened(self, state: State, base: Prepared) -> nn.Module:
+        """Return a copy of the network of `state` with its interventions, in its own precision.
+
+        Raises:
+            ValueError: one of them holds the values of a single run, and such a network is run on several.
+        """
+        for one in state.interventions:
+            if one.kind == "freeze":
+                raise ValueError(f"{str(one)!r} holds what one input gives: run it, a check is made on several inputs")
+        made = copied(self.network(state, state.model)).to(base.x.device)
+        self._intervened(base, state, made)
+        return made
+
+    def _intervened(self, base: Prepared, state: State, model: nn.Module) -> Interventions:
+        """Put the interventions of `state` on a copy of the network of `base`."""
+
+        def named(text: str) -> Inputs:
+            sample = self.sample(replace(state, sample=text), base.card)
+            return inputs_from(sample, base.card.input, base.x.device, base.x.dtype)
+
+        return intervene(base, model, state.interventions, named)
 
     def network(self, state: State, name: str) -> nn.Module:
         """Return a network of `state` as it was made, in its own precision; it is not to be changed."""
@@ -258,6 +286,10 @@ class LocalEngine:
             here = squares[k]
             for measures in refine(p, frame.state, values, here.measures):
                 squares[k] = self._with_before(frame.state, judged(p, here, measures, group))
+                yield replace(frame, squares=tuple(squares))
+            if p.base is not None:
+                gx = p.inputs.moved(chain_element(frame.state.steps).on(p.inputs))
+                squares[k] = replace(squares[k], changes=changes(p, gx, values))
                 yield replace(frame, squares=tuple(squares))
             for more in space_of(p.inputs).refine(p, frame.state, squares[k]):
                 squares[k] = more

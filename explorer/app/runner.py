@@ -18,10 +18,9 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from explorer.app.failures import failure_of as failure_of
-from explorer.app.failures import sentence as sentence
+from explorer.app.failures import failure_of
 from explorer.app.moving import Mover
-from explorer.app.orbit_key import orbit_key as orbit_key
+from explorer.app.orbit_key import orbit_key
 from explorer.square.frame import Failure, Frame, Moved, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
@@ -93,8 +92,7 @@ class Runner:
     """Answers the newest state on a thread of its own and delivers what comes of it.
 
     `deliver` is called (on the worker thread, but for what `check_busy` and `cancel` say) with a Catalogue,
-    Frame, OrbitCurve, Failure, Busy, TaskDone or NoEngine; a lock is held meanwhile, so it must not wait.
-    `clock` gives seconds.
+    Frame, OrbitCurve, Failure, Busy, TaskDone or NoEngine; a lock is held, so it must not wait. `clock` gives seconds.
     """
 
     def __init__(
@@ -311,9 +309,16 @@ class Runner:
     def _refine(self) -> None:
         """Measure a little more of the frame that is shown."""
         assert self._rest is not None
+
+        def told(text: str, share: float) -> None:
+            with self._change:
+                if self._closing or self._pending is not None:
+                    raise Cancelled
+
         try:
-            frame = next(self._rest)
-        except StopIteration:
+            with listening(told):
+                frame = next(self._rest)
+        except (StopIteration, Cancelled):  # it is replaced by what is pending
             self._rest = None
             return
         except (Exception, SystemExit) as error:

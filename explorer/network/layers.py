@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from torch import nn
+from torch import Tensor, nn
 
 from explorer.declare.fields import FieldType
 
@@ -77,6 +77,20 @@ class Trace:
 
     def __getitem__(self, name: str) -> Layer:
         return self.by_name[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a network while it was traced, where another run would give the same.
+
+    Attributes:
+        values, fed: {layer: output} and {layer: its tensor inputs}, as `capture` returns them.
+        seconds: what it took, with what a network does in its first run only.
+    """
+
+    values: Mapping[str, Tensor]
+    fed: Mapping[str, tuple[Tensor, ...]]
+    seconds: float
 
 
 def failing(model: nn.Module, error: BaseException) -> str:

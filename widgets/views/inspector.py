@@ -113,7 +113,9 @@ class Section(QWidget):
 
     def show_values(self, values: Sequence[float], used: bool) -> None:
         """Follow the state; `used` says whether the transform is in the chain."""
-        if (tuple(values), used) == self._followed and self.values() == tuple(values):
+        same = (tuple(values), used) == self._followed
+        # what is folded up cannot have been moved by hand
+        if same and (not self.head.isChecked() or self.values() == tuple(values)):
             return
         self._followed, self._held = (tuple(values), used), tuple(values)
         shown = [(self.controls[p.name], v) for p, v in zip(self._params, values) if p.name in self.controls]
@@ -290,8 +292,8 @@ class InspectorView(StateView):
 
     def _show_sections(self, state: State) -> None:
         """Show the transforms of what the model lives on, all of them while that is not known."""
-        known = {m.name: m.domain for m in self.catalogue.models} if self.catalogue else {}
-        domain = known.get(state.model, "")
+        models = self.catalogue.models if self.catalogue else ()
+        domain = next((m.domain for m in models if m.name == state.model), "")
         if self.catalogue and not domain and self.frame is not None and self.frame.state.model == state.model:
             domain = self.frame.squares[0].domain if self.frame.squares else ""  # a model from a file
         for name, transform in transforms().items():

@@ -11,7 +11,8 @@ import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from explorer.app.failures import failure_of
-from explorer.app.runner import Engine, NoEngine, Runner, Task, TaskDone, orbit_key
+from explorer.app.orbit_key import orbit_key
+from explorer.app.runner import Engine, NoEngine, Runner, Task, TaskDone
 from explorer.data.finding import split_part
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import NoAction, Step, transforms
@@ -147,7 +148,7 @@ class Controller(QObject):
                     self.told.emit(sentence)
         if changes.get("model", state.model) != state.model:
             fresh = {"layer": "", "channel": None, "pixel": None, "node": None, "other": None}
-            changes = {**fresh, "params": (), "overrides": ()} | changes
+            changes = {**fresh, "params": (), "overrides": (), "interventions": ()} | changes
             changes.setdefault("sample", sample_for(changes["model"], self.state, self.catalogue))
         elif changes.get("layer", state.layer) != state.layer:
             changes = {"channel": None, "pixel": None} | changes

@@ -38,6 +38,7 @@ from widgets.window.bars.menus import Menus
 from widgets.window.bars.palette import Palette, actions_of
 from widgets.window.files import Files
 from widgets.window.first_element import FirstElement
+from widgets.window.greeting.host import Greeting
 from widgets.window.shell import Shell
 
 SIZE = QSize(1280, 800)
@@ -61,6 +62,7 @@ class MainWindow(Shell):
         self.setAcceptDrops(True)
         self.files = Files(self)
         self.menus = Menus(self, self.files)
+        self.greeting = Greeting(self.greeting_card, self.controller, self.settings, self.files.open_model, self)
         self._build_quick()
         self.palette_box = Palette(self)
         self._connect()
@@ -161,6 +163,7 @@ class MainWindow(Shell):
             "what": QWhatsThis.enterWhatsThisMode,
             "keys": self.show_keys,
             "about": self.show_about,
+            "greeting": self.greeting.show_again,
         }[what]()
 
     def set_theme(self, choice: str) -> None:
@@ -248,6 +251,7 @@ class MainWindow(Shell):
             self.hide()  # the person is done at once, whatever the worker still has to finish
             theme.changes.changed.disconnect(self._theme_changed)
             QGuiApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)
+            self.greeting.stop()
             ended = self.controller.close()
             self.panes.close_all()
             self.closed.emit(ended)

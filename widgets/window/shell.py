@@ -28,6 +28,7 @@ from widgets.window.bars.infobar import InfoBar
 from widgets.window.controller import Controller
 from widgets.window.docks import Docks
 from widgets.window.finding import view_specs
+from widgets.window.greeting.card import GreetingCard
 from widgets.window.panes import Panes
 from widgets.window.staleness import Staleness
 from widgets.window.waiting import LoadingPage
@@ -94,12 +95,14 @@ class Shell(QMainWindow):
         self.stack.addWidget(self.loading)
         self.stack.addWidget(self.panes)
         self.infobar, self.diagnosis = InfoBar(), Diagnosis()
+        self.greeting_card = GreetingCard()
         self.center = QWidget()
         self.center.setObjectName("center")
         column = QVBoxLayout(self.center)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.infobar)
+        column.addWidget(self.greeting_card)
         column.addWidget(self.stack, 1)
         column.addWidget(self.diagnosis)
         self.setCentralWidget(self.center)
@@ -250,7 +253,7 @@ class Shell(QMainWindow):
 
     def apply_theme(self) -> None:
         """Take the colours of the theme."""
-        for part in (self.infobar, self.diagnosis, self.loading, self.status, self.docks):
+        for part in (self.infobar, self.greeting_card, self.diagnosis, self.loading, self.status, self.docks):
             part.apply_theme()
         t = theme.current()
         self.drop_hint.setStyleSheet(

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from explorer.app.failures import sentence
-from explorer.app.runner import Engine, NoEngine, Runner, TaskDone, orbit_key
+from explorer.app.orbit_key import orbit_key
+from explorer.app.runner import Engine, NoEngine, Runner, TaskDone
 from explorer.declare.elements import parse_chain
 from explorer.square.frame import Failure, Frame, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue

@@ -255,6 +255,7 @@ class Menus(QObject):
         self.lessons = menu.addMenu("&Lessons")
         self.lessons.aboutToShow.connect(lambda: files.fill_lessons(self.lessons))
         self.lessons.menuAction().setEnabled(files.has_lessons())
+        self.add(menu, "greeting", "W&elcome", self._ask("greeting"), tip="The card of the first start")
         self.add(menu, "palette", "&Command palette…", self._ask("palette"), "Ctrl+Shift+P", "palette")
         self.add(
             menu,

@@ -28,7 +28,7 @@ def caught(work: Callable[[Any], object]) -> Callable[[Any], object]:
         except Cancelled:
             raise
         except (Exception, SystemExit) as error:  # a person's file may raise anything
-            from explorer.network.loading import Misfit, Unknown
+            from explorer.network.refusals import Misfit, Unknown
 
             return Trouble(sentence(error), isinstance(error, Misfit), isinstance(error, Unknown))
 
