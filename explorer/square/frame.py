@@ -241,7 +241,8 @@ class OrbitCurve:
     """Error of every layer along a one-parameter family of elements; partial while `done` < len(values).
 
     errors[layer] is (n,) with NaN where not computed yet; floor[layer] likewise; `exact` marks exact elements.
-    `outputs` is (n, classes): the output along the orbit.
+    `outputs` is (n, classes): the output along the orbit. `estimated` marks elements whose errors were compared at
+    a few places only; () where none was.
     """
 
     state: State
@@ -256,6 +257,11 @@ class OrbitCurve:
     outputs: Array
     labels: tuple[str, ...]
     done: int
+    estimated: NDArray[np.bool_] | tuple[()] = ()
+
+    def about(self, index: int) -> bool:
+        """Return whether the errors of an element are estimates."""
+        return bool(len(self.estimated) and self.estimated[index])
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,6 +131,12 @@ class History:
         self.state = state
         return True
 
+    def give_up(self, state: State) -> None:
+        """Make `state` the present again after what came later could not be shown: no trace of that is left."""
+        while self._past and self.state != state:
+            self.state = self._past.pop()
+        self.state, self._tag = state, None
+
     def end_gesture(self) -> None:
         """Close a drag: the next change is a new entry even with the same tag."""
         self._tag = None
