@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from explorer.network.inputs import Given, Inputs
-from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error
+from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error, named_error
 from explorer.network.running import attended, first_tensor, tensors_in
 from explorer.work.crumbs import within
 from explorer.work.progress import Cancelled
@@ -191,7 +191,7 @@ def feed(
     except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
         raise
     except BaseException as error:
-        raise LayerError(name, f"layer {name} raised {type(error).__name__}: {error}") from error
+        raise LayerError(name, f"layer {name} raised {named_error(error)}") from error
     assert result is not None
     return result
 
