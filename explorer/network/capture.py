@@ -18,7 +18,7 @@ from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.inputs import Given, Inputs
 from explorer.network.interventions.hooks import standing_for
-from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error
+from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error, named_error
 from explorer.network.running import attended, tensors_in
 from explorer.work.crumbs import within
 from explorer.work.progress import Cancelled
@@ -246,7 +246,7 @@ def feed(
     except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
         raise
     except BaseException as error:
-        raise LayerError(name, f"layer {name} raised {type(error).__name__}: {error}") from error
+        raise LayerError(name, f"layer {name} raised {named_error(error)}") from error
     assert result is not None
     return result
 

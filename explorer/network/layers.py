@@ -116,4 +116,10 @@ def layer_error(model: nn.Module, error: BaseException) -> LayerError:
     named = f"layer {where}" if where else "the network's forward"
     if isinstance(error, MemoryError):
         return LayerError(where, f"{named} has not enough memory")
-    return LayerError(where, f"{named} raised {type(error).__name__}: {error}")
+    return LayerError(where, f"{named} raised {named_error(error)}")
+
+
+def named_error(error: BaseException) -> str:
+    """Return "ValueError: what it says", or its kind alone where it says nothing."""
+    kind, text = type(error).__name__, str(error)
+    return f"{kind}: {text}" if text else kind
