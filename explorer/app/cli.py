@@ -23,6 +23,7 @@ from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.field_text import parse_field
 from explorer.declare.interventions import parse_interventions
 from explorer.declare.model_name import code_of, with_input
+from explorer.declare.saliency import parse_saliency
 from explorer.state.state import State
 from explorer.work.places import ROOT
 
@@ -74,6 +75,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--node", type=int, default=None, help="select a node of a graph")
     top.add_argument(
         "--truncate", type=int, default=None, metavar="K", help="cut the gradient through time every K steps"
+    )
+    top.add_argument(
+        "--saliency", metavar="HOW", default="", help="gradient, x-gradient, smooth, occlusion; gradient:3"
     )
     top.add_argument("--session", metavar="FILE", default="")
     top.add_argument("--screenshot", metavar="PNG", default="", help="save a picture of the window and quit")
@@ -274,7 +278,9 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
             _refuse_code(name)
     else:
         more = {"compare": args.compare, "layer": args.layer, "orbit": args.orbit, "node": args.node}
-        state = _state(args, doors, **more, truncate=args.truncate)
+        if args.saliency:
+            parse_saliency(args.saliency)
+        state = _state(args, doors, **more, truncate=args.truncate, saliency=args.saliency)
     width, x, height = args.size.partition("x")
     if not (x and width.isdigit() and height.isdigit() and 200 <= int(width) <= 8192 and 200 <= int(height) <= 8192):
         raise BadInput(f"--size {args.size!r} is not WIDTHxHEIGHT in pixels")

@@ -33,6 +33,7 @@ from explorer.square.intervening import Interventions, changes, intervene
 from explorer.square.judging import judged
 from explorer.square.orbits import orbit
 from explorer.square.prepare import DTYPES, Prepared, prepare
+from explorer.square.saliency import saliency
 from explorer.state.catalogue import Busy, Catalogue, SampleInfo
 from explorer.state.state import State
 from explorer.work.progress import Cancelled
@@ -281,6 +282,9 @@ class LocalEngine:
             if p.base is not None:
                 gx = p.inputs.moved(chain_element(frame.state.steps).on(p.inputs))
                 squares[k] = replace(squares[k], changes=changes(p, gx, values))
+                yield replace(frame, squares=tuple(squares))
+            for more in saliency(p, frame.state, squares[k]):
+                squares[k] = more
                 yield replace(frame, squares=tuple(squares))
             for more in space_of(p.inputs).refine(p, frame.state, squares[k]):
                 squares[k] = more
