@@ -16,8 +16,8 @@ from explorer.declare.space import domain_word
 from explorer.equivariance.outcome import model_hash, versions
 from explorer.network.capture import capture, state_values
 from explorer.network.layers import LayerError
-from explorer.network.loading import ModelError
 from explorer.network.moved_network import following
+from explorer.network.refusals import ModelError
 from explorer.network.running import evaluating
 from explorer.square.drawing.layers import scores_of
 from explorer.square.evaluate import measured

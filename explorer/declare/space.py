@@ -69,6 +69,7 @@ class Kind:
         title, one: what many and one of them are called in the window: "Graphs", "a graph".
         lessons: heading of the lessons about it; the title if empty.
         place: kinds of a low place are listed first.
+        move: what a person does to it, in the imperative.
         pictured: whether values by place and channel are a picture of it.
         showcase: a chain that shows something, for pictures; "" leaves everything as it is.
     """
@@ -84,6 +85,7 @@ class Kind:
     lessons: str = ""
     place: int = 90
     showcase: str = ""
+    move: str = "move it"
     pictured: bool = True
 
 

@@ -103,8 +103,10 @@ def failing(model: nn.Module, error: BaseException) -> str:
     return found
 
 
-def layer_error(model: nn.Module, error: Exception) -> LayerError:
+def layer_error(model: nn.Module, error: BaseException) -> LayerError:
     """Return `error` as one sentence that names the layer it came from."""
     where = failing(model, error)
     named = f"layer {where}" if where else "the network's forward"
+    if isinstance(error, MemoryError):
+        return LayerError(where, f"{named} has not enough memory")
     return LayerError(where, f"{named} raised {type(error).__name__}: {error}")

@@ -239,7 +239,7 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
     infos, space = layer_infos(p), space_of(p.inputs)
     return Square(
         model=p.card.name, title=p.card.title, layer=next(i for i in infos if i.name == layer.name),
-        layers=infos, measures=measures, x=fixed.x, gx=drawn(one.gx.x, _shown_as(p))[0], fx=fixed.fx, f_gx=f_gx,
+        layers=infos, measures=measures, x=fixed.x, gx=drawn(one.gx.x, shown_as(p))[0], fx=fixed.fx, f_gx=f_gx,
         rho_fx=rho_fx, difference=difference_a, error_map=map_a, no_action=one.no_action, scale=scale,
         group=f.rep.group.name if f and isinstance(f.rep, Regular) else "",
         output=scores_of(p.output, *last), output_g=scores, labels=p.labels, probabilities=bool(p.labels),
@@ -249,7 +249,14 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
     )  # fmt: skip
 
 
-def _shown_as(p: Prepared) -> FieldType | None:
+def moved_picture(inputs: Inputs, field: FieldType | None, state: State) -> Array:
+    """Return the picture of rho(g) x, drawn as such a field, without running the network."""
+    with torch.inference_mode():
+        return drawn(inputs.moved(chain_element(state.steps).on(inputs)).x, field)[0]
+
+
+def shown_as(p: Prepared) -> FieldType | None:
+    """Return the field that x is drawn as, None for a picture."""
     return None if p.inputs.batched else p.x_field
 
 
@@ -275,7 +282,7 @@ def _fixed(p: Prepared, layer: Layer) -> _Fixed:
 def _drawn_once(p: Prepared, name: str) -> _Fixed:
     layer = p.trace[name]
     fx, total = drawn(p.values[name], layer.field)
-    return _Fixed(drawn(p.x, _shown_as(p))[0], fx, total, *drawn_filters(p, layer), _matrices(p))
+    return _Fixed(drawn(p.x, shown_as(p))[0], fx, total, *drawn_filters(p, layer), _matrices(p))
 
 
 @kept(most=64)

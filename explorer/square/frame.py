@@ -225,6 +225,14 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Moved:
+    """The picture of rho(g) x, which needs no network: drawn while a slow one has not answered yet."""
+
+    state: State
+    gx: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class OrbitCurve:
     """Error of every layer along a one-parameter family of elements; partial while `done` < len(values).
 

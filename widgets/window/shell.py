@@ -9,8 +9,11 @@ from functools import partial
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from explorer.app.runner import Engine
-from explorer.square.frame import Failure, Frame
+from explorer.app.orders import Engine
+from explorer.app.runner import STOP_AFTER
+from explorer.declare.elements import Step, parse_chain
+from explorer.declare.space import kinds
+from explorer.square.frame import Failure, Frame, Moved
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.session import Session
 from explorer.state.state import State
@@ -20,6 +23,7 @@ from widgets.base.pointer import Pointers
 from widgets.base.view import View, ViewSpec
 from widgets.views.log import LogView, now
 from widgets.window.bars.buttons import StatusBar
+from widgets.window.bars.diagnosis import Diagnosis
 from widgets.window.bars.help import LessonPanel
 from widgets.window.bars.infobar import InfoBar
 from widgets.window.bars.interventions import InterventionBar
@@ -29,6 +33,7 @@ from widgets.window.finding import view_specs
 from widgets.window.greeting.card import GreetingCard
 from widgets.window.layer_menu import LayerMenu
 from widgets.window.panes import Panes
+from widgets.window.staleness import Staleness
 from widgets.window.symmetric import try_versions
 from widgets.window.waiting import LoadingPage
 
@@ -85,6 +90,13 @@ class Shell(QMainWindow):
         self.interventions.shown.connect(lambda layer: c.change({"layer": layer}))
         c.state_changed.connect(lambda _, new: self.interventions.show_interventions(new.interventions))
         self.interventions.show_interventions(c.state.interventions)
+        self.staleness = Staleness(c)
+        self.staleness.changed.connect(self.panes.show_stale)
+        self.staleness.changed.connect(self.diagnosis.show_stale)
+        self.diagnosis.show_asked.connect(self.show_something)
+        self.diagnosis.exact_asked.connect(self.go_exact)
+        self.diagnosis.try_asked.connect(self.try_guilty)
+        c.delivered.connect(self._show_moved, Qt.ConnectionType.QueuedConnection)
         self.loading.quit_asked.connect(self.close)
 
     def _build_center(self) -> None:
@@ -92,7 +104,7 @@ class Shell(QMainWindow):
         self.stack = QStackedWidget()
         self.stack.addWidget(self.loading)
         self.stack.addWidget(self.panes)
-        self.infobar, self.interventions = InfoBar(), InterventionBar()
+        self.infobar, self.diagnosis, self.interventions = InfoBar(), Diagnosis(), InterventionBar()
         self.greeting_card = GreetingCard()
         self.center = QWidget()
         self.center.setObjectName("center")
@@ -103,6 +115,7 @@ class Shell(QMainWindow):
         column.addWidget(self.interventions)
         column.addWidget(self.greeting_card)
         column.addWidget(self.stack, 1)
+        column.addWidget(self.diagnosis)
         self.setCentralWidget(self.center)
         self.drop_hint = QLabel("Drop to open", self.center, alignment=Qt.AlignmentFlag.AlignCenter)
         self.drop_hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -161,6 +174,23 @@ class Shell(QMainWindow):
         page = try_versions(self.controller.do, self.controller.state, layer, self)
         page.chosen.connect(self.layer_menu.add)
 
+    def show_something(self) -> None:
+        """Take an element that shows something of this kind of data."""
+        if (kind := kinds().get(self.controller.domain)) is not None:
+            self.controller.set_steps(parse_chain(kind.showcase))
+
+    def go_exact(self) -> None:
+        """Go to the nearest element that permutes places, so that there is a verdict."""
+        state = self.controller.state
+
+        def went(steps: tuple[Step, ...] | None) -> None:
+            if steps is None:
+                self.say("info", "No element of these transforms permutes places here.")
+            else:
+                self.controller.set_steps(steps)
+
+        self.controller.do(lambda engine: engine.nearest_exact(state), "Looking for an exact element…", went)
+
     def _play(self, on: bool) -> None:
         player = self.controller.player
         player.start() if on else player.stop()
@@ -176,6 +206,7 @@ class Shell(QMainWindow):
         if frame.stale is None:  # else the sentence about the file stays until it runs again
             self.infobar.frame_came()
         self.panes.show_frame(frame)
+        self.diagnosis.show_frame(frame)
         self.panes.open_soon()
 
     def _follow_domain(self, frame: Frame) -> None:
@@ -191,6 +222,11 @@ class Shell(QMainWindow):
         if fresh or not self.panes.at_home(domain):
             self.panes.show_home(domain)
 
+    def _show_moved(self, message: object) -> None:
+        """Show rho(g) x while the network has not answered."""
+        if isinstance(message, Moved) and message.state == self.controller.state and self.controller.waiting:
+            self.panes.each(lambda view: view.show_moved(message))
+
     def show_catalogue(self, catalogue: Catalogue) -> None:
         """Tell every view what there is to choose from."""
         self.loading.say("Computing the first frame…")
@@ -203,6 +239,11 @@ class Shell(QMainWindow):
             self.loading.say(busy.text)  # said in the middle of the window, once is enough
         else:
             self.status.show_busy(busy)
+        if busy.stop:
+            doing = busy.text.rstrip("…. ").lower()
+            self.infobar.offer_stop(f"There has been no answer for {STOP_AFTER:.0f} s ({doing}).")
+        else:
+            self.infobar.answered()
 
     def show_loss(self, failure: Failure) -> None:
         """Say that there will be no frame any more."""
@@ -246,7 +287,8 @@ class Shell(QMainWindow):
 
     def apply_theme(self) -> None:
         """Take the colours of the theme."""
-        for part in (self.infobar, self.interventions, self.greeting_card, self.loading, self.status, self.docks):
+        bars = (self.infobar, self.interventions, self.greeting_card, self.diagnosis)
+        for part in (*bars, self.loading, self.status, self.docks):
             part.apply_theme()
         t = theme.current()
         self.drop_hint.setStyleSheet(

@@ -48,6 +48,7 @@ class SequenceSpace(Space):
             one="a sequence",
             place=30,
             showcase="shift:5",
+            move="shift it",
         ),
     )
     rank = 30

@@ -92,7 +92,7 @@ class InputPage(QDialog):
         self.setWindowTitle("Input of this model")
         self.asked = asked
         self.editors: dict[tuple[str, str], Ordered | Choice | Written] = {}
-        self._whys: list[QLabel] = []
+        self.reasons: list[QLabel] = []
         self.heading = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
         self.kind = QComboBox()
         self.kind.setAccessibleName("Kind of data")
@@ -170,7 +170,7 @@ class InputPage(QDialog):
     def _why(self, text: str) -> QLabel:
         label = QLabel(text, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         label.setMinimumHeight(24)
-        self._whys.append(label)
+        self.reasons.append(label)
         return label
 
     def _buttons(self) -> QHBoxLayout:
@@ -250,7 +250,7 @@ class InputPage(QDialog):
             f"<span style='color:{t.muted}'>It is called with an input like this. Beside each answer stands why it is "
             "filled in.</span>"
         )
-        for label in self._whys:
+        for label in self.reasons:
             label.setStyleSheet(f"color: {t.muted};")
         line = QColor(t.bad if self.bad else t.accent)
         ground = f"rgba({line.red()}, {line.green()}, {line.blue()}, 40)"

@@ -83,6 +83,8 @@ class Models(QObject):
             if not as_model and Path(path).is_file() and any(fit(Path(path)) for fit in fits):
                 return Looked(None)
             found = contents(path)
+            if found.code and hasattr(engine, "expect_code"):  # while the person reads it
+                engine.expect_code()
             known = remembered()
             everything = bool(getattr(getattr(engine, "trust", None), "everything", False))
             return Looked(found, everything or (bool(found.code) and all(digest in known for _, digest in found.code)))
@@ -158,11 +160,11 @@ class Models(QObject):
         follow: bool = False,
     ) -> None:  # fmt: skip
         """Make the network on the worker thread; what goes wrong is said on the page."""
-        name = f"{found.path}:{chosen}"
+        name, state = f"{found.path}:{chosen}", self._controller.state
 
         def work(engine: Any) -> object:
             _allow_found(found, follow, engine)
-            return engine.open_model(name)
+            return engine.open_model(name, state)
 
         def done(result: Any) -> None:
             if isinstance(result, Trouble) and result.unknown:
@@ -286,6 +288,4 @@ def _allow_found(found: Contents, follow: bool, engine: Any) -> None:
 
 
 def _asked(name: str, engine: Any) -> object:
-    from explorer.app.own_inputs import asked
-
-    return asked(name, engine.trust)
+    return engine.asked(name)

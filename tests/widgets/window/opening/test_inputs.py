@@ -91,7 +91,7 @@ def test_what_nothing_tells_is_asked_tried_and_opened(qtbot: QtBot, window: Main
     page = opened(qtbot, window, net, "Flat")
     assert window.files.models.page is None and window.controller.state.model == "fine"
     assert "takes 49 numbers" in page.outcome.text() and page.declared().text() == "grid shape=1x7x7"
-    assert any("its first layer takes 49 numbers" in label.text() for label in page._whys)
+    assert any("its first layer takes 49 numbers" in label.text() for label in page.reasons)
     field = page.editors["grid", "shape"]
     assert isinstance(field, QLineEdit)
     field.setText("1x5x5")
