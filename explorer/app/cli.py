@@ -22,6 +22,7 @@ from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.field_text import parse_field
 from explorer.declare.interventions import parse_interventions
 from explorer.declare.model_name import code_of, with_input
+from explorer.declare.saliency import parse_saliency
 from explorer.state.state import State
 from explorer.work.places import ROOT
 
@@ -215,7 +216,9 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
             _refuse_code(name)
     else:
         more = {"compare": args.compare, "layer": args.layer, "orbit": args.orbit, "node": args.node}
-        state = _state(args, doors, **more, truncate=args.truncate)
+        if args.saliency:
+            parse_saliency(args.saliency)
+        state = _state(args, doors, **more, truncate=args.truncate, saliency=args.saliency)
     width, x, height = args.size.partition("x")
     if not (x and width.isdigit() and height.isdigit() and 200 <= int(width) <= 8192 and 200 <= int(height) <= 8192):
         raise BadInput(f"--size {args.size!r} is not WIDTHxHEIGHT in pixels")

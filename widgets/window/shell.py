@@ -85,12 +85,6 @@ class Shell(QMainWindow):
         c.warned.connect(partial(self.say, "warning"))
         c.engine_lost.connect(self.show_loss)
         self.infobar.details.connect(partial(self.show_view, "log"))
-        self.staleness = Staleness(c)
-        self.staleness.changed.connect(self.panes.show_stale)
-        self.staleness.changed.connect(self.diagnosis.show_stale)
-        self.diagnosis.show_asked.connect(self.show_something)
-        self.diagnosis.exact_asked.connect(self.go_exact)
-        c.delivered.connect(self._show_moved, Qt.ConnectionType.QueuedConnection)
         self.layer_menu = LayerMenu(c, self)
         self.layer_menu.tried.connect(self.try_symmetric)
         self.interventions.removed.connect(self.layer_menu.remove)
@@ -98,6 +92,13 @@ class Shell(QMainWindow):
         self.interventions.shown.connect(lambda layer: c.change({"layer": layer}))
         c.state_changed.connect(lambda _, new: self.interventions.show_interventions(new.interventions))
         self.interventions.show_interventions(c.state.interventions)
+        self.staleness = Staleness(c)
+        self.staleness.changed.connect(self.panes.show_stale)
+        self.staleness.changed.connect(self.diagnosis.show_stale)
+        self.diagnosis.show_asked.connect(self.show_something)
+        self.diagnosis.exact_asked.connect(self.go_exact)
+        self.diagnosis.try_asked.connect(self.try_guilty)
+        c.delivered.connect(self._show_moved, Qt.ConnectionType.QueuedConnection)
         self.loading.quit_asked.connect(self.close)
 
     def _build_center(self) -> None:
@@ -105,7 +106,7 @@ class Shell(QMainWindow):
         self.stack = QStackedWidget()
         self.stack.addWidget(self.loading)
         self.stack.addWidget(self.panes)
-        self.infobar, self.interventions, self.diagnosis = InfoBar(), InterventionBar(), Diagnosis()
+        self.infobar, self.diagnosis, self.interventions = InfoBar(), Diagnosis(), InterventionBar()
         self.greeting_card = GreetingCard()
         self.center = QWidget()
         self.center.setObjectName("center")
@@ -170,6 +171,11 @@ class Shell(QMainWindow):
         if (view := self.panes.named("equation")) is not None:
             view.reveal(self.controller.state.layer)
 
+    def try_symmetric(self, layer: str) -> None:
+        """Try symmetric versions of a layer, on a page that says what each of them would do."""
+        page = try_versions(self.controller.do, self.controller.state, layer, self)
+        page.chosen.connect(self.layer_menu.add)
+
     def show_something(self) -> None:
         """Take an element that shows something of this kind of data."""
         if (kind := kinds().get(self.controller.domain)) is not None:
@@ -186,11 +192,6 @@ class Shell(QMainWindow):
                 self.controller.set_steps(steps)
 
         self.controller.do(lambda engine: engine.nearest_exact(state), "Looking for an exact element…", went)
-
-    def try_symmetric(self, layer: str) -> None:
-        """Try symmetric versions of a layer, on a page that says what each of them would do."""
-        page = try_versions(self.controller.do, self.controller.state, layer, self)
-        page.chosen.connect(self.layer_menu.add)
 
     def _play(self, on: bool) -> None:
         player = self.controller.player
@@ -288,9 +289,8 @@ class Shell(QMainWindow):
 
     def apply_theme(self) -> None:
         """Take the colours of the theme."""
-        for part in (
-            self.infobar, self.interventions, self.greeting_card, self.diagnosis, self.loading, self.status, self.docks,
-        ):  # fmt: skip
+        bars = (self.infobar, self.interventions, self.greeting_card, self.diagnosis)
+        for part in (*bars, self.loading, self.status, self.docks):
             part.apply_theme()
         t = theme.current()
         self.drop_hint.setStyleSheet(
