@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import torch
+from torch import nn
 
 from explorer.app.engine import LocalEngine
 from explorer.data.choosing import several
@@ -14,12 +15,14 @@ from explorer.data.finding import find_sample
 from explorer.declare.card import Card
 from explorer.declare.model_name import code_of
 from explorer.declare.space import kinds, space_of_kind
+from explorer.declare.summaries import Law
 from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance.check import check_equivariance
+from explorer.equivariance.laws import laws
 from explorer.equivariance.outcome import Report
-from explorer.network.inputs import inputs_from
+from explorer.network.inputs import Inputs, inputs_from
 from explorer.network.layers import LayerError
-from explorer.square.prepare import DTYPES
+from explorer.square.prepare import DTYPES, Prepared
 from explorer.state.state import State
 
 
@@ -37,6 +40,25 @@ def audit(
     groups = [group] if group else list(card.groups) or [kinds()[card.domain].group]
     for g in groups:
         find_symmetry(g)
+    model, given, p = _given(engine, state, dtype, overrides, count)
+    reports = [
+        check_equivariance(
+            model, given, g, overrides=overrides, declared=code_of(card.name) is None,
+            boundary=card.boundary, dtype=DTYPES[dtype], tol=tol, seed=state.seed, name=card.name,
+        )
+        for g in groups
+    ]  # fmt: skip
+    for row in (row for report in reports for row in report.layers):
+        if row.cumulative_max is not None and math.isnan(row.cumulative_max):
+            raise LayerError(row.name, f"layer {row.name} of {card.name} gave NaN on moved data")
+    return [replace(report, warnings=(*report.warnings, *p.notes)) for report in reports]
+
+
+def _given(
+    engine: LocalEngine, state: State, dtype: str, overrides: Mapping[str, str], count: int
+) -> tuple[nn.Module, list[Inputs], Prepared]:
+    """Return the network, what it is checked on, and its epoch."""
+    card = engine.card(state.model)
     texts = _parts(state, card, count) if state.sample else several(card, count)
     # says what is wrong with the network, the data or the overrides, before anything is measured
     first = replace(state, sample=texts[0], dtype=dtype, overrides=tuple(overrides.items()))
@@ -55,17 +77,19 @@ def audit(
             given.append(more)
     if p.inputs.batched:
         given = [p.inputs.with_x(torch.cat([g.x for g in given]))]
-    reports = [
-        check_equivariance(
-            model, given, g, overrides=overrides, declared=code_of(card.name) is None,
-            boundary=card.boundary, dtype=DTYPES[dtype], tol=tol, seed=state.seed, name=card.name,
+    return model, given, p
+
+
+def explored(engine: LocalEngine, state: State, dtype: str, overrides: Mapping[str, str], count: int = 4) -> list[Law]:
+    """Return the law of every candidate group of the model's space."""
+    card = engine.card(state.model)
+    model, given, _ = _given(engine, state, dtype, overrides, count)
+    return list(
+        laws(
+            model, given[0], overrides=overrides, declared=code_of(card.name) is None, boundary=card.boundary,
+            dtype=DTYPES[dtype], seed=state.seed, name=card.name,
         )
-        for g in groups
-    ]  # fmt: skip
-    for row in (row for report in reports for row in report.layers):
-        if row.cumulative_max is not None and math.isnan(row.cumulative_max):
-            raise LayerError(row.name, f"layer {row.name} of {card.name} gave NaN on moved data")
-    return [replace(report, warnings=(*report.warnings, *p.notes)) for report in reports]
+    )  # fmt: skip
 
 
 def _parts(state: State, card: Card, count: int) -> list[str]:

@@ -90,6 +90,9 @@ def parser() -> argparse.ArgumentParser:
     check = verbs.add_parser("check", help="per-layer error table", parents=[state], epilog=codes)
     check.add_argument("model", metavar="M")
     check.add_argument("--group", metavar="G", default="")
+    check.add_argument(
+        "--laws", action="store_true", help="which groups of its kind of data does it keep, and how far?"
+    )
     check.add_argument("--data", metavar="D", default="")
     check.add_argument("--tol", type=float, default=None, help="relative tolerance on exact elements")
     check.add_argument("--field", action="append", default=[], metavar="LAYER=FIELD", help="correct a guessed field")
@@ -363,6 +366,10 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
     if args.transform:
         raise BadInput("check takes --group, not --transform: it goes through the group's elements itself")
     state = _state(args, doors)
+    if args.laws or args.group == "all":
+        from explorer.app.exploring import told_laws
+
+        return told_laws(engine_starter(args, doors), state, overrides, args)
     with redirect_stdout(sys.stderr):  # what a network prints is no part of the answer
         engine = engine_starter(args, doors)()
         reports = audit(engine, state, args.group, args.dtype or "float64", args.tol, overrides)

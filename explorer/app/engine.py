@@ -26,8 +26,10 @@ from explorer.network.files.trust import Trust
 from explorer.network.loading import ModelError, card_source, find_card, load_model, model_info
 from explorer.network.precision import copied
 from explorer.square.evaluate import refine, square
+from explorer.square.figures import refine_figures
 from explorer.square.frame import Frame, OrbitCurve, Square
 from explorer.square.judging import judged
+from explorer.square.laws import refine_laws
 from explorer.square.orbits import orbit
 from explorer.square.prepare import DTYPES, Prepared, prepare
 from explorer.state.catalogue import Catalogue, SampleInfo
@@ -247,6 +249,14 @@ class LocalEngine:
                 squares[k] = self._with_before(frame.state, judged(p, here, measures, group))
                 yield replace(frame, squares=tuple(squares))
             for more in space_of(p.inputs).refine(p, frame.state, squares[k]):
+                squares[k] = more
+                yield replace(frame, squares=tuple(squares))
+        for k, (p, values) in enumerate(self._answers[1]):
+            for more in refine_figures(p, frame.state, squares[k], values):
+                squares[k] = more
+                yield replace(frame, squares=tuple(squares))
+        for k, (p, _) in enumerate(self._answers[1] if frame.state.laws else []):
+            for more in refine_laws(p, frame.state, squares[k]):
                 squares[k] = more
                 yield replace(frame, squares=tuple(squares))
 

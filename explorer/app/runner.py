@@ -301,9 +301,16 @@ class Runner:
     def _refine(self) -> None:
         """Measure a little more of the frame that is shown."""
         assert self._rest is not None
+
+        def told(text: str, share: float) -> None:
+            with self._change:
+                if self._closing or self._cancel or self._pending is not None:
+                    raise Cancelled
+
         try:
-            frame = next(self._rest)
-        except StopIteration:
+            with listening(told):
+                frame = next(self._rest)
+        except (StopIteration, Cancelled):  # of a newer request the rest begins again, with what is kept of this
             self._rest = None
             return
         except (Exception, SystemExit) as error:

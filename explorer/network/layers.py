@@ -41,6 +41,7 @@ class Layer:
         rank: how many weighted layers lie before it, itself included (for tolerances).
         shape_in: of its first tensor input.
         part: which tensor of the result it is.
+        reason: why its field is what it is, or why there is none, in a clause.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Layer:
     rank: int
     shape_in: tuple[int, ...] = ()
     part: int = 0
+    reason: str = ""
 
     @property
     def called(self) -> str:

@@ -19,6 +19,7 @@ from torch.utils._pytree import tree_leaves
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import FieldType, Scalar
 from explorer.declare.space import Inference, Known, inference_of
+from explorer.network import reasons
 from explorer.network.inputs import Given, Inputs, inputs_of
 from explorer.network.layers import FORWARD, OUTPUT, Layer, LayerError, Trace, layer_error
 from explorer.network.running import evaluating, first_tensor, tensors_in, tensors_of
@@ -119,14 +120,14 @@ class _Recorder:
         self._inner: list[bool] = []
         self._stored = {id(t) for m in names for own in (m._parameters, m._buffers) for t in own.values()}
         self.sizes: dict[str, Sizes] = {}  # of the tensors of each call, for resized inputs
-        self._entered: list[tuple[Any, Any]] = []
+        self._entered: list[tuple[Any, Any, int]] = []  # arguments, and how many layers there were before
 
     def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         if self._inner:
             self._inner[-1] = True
         self._inner.append(False)
         self.stack.append(self.names[module])
-        self._entered.append((args, kwargs))
+        self._entered.append((args, kwargs, len(self.layers)))
 
     def leave(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:
         name = self.names[module]
@@ -134,7 +135,7 @@ class _Recorder:
             self._inner.pop()
             self._entered.pop()
         has_inner = self._inner.pop()
-        args, kwargs = self._entered.pop()  # as they were before hooks of the module itself changed them
+        args, kwargs, began = self._entered.pop()  # as they were before hooks of the module itself changed them
         out = first_tensor(result)
         call = self.calls.get(name, 0)
         self.calls[name] = call + 1
@@ -152,19 +153,25 @@ class _Recorder:
         shape_in, shape = tuple(tensors[0].shape) if tensors else (), tuple(out.shape)
         out_field: FieldType | None
         passed = self._known.get(id(out)) if has_inner else None
+        why = reasons.inferred(module, in_field, shape_in, shape)
         if passed is not None:
             out_field, radius, rank = passed
+            why = reasons.PASSED
             if (rep := getattr(module, "out_rep", None)) is not None:
                 out_field = replace(out_field, rep=rep, guessed=False)
         else:
-            inner = [layer for layer in self.layers if layer.module.startswith(name + ".")] if has_inner else []
+            here = self.layers[began:] if has_inner else []  # no container's own are sought among all layers
+            inner = [layer for layer in here if layer.module.startswith(name + ".")]
             # functional code after a container's layers (a residual sum) mostly keeps the field of the same shape
             alike = self._lookup(out, other.answered if other else None) if inner and not _declares(module) else None
             out_field = alike[0] if alike else self.inference.infer(module, in_field, shape_in, shape)
+            why = reasons.ALIKE if alike else why
             if other and out_field is not None and not isinstance(getattr(module, "out_field", None), FieldType):
-                out_field = self._placed(out_field, tuple(out.shape), other.answered)
+                placed = self._placed(out_field, tuple(out.shape), other.answered)
+                out_field, why = placed, why if placed == out_field else reasons.RESIZED
             if not alike and in_field is not None and out_field is not None and len(tensors) == 1:
-                out_field = self._kept(module, args, kwargs, in_field, out_field)
+                tried = self._kept(module, args, kwargs, in_field, out_field)
+                out_field, why = tried, why if tried == out_field else reasons.KEPT
             weighted = any(True for _ in module.parameters())
             rank = max([rank + int(weighted and not inner), *(layer.rank for layer in inner)])
             told = self.inference.receptive(module, in_field, shape_in, shape, radius)
@@ -174,13 +181,15 @@ class _Recorder:
             radius = _widest([told, *(layer.receptive for layer in inner)])
         if out_field is not None and out_field.guessed and not self.declared and self._told(module, tensors):
             # a table that its caller gives it: the caller's law is a law, its own is not known
-            out_field = None
+            out_field, why = None, reasons.GIVEN
         if label in self.overrides:
-            out_field = self._override(label, out)
+            out_field, why = self._override(label, out), reasons.CORRECTED
         elif out_field is not None and self.declared:
-            out_field = out_field.declared()
+            out_field, why = out_field.declared(), reasons.AUTHOR
+        elif out_field is not None and not out_field.guessed and _declares(module):
+            why = reasons.DECLARED
         if out_field is not None and not self.inference.fits(out_field, out):
-            out_field = None
+            out_field, why = None, reasons.UNFIT
         if out_field is not None and len(tensors) == 1 and _declares(module) and self._guessed_alike(tensors[0], out):
             # a value that is only given a name: what it is declared to be holds for what comes in as well
             known = [(out_field, radius, rank)]
@@ -205,6 +214,7 @@ class _Recorder:
                 leaf=not has_inner,
                 rank=rank,
                 shape_in=shape_in,
+                reason=why,
             )
         )
         self._produced[id(out)] = label

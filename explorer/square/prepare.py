@@ -23,6 +23,7 @@ from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError, Trace
 from explorer.network.precision import converted, copied
 from explorer.network.running import evaluating
+from explorer.network.statistics import exact, first_strange, strange_layer
 from explorer.network.trace import trace
 from explorer.work.progress import Cancelled
 
@@ -168,9 +169,9 @@ def prepare(
         values, fed = capture(model, x, names, clone=traced.clones, inputs=True)
         seconds = time.perf_counter() - start
         _check_output(card.name, values[traced.output], traced.output, x.batched, inference.may_be_empty())
-        for name in names:
-            if not torch.isfinite(values[name]).all():
-                raise LayerError(name, f"layer {name} of {card.name} gave NaN or infinite values on this input")
+        if name := strange_layer({n: values[n] for n in names}):
+            clause = first_strange({name: exact(values[name])}, fed)
+            raise LayerError(name, f"layer {name} of {card.name} gave NaN or infinite values on this input: {clause}")
         if seconds < SLOW_SECONDS:
             seconds = _seconds(partial(x.run, model), device)
         reseed(seed)

@@ -34,6 +34,9 @@ class State:
         dtype: "float32" or "float64".
         seed: for probes, random elements and random data.
         overrides: field types corrected by the person, ((layer, field text), ...).
+        watched: layers that the person watches: measured in every frame, and shown alone where that is wished.
+        against: another run that the layers are compared with, as `explorer.state.runs` writes it, or "".
+        laws: the person has asked which symmetries the network keeps; they are tested in idle time.
     """
 
     model: str = "d4-cnn"
@@ -53,6 +56,9 @@ class State:
     dtype: str = "float32"
     seed: int = 0
     overrides: tuple[tuple[str, str], ...] = ()
+    watched: tuple[str, ...] = ()
+    against: str = ""
+    laws: bool = False
 
     @property
     def compared(self) -> tuple[str, ...]:

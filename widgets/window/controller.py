@@ -145,7 +145,7 @@ class Controller(QObject):
                 self._tell_switch(str(changes["sample"]), changes["model"])
         if changes.get("model", state.model) != state.model:
             fresh = {"layer": "", "channel": None, "pixel": None, "node": None, "other": None}
-            changes = {**fresh, "params": (), "overrides": ()} | changes
+            changes = {**fresh, "params": (), "overrides": (), "watched": (), "laws": False} | changes
             changes.setdefault("sample", self._sample_for(changes["model"]))
         elif changes.get("layer", state.layer) != state.layer:
             changes = {"channel": None, "pixel": None} | changes

@@ -244,10 +244,20 @@ class Menus(QObject):
             tip="Give up what is being computed",
         )
         menu.addSeparator()
+        self.add(
+            menu, "laws", "Which &symmetries does it keep?", self._test_laws,
+            tip="Try every group that acts on this kind of data, in idle time",
+        )  # fmt: skip
+        menu.addSeparator()
         self._devices = self._choices(menu.addMenu("&Device"))
         self._devices.fill([("auto", "auto")], lambda name: controller.change({"device": name}))
         self._dtypes = self._choices(menu.addMenu("P&recision"))
         self._dtypes.fill([(d, d) for d in DTYPES], lambda name: controller.change({"dtype": name}))
+
+    def _test_laws(self) -> None:
+        """Ask which laws hold, and show what is found."""
+        self._controller.change({"laws": True})
+        self._shell.show_view("laws")
 
     def _fill_help(self, menu: QMenu) -> None:
         files = self._files
