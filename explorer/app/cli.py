@@ -20,6 +20,7 @@ from explorer.app.listing import KINDS, listed
 from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.field_text import parse_field
 from explorer.declare.model_name import code_of
+from explorer.state.runs import run_text
 from explorer.state.state import State
 from explorer.work.places import ROOT
 
@@ -81,6 +82,8 @@ def parser() -> argparse.ArgumentParser:
     run = verbs.add_parser("run", help="captures, report and pictures of one square", parents=[state])
     run.add_argument("model", metavar="M")
     run.add_argument("--data", metavar="D", default="")
+    run.add_argument("--compare", metavar="M", default="", help="another network or other weights: M@FILE.safetensors")
+    run.add_argument("--compare-data", metavar="D", default="", help="the same network on other data")
     run.add_argument("--layers", metavar="L,..|all", default="all")
     run.add_argument("--out", metavar="DIR", required=True)
     run.add_argument("--json", action="store_true", help="also print the report")
@@ -303,7 +306,8 @@ def _run(args: argparse.Namespace, doors: Doors) -> int:
     from explorer.app.writing import write_report
 
     folder = _folder(args.out)
-    state = _state(args, doors)
+    against = run_text(args.compare, args.compare_data) if args.compare_data else ""
+    state = _state(args, doors, compare=args.compare, against=against)
 
     def draw(out: Path) -> list[Path]:
         try:

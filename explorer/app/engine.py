@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from explorer.app.comparing import Comparing
 from explorer.app.report import capture_report
 from explorer.app.versions import Version, Versions
 from explorer.app.writing import save_tensors
@@ -57,6 +58,7 @@ class LocalEngine:
         self._samples: OrderedDict[object, Sample] = OrderedDict()
         self._prepared: OrderedDict[object, Prepared] = OrderedDict()
         self.versions = Versions()
+        self.comparing = Comparing(self.prepared)
         self._answers: tuple[State, list[tuple[Prepared, dict[str, Tensor]]]] | None = None
         self._serial = 0
 
@@ -165,7 +167,7 @@ class LocalEngine:
         )  # fmt: skip
         made.notes = told
         self._prepared[key] = made
-        in_use = 1 + len(state.compared)
+        in_use = 1 + len(state.compared) + bool(state.against)
         while len(self._prepared) > _KEEP or (
             len(self._prepared) > in_use and sum(p.nbytes for p in self._prepared.values()) > KEEP_BYTES
         ):
@@ -255,6 +257,9 @@ class LocalEngine:
             for more in refine_figures(p, frame.state, squares[k], values):
                 squares[k] = more
                 yield replace(frame, squares=tuple(squares))
+        for more in self.comparing.refine(frame.state, self._answers[1][0][0], squares[0]):
+            squares[0] = more
+            yield replace(frame, squares=tuple(squares))
         for k, (p, _) in enumerate(self._answers[1] if frame.state.laws else []):
             for more in refine_laws(p, frame.state, squares[k]):
                 squares[k] = more
@@ -306,7 +311,8 @@ class LocalEngine:
     def report(self, state: State, layers: str = "all") -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return the report of `state` and the captured tensors of the wanted layers."""
         p = self.prepared(state, state.model)
-        return capture_report(p, self.sample(state, p.card), state, layers)
+        report, tensors = capture_report(p, self.sample(state, p.card), state, layers)
+        return report, tensors | self.comparing.reported(state, p, report)
 
     def export_captures(self, state: State, path: str) -> None:
         """Write every layer of F(x) and F(rho(g) x) as safetensors, all or nothing.

@@ -56,6 +56,7 @@ class LawsView(StateView):
         self.table = QTableWidget(0, len(HEADS), self)
         self.table.setHorizontalHeaderLabels(list(HEADS))
         self.table.verticalHeader().hide()
+        self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -73,6 +74,7 @@ class LawsView(StateView):
         self._pages.addWidget(self.table)
         row = QHBoxLayout()
         row.setContentsMargins(8, 6, 8, 4)
+        row.setSpacing(8)
         row.addWidget(self.button)
         row.addWidget(self.note, 1)
         column = QVBoxLayout(self)
@@ -109,7 +111,6 @@ class LawsView(StateView):
                     colours = {"holds": t.good, "broken": t.bad}
                     item.setForeground(QColor(colours.get(law.verdict, t.muted)))
                 self.table.setItem(row, column, item)
-        self.table.resizeRowsToContents()
 
     # what the person does -------------------------------------------------------------------------------------
     def _ask(self) -> None:

@@ -303,6 +303,20 @@ class Menus(QObject):
         compare.menu.setIcon(icon("compare"))
         compare.menu.menuAction().setEnabled(bool(models))
         menu.addMenu(compare.menu)
+        comparing = self._files.comparing
+        self.add(
+            menu, "compare_weights", "Compare with other &weights…", comparing.ask_weights,
+            tip="The same network with the weights of another file, side by side and layer by layer",
+        )  # fmt: skip
+        self.add(
+            menu, "compare_input", "Compare with another &input…", comparing.ask_input,
+            tip="The same network on other data: how far apart are its layers?",
+        )  # fmt: skip
+        self.add(
+            menu, "compare_held", "Compare with what is shown now, before a &change", comparing.hold,
+            tip="Hold this run: after an edit, other parameters or other data, every layer is compared with it",
+        )  # fmt: skip
+        self.add(menu, "compare_off", "Compare with no other run", comparing.stop)
         self.add(menu, "alone", "Side by side &off", partial(controller.set_compare, ""))
 
     def _fill_by_domain(
