@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Protocol
 
 import torch
 from torch import nn
 
-from explorer.app.engine import LocalEngine
 from explorer.data.choosing import several
 from explorer.data.finding import find_sample
+from explorer.data.samples import Sample
 from explorer.declare.card import Card
-from explorer.declare.model_name import code_of
 from explorer.declare.space import kinds, space_of_kind
 from explorer.declare.summaries import Law
 from explorer.declare.symmetries import find_symmetry
@@ -26,38 +26,58 @@ from explorer.square.prepare import DTYPES, Prepared
 from explorer.state.state import State
 
 
+class Networks(Protocol):
+    """Whoever makes networks and prepares epochs: the engine."""
+
+    def card(self, name: str) -> Card: ...
+
+    def network(self, state: State, name: str) -> nn.Module: ...
+
+    def prepared(self, state: State, name: str) -> Prepared: ...
+
+    def sample(self, state: State, card: Card) -> Sample: ...
+
+    def intervened(self, state: State, base: Prepared) -> nn.Module: ...
+
+
 def audit(
-    engine: LocalEngine,
+    engine: Networks,
     state: State,
     group: str,
     dtype: str,
     tol: float | None,
     overrides: Mapping[str, str],
     count: int = 4,
+    details: bool = True,
 ) -> list[Report]:
     """Check a model under `group`, or under each group that it claims (D4 when it claims none)."""
     card = engine.card(state.model)
     groups = [group] if group else list(card.groups) or [kinds()[card.domain].group]
     for g in groups:
         find_symmetry(g)
-    model, given, p = _given(engine, state, dtype, overrides, count)
+    model, given, p, first = _given(engine, state, dtype, overrides, count)
+    notes = p.notes
+    if state.interventions:
+        model = engine.intervened(first, p.base or p)
+        notes = (*notes, f"the network was intervened in: {'; '.join(one.told for one in state.interventions)}")
     reports = [
         check_equivariance(
-            model, given, g, overrides=overrides, declared=code_of(card.name) is None,
+            model, given, g, overrides=overrides, declared=not card.own,
             boundary=card.boundary, dtype=DTYPES[dtype], tol=tol, seed=state.seed, name=card.name,
+            details=details,
         )
         for g in groups
     ]  # fmt: skip
     for row in (row for report in reports for row in report.layers):
         if row.cumulative_max is not None and math.isnan(row.cumulative_max):
             raise LayerError(row.name, f"layer {row.name} of {card.name} gave NaN on moved data")
-    return [replace(report, warnings=(*report.warnings, *p.notes)) for report in reports]
+    return [replace(report, warnings=(*report.warnings, *notes)) for report in reports]
 
 
 def _given(
-    engine: LocalEngine, state: State, dtype: str, overrides: Mapping[str, str], count: int
-) -> tuple[nn.Module, list[Inputs], Prepared]:
-    """Return the network, what it is checked on, and its epoch."""
+    engine: Networks, state: State, dtype: str, overrides: Mapping[str, str], count: int
+) -> tuple[nn.Module, list[Inputs], Prepared, State]:
+    """Return the network, what it is checked on, its epoch, and the state of that."""
     card = engine.card(state.model)
     texts = _parts(state, card, count) if state.sample else several(card, count)
     # says what is wrong with the network, the data or the overrides, before anything is measured
@@ -75,21 +95,34 @@ def _given(
         more = inputs_from(engine.sample(replace(state, sample=text), card), card.input, p.x.device, p.x.dtype)
         if not p.inputs.batched or more.x.shape == p.x.shape:
             given.append(more)
-    if p.inputs.batched:
-        given = [p.inputs.with_x(torch.cat([g.x for g in given]))]
-    return model, given, p
+    if p.inputs.batched and _takes_several(p, batch := p.inputs.with_x(torch.cat([g.x for g in given]))):
+        given = [batch]
+    return model, given, p, first
 
 
-def explored(engine: LocalEngine, state: State, dtype: str, overrides: Mapping[str, str], count: int = 4) -> list[Law]:
+def explored(engine: Networks, state: State, dtype: str, overrides: Mapping[str, str], count: int = 4) -> list[Law]:
     """Return the law of every candidate group of the model's space."""
     card = engine.card(state.model)
-    model, given, _ = _given(engine, state, dtype, overrides, count)
-    return list(
-        laws(
-            model, given[0], overrides=overrides, declared=code_of(card.name) is None, boundary=card.boundary,
-            dtype=DTYPES[dtype], seed=state.seed, name=card.name,
-        )
+    model, given, p, first = _given(engine, state, dtype, overrides, count)
+    if state.interventions:
+        model = engine.intervened(first, p.base or p)
+    found = laws(
+        model, given[0], overrides=overrides, declared=not card.own, boundary=card.boundary, dtype=DTYPES[dtype],
+        seed=state.seed, name=card.name,
     )  # fmt: skip
+    return list(found)
+
+
+def _takes_several(p: Prepared, batch: Inputs) -> bool:
+    """Say whether a network takes a batch; a program may be written for one sample."""
+    with torch.no_grad():
+        try:
+            batch.run(p.model, clone=True)
+        except torch.OutOfMemoryError:
+            raise
+        except Exception:  # on one sample it has run: what is wrong is the number of them
+            return False
+    return True
 
 
 def _parts(state: State, card: Card, count: int) -> list[str]:

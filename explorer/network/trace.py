@@ -8,6 +8,7 @@ kind and the tensor's shape and marked as a guess, which a person can correct (`
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,8 +21,9 @@ from explorer.declare.field_text import parse_field
 from explorer.declare.fields import FieldType, Scalar
 from explorer.declare.space import Inference, Known, inference_of
 from explorer.network import reasons
+from explorer.network.capture import Fed, capture
 from explorer.network.inputs import Given, Inputs, inputs_of
-from explorer.network.layers import FORWARD, OUTPUT, Layer, LayerError, Trace, layer_error
+from explorer.network.layers import FORWARD, OUTPUT, Layer, LayerError, Run, Trace, layer_error
 from explorer.network.running import evaluating, first_tensor, tensors_in, tensors_of
 from explorer.network.trials import Sizes, channelwise, pointwise, sizes
 
@@ -35,7 +37,22 @@ def trace(
     declared: bool = False,
     parts: bool = False,
 ) -> Trace:
-    """Run `model` once and describe every module call.
+    """Run `model` once and describe every module call; `traced_run` has the arguments and errors."""
+    return traced_run(model, x, x_field, overrides=overrides, declared=declared, parts=parts)[0]
+
+
+def traced_run(
+    model: nn.Module,
+    x: Given,
+    x_field: FieldType | None = None,
+    *,
+    overrides: Mapping[str, str] | None = None,
+    declared: bool = False,
+    parts: bool = False,
+) -> tuple[Trace, Run | None]:
+    """Run `model` once, describe every module call, and return what the run gave.
+
+    Nothing is returned of a run in which random numbers were drawn or a value was overwritten.
 
     Args:
         x: what it is called with: Inputs, or one tensor with its field, such as an image (batch, channel, y, x).
@@ -61,6 +78,7 @@ def trace(
         for module in names:
             handles.append(module.register_forward_pre_hook(recorder.enter, prepend=True, with_kwargs=True))
             handles.append(module.register_forward_hook(recorder.leave, with_kwargs=True))
+        drawn, start = torch.get_rng_state(), time.perf_counter()
         with torch.no_grad():
             try:
                 result = inputs.run(model)
@@ -73,6 +91,7 @@ def trace(
             handle.remove()
     if first_tensor(result) is None:
         raise LayerError(OUTPUT, f"the network returned {type(result).__name__}, which holds no tensor")
+    seconds, steady = time.perf_counter() - start, torch.equal(drawn, torch.get_rng_state()) and not inputs.x.is_cuda
     layers = recorder.finish(result)
     clones = recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
     layers = _reaching(model, inputs, recorder.inference, layers)
@@ -81,9 +100,11 @@ def trace(
     if unknown:
         raise KeyError(f"no layer is called {sorted(unknown)[0]!r}")
     outputs = recorder.outputs
-    return Trace(
+    traced = Trace(
         tuple(layers), outputs[0], clones, by_name={layer.name: layer for layer in layers}, outputs=tuple(outputs)
     )
+    values, fed = recorder.values, recorder.fed
+    return traced, Run(values, fed, seconds) if steady and not clones and not parts else None
 
 
 class _Unfit(ValueError):
@@ -121,6 +142,8 @@ class _Recorder:
         self._stored = {id(t) for m in names for own in (m._parameters, m._buffers) for t in own.values()}
         self.sizes: dict[str, Sizes] = {}  # of the tensors of each call, for resized inputs
         self._entered: list[tuple[Any, Any, int]] = []  # arguments, and how many layers there were before
+        self.values: dict[str, Tensor] = {}
+        self.fed: dict[str, tuple[Tensor, ...]] = {}
 
     def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         if self._inner:
@@ -218,6 +241,7 @@ class _Recorder:
             )
         )
         self._produced[id(out)] = label
+        self.values[label], self.fed[label] = out, Fed.of(args, kwargs, clone=False)
         if self.parts:
             self._rest(self.layers[-1], result)
 
@@ -303,6 +327,7 @@ class _Recorder:
             if out_field is not None and not self.inference.fits(out_field, out):
                 out_field = None
             made = label = self._root_name()
+            self.values[label] = out
             if label in self.overrides:
                 out_field = self._override(label, out)
             last = self.layers[-1] if self.layers else None
@@ -400,8 +425,6 @@ def _reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: li
         return layers
 
     def run(x: Tensor) -> dict[str, Tensor]:
-        from explorer.network.capture import capture
-
         torch.manual_seed(0)
         found, _ = capture(model, inputs.with_x(x), unknown, clone=True)
         return found

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from explorer.declare.excerpt import Excerpt
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import Domain, Point
+from explorer.declare.interventions import Intervention
 from explorer.declare.registry import scanned
 from explorer.declare.summaries import Differences, Law, LayerFigures
 from explorer.state.state import State
@@ -105,6 +106,14 @@ class LayerInfo:
         return "×".join(map(str, shape)) or "1"
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The relative distance of a layer from that of the network without its interventions, on x and on rho(g) x."""
+
+    on_x: float
+    on_gx: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Square:
     """One model's commuting square at the selected layer. Images are (channels, height, width) float32, read-only.
@@ -151,6 +160,8 @@ class Square:
     message: str = ""
     before: Mapping[str, Measure] = field(default_factory=dict)  # the measures before its file was edited last
     source: tuple[Excerpt, ...] = ()  # the lines that make the selected layer, and those that compute it
+    interventions: tuple[Intervention, ...] = ()  # in the network that all this was measured on
+    changes: Mapping[str, Change] = field(default_factory=dict)  # what follows of them, layer by layer
     part: object | None = None  # what views of its space draw beside these images
     kind: str = ""  # of the data it lives on; that of its part if empty
     differences: Differences | None = None  # from another run that the person compares with
@@ -193,6 +204,14 @@ class Frame:
     def parts(self, kind: type[Part], most: int = 2) -> list[tuple[Square, Part]]:
         """Return the first squares with their parts of that kind, those that have one."""
         return [(s, part) for s in self.squares[:most] if (part := s.of(kind)) is not None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moved:
+    """The picture of rho(g) x, which needs no network: drawn while a slow one has not answered yet."""
+
+    state: State
+    gx: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ from explorer.network.capture import capture
 from explorer.network.layers import Layer, LayerError
 from explorer.square.frame import Measure, Square
 from explorer.square.kept import kept
-from explorer.square.prepare import Prepared, reseed
+from explorer.square.prepare import Prepared, meet_chance, reseed
 
 
 def limit(p: Prepared, layer: Layer, group: str, error: float, alone: bool = False) -> float:
@@ -66,6 +66,7 @@ def _of_casts(p: Prepared) -> dict[str, float]:
 @kept()
 def variation(p: Prepared) -> dict[str, float]:
     """Return per layer the relative distance of its values on unrelated inputs."""
+    meet_chance(p)
     found = rounding.variation(p.trace, p.values, p.chance)
     if (drawn := rounding.drawn_anew(p.inputs, p.seed)) is not None:
         reseed(p.seed)

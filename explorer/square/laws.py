@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from explorer.declare.model_name import code_of
 from explorer.declare.summaries import Law
 from explorer.equivariance.laws import laws
 from explorer.square.frame import Square
@@ -26,7 +25,7 @@ def refine_laws(p: Prepared, state: State, square: Square) -> Iterator[Square]:
     own = p.card.name == state.model
     found: list[Law] = []
     for law in laws(
-        p.model, p.inputs, tell=step, known=dict(known), dtype=None, declared=code_of(p.card.name) is None,
+        p.model, p.inputs, tell=step, known=dict(known), dtype=None, declared=not p.card.own,
         overrides=dict(state.overrides) if own else None, boundary=p.card.boundary, seed=p.seed, name=p.card.name,
     ):  # fmt: skip
         known[law.group] = law

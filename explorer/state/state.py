@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from explorer.declare.elements import Step, chain_text, inverse_steps, transforms
+from explorer.declare.interventions import Intervention
 from explorer.work.places import COMMAND
 
 
@@ -34,6 +35,7 @@ class State:
         dtype: "float32" or "float64".
         seed: for probes, random elements and random data.
         overrides: field types corrected by the person, ((layer, field text), ...).
+        interventions: what is changed inside the first model, in the order in which it was done.
         watched: layers that the person watches: measured in every frame, and shown alone where that is wished.
         against: another run that the layers are compared with, as `explorer.state.runs` writes it, or "".
         laws: the person has asked which symmetries the network keeps; they are tested in idle time.
@@ -56,6 +58,7 @@ class State:
     dtype: str = "float32"
     seed: int = 0
     overrides: tuple[tuple[str, str], ...] = ()
+    interventions: tuple[Intervention, ...] = ()
     watched: tuple[str, ...] = ()
     against: str = ""
     laws: bool = False
@@ -68,7 +71,8 @@ class State:
     @property
     def epoch(self) -> tuple[Any, ...]:
         """Return what F(x) depends on: a frame of another epoch is stale and must not be shown."""
-        return (self.model, self.params, self.compare, self.sample, self.device, self.dtype, self.seed, self.overrides)
+        made = (self.model, self.params, self.compare, self.overrides, self.interventions)
+        return (*made, self.sample, self.device, self.dtype, self.seed)
 
     def step(self, name: str) -> Step | None:
         """Return the last step of that transform, the one that its controls edit."""
@@ -92,6 +96,8 @@ class State:
         words = [*COMMAND, "--model", self.model]
         for name, value in self.params:
             words += ["--set", f"{name}={value:g}"]
+        for one in self.interventions:
+            words += ["--intervene", str(one)]
         for flag, text in (
             ("--compare", self.compare),
             ("--data", self.sample),

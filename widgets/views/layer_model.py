@@ -109,6 +109,7 @@ class LayerModel(QAbstractItemModel):
         self._layers: tuple[tuple[LayerInfo, ...], ...] = ()  # that the rows describe
         self.watched: frozenset[str] = frozenset()
         self._guilty: list[frozenset[str]] = []
+        self._changed: list[frozenset[str]] = []  # layers that were intervened in
         self.set_font(QFont())
         role = Qt.ItemDataRole
         self._answers: dict[int, Callable[[Node, int], Any]] = {
@@ -123,6 +124,7 @@ class LayerModel(QAbstractItemModel):
         """Take a frame of the same layers: what is in sight is asked for again."""
         self.squares = squares
         self._guilty = [frozenset(s.guilty) for s in squares]
+        self._changed = [frozenset(one.layer for one in s.interventions) for s in squares]
         now, before = tuple(s.layers for s in squares), self._layers
         self._layers = now
         if len(now) == len(before) and all(a is b for a, b in zip(now, before)):
@@ -199,9 +201,11 @@ class LayerModel(QAbstractItemModel):
         return RIGHT if COLUMNS[column].right else None
 
     def _picture(self, node: Node, column: int) -> QIcon | None:
-        if column != NAME or node.layer is None or node.layer.name not in self.watched:
+        if column != NAME or node.layer is None:
             return None
-        return icon("watch", theme.current().accent)
+        if node.layer.name in self._changed[node.k]:
+            return icon("intervene", theme.current().second)
+        return icon("watch", theme.current().accent) if node.layer.name in self.watched else None
 
     def _name(self, node: Node, column: int) -> str:
         return node.layer.name if node.layer is not None else ""

@@ -44,6 +44,7 @@ class LayersView(FrameView[Square]):
     FOLLOWS = ("watched",)
 
     requested = Signal(str)  # "source" of the selected layer
+    menu_opened = Signal(object, str)  # the menu of a row, which the window may add to, and its layer
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -235,6 +236,9 @@ class LayersView(FrameView[Square]):
         source = menu.addAction("Show its source", lambda: self.requested.emit("source"))
         source.setEnabled(bool(name))
         menu.addSeparator()
+        if name:
+            self.menu_opened.emit(menu, "" if node.k else name)
+            menu.addSeparator()
         menu.addAction("Open all", self.tree.expandAll)
         menu.addAction("Fold all", self.tree.collapseAll)
         menu.addMenu(self.bar.columns_menu(menu))

@@ -98,6 +98,10 @@ class OrbitView(View):
         self._state, self._told = state, True
         self._when_visible("state", self._refresh)
 
+    def show_stale(self, text: str) -> bool:
+        """Stay as it is where the curves are those of the chosen element: they are drawn for all of them."""
+        return self._frame is not None and self._frame.state.epoch == self._state.epoch
+
     def set_playing(self, playing: bool) -> None:
         """Show whether the element runs; emits nothing."""
         self.play.setChecked(playing)

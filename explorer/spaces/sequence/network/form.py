@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from explorer.declare.card import Form
 
+KINDS = ("values", "tokens", "dna")
+LAYOUTS = ("NTC", "TNC", "NCT", "TC", "CT")  # of a sequence: N is the batch, which is 1, T the steps, C the channels
+
 
 @dataclass(frozen=True, slots=True)
 class SequenceInput(Form):

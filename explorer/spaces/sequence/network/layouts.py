@@ -14,10 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.network.running import evaluating, first_tensor
-from explorer.spaces.sequence.network.form import SequenceInput
-from explorer.spaces.sequence.network.inputs import LAYOUTS, sequence_inputs
+from explorer.spaces.sequence.network.form import KINDS, LAYOUTS, SequenceInput
+from explorer.spaces.sequence.network.inputs import sequence_inputs
 
-KINDS = ("values", "tokens", "dna")
 TEMPORAL = (nn.RNNBase, nn.RNNCellBase, nn.Conv1d, nn.MultiheadAttention)
 SPATIAL = (nn.Conv2d, nn.Conv3d)
 _WIDTHS = ("input_size", "in_channels", "embed_dim", "in_features")

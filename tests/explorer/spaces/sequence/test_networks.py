@@ -22,7 +22,8 @@ from explorer.declare.fields import FieldType
 from explorer.equivariance import measure
 from explorer.equivariance.check import check_equivariance
 from explorer.network.inputs import Inputs, as_given, places_first
-from explorer.network.loading import ModelError, file_card
+from explorer.network.loading import file_card
+from explorer.network.refusals import ModelError
 from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.spaces.sequence.elements.time_map import TimeMap
 from explorer.spaces.sequence.fields import STEP, Steps, Strands
