@@ -377,6 +377,10 @@ class LocalEngine:
 
         return write_file(find_sample(state.sample or self.card(state.model).sample, state.seed), path)
 
+    def hold(self, state: State) -> str:
+        """Keep the present run for comparison; return the text that names it."""
+        return self.comparing.hold(state)
+
     def report(self, state: State, layers: str = "all") -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return the report of `state` and the captured tensors of the wanted layers."""
         p = self.prepared(state, state.model)

@@ -19,6 +19,8 @@ UNFIT = "its shape fits no places of the input"
 
 def inferred(module: nn.Module, given: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]) -> str:
     """Return how a field follows from the module's kind and its shapes."""
+    if declares(module):
+        return DECLARED
     kind = type(module).__name__
     if given is None or not shape_in:
         return f"by its shape alone, {_sizes(shape)}: the field of what {kind} is given is not known"
@@ -29,3 +31,8 @@ def inferred(module: nn.Module, given: FieldType | None, shape_in: tuple[int, ..
 
 def _sizes(shape: tuple[int, ...]) -> str:
     return "×".join(map(str, shape))
+
+
+def declares(module: nn.Module) -> bool:
+    """Say whether a module declares what it changes, by `out_rep` or a whole `out_field`."""
+    return getattr(module, "out_rep", None) is not None or isinstance(getattr(module, "out_field", None), FieldType)

@@ -115,6 +115,35 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Parameter:
+    """One parameter of a layer as it is drawn.
+
+    Attributes:
+        name, shape: as its module has it.
+        values: (maps, h, w), filters as maps and all else as one matrix; of large ones means of neighbours.
+        gradient: of the chosen number by it, drawn alike; None where none was asked for or it does not depend on it.
+        row: how many maps belong together.
+        norm, slope: the norms of all of it and of its gradient.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    values: Array
+    gradient: Array | None
+    row: int
+    norm: float
+    slope: float | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weights:
+    """The parameters of the selected layer, and how many entries the network's output has."""
+
+    parameters: tuple[Parameter, ...] = ()
+    entries: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Square:
     """One model's commuting square at the selected layer. Images are (channels, height, width) float32, read-only.
 
@@ -162,6 +191,7 @@ class Square:
     source: tuple[Excerpt, ...] = ()  # the lines that make the selected layer, and those that compute it
     interventions: tuple[Intervention, ...] = ()  # in the network that all this was measured on
     changes: Mapping[str, Change] = field(default_factory=dict)  # what follows of them, layer by layer
+    weights: Weights = Weights()  # of the selected layer, with the gradient that was asked for
     part: object | None = None  # what views of its space draw beside these images
     kind: str = ""  # of the data it lives on; that of its part if empty
     differences: Differences | None = None  # from another run that the person compares with
@@ -219,7 +249,8 @@ class OrbitCurve:
     """Error of every layer along a one-parameter family of elements; partial while `done` < len(values).
 
     errors[layer] is (n,) with NaN where not computed yet; floor[layer] likewise; `exact` marks exact elements.
-    `outputs` is (n, classes): the output along the orbit.
+    `outputs` is (n, classes): the output along the orbit. `estimated` marks elements whose errors were compared at
+    a few places only; () where none was.
     """
 
     state: State
@@ -234,6 +265,11 @@ class OrbitCurve:
     outputs: Array
     labels: tuple[str, ...]
     done: int
+    estimated: NDArray[np.bool_] | tuple[()] = ()
+
+    def about(self, index: int) -> bool:
+        """Return whether the errors of an element are estimates."""
+        return bool(len(self.estimated) and self.estimated[index])
 
 
 @dataclass(frozen=True, slots=True)

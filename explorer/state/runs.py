@@ -16,7 +16,7 @@ def run_text(model: str = "", sample: str = "", params: tuple[tuple[str, float],
     """Return the text of a run; empty parts are as in the present state."""
     told = [("model", model), ("sample", sample)]
     # no parameter that differs from its default is something else than those of the present state
-    numbers = [("set", f"{name}={value!r}") for name, value in params] if params else [("set", "")] * (params == ())
+    numbers = [("param", f"{name}={value!r}") for name, value in params] if params else [("param", "")] * (params == ())
     return urlencode([(k, v) for k, v in told if v] + numbers, safe="/:@,#.")
 
 
@@ -40,7 +40,7 @@ def compared_state(state: State) -> State | None:
             model = value
         elif key == "sample":
             sample = value
-        elif key == "set":
+        elif key == "param":
             params = params or []
             name, _, number = value.partition("=")
             try:
@@ -51,3 +51,9 @@ def compared_state(state: State) -> State | None:
     chosen = tuple(params) if params is not None else state.params if same else ()
     overrides = state.overrides if same else ()
     return replace(state, model=model, sample=sample, params=chosen, overrides=overrides, compare="", against="")
+
+
+def models_of(state: State) -> tuple[str, ...]:
+    """Return the names of all models that a state shows or compares with."""
+    other = compared_state(state)
+    return tuple(dict.fromkeys((state.model, *state.compared, *([other.model] if other is not None else []))))

@@ -120,7 +120,7 @@ class DifferencesView(FrameView[Square]):
         column.setSpacing(0)
         column.addWidget(self.sentence)
         column.addWidget(both, 1)
-        self._pages = Pages(self, content, NOTHING)
+        self.pages = Pages(self, content, NOTHING)
         self.apply_theme()
 
     # frames ---------------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ class DifferencesView(FrameView[Square]):
 
     def show_empty(self, sentence: str) -> None:
         self._shown = None
-        self._pages.say(sentence)
+        self.pages.say(sentence)
 
     def draw(self, parts: list[Square]) -> None:
         assert self.frame is not None
@@ -144,10 +144,10 @@ class DifferencesView(FrameView[Square]):
         if found is None:
             # they follow in idle time: until then those of this epoch stay
             if key != self._epoch:
-                self._pages.say("Comparing…")
+                self.pages.say("Comparing…")
             return
         self._epoch, self._shown = key, found
-        self._pages.say("")
+        self.pages.say("")
         self.sentence.setText(found.sentence)
         self.chart.show_differences(found, found.layer)
         scale = symmetric_scale([found.here, found.there])
@@ -189,7 +189,7 @@ class DifferencesView(FrameView[Square]):
         self.chart.dress()
         for grid in self.grids:
             grid.apply_theme()
-        self._pages.apply_theme()
+        self.pages.apply_theme()
 
 
 VIEW = ViewSpec("differences", "Differences", DifferencesView, "bottom", 5, "How far each layer lies from another run.")

@@ -125,6 +125,6 @@ def test_a_run_that_is_held_names_its_parameters(engine):
     assert back is not None and back.params == ()
 
 
-@pytest.mark.parametrize("text", ["set=a=b", "model", "&&&", "sample=%00", "set=x", "nothing=1"])
+@pytest.mark.parametrize("text", ["param=a=b", "model", "&&&", "sample=%00", "param=x", "nothing=1"])
 def test_a_session_may_hold_any_text(text):
     assert compared_state(State(against=text)) is not None

@@ -75,7 +75,7 @@ class Comparing(QObject):
             self._shell.show_view("differences")
             c.told.emit("This run is held: whatever you change now is compared with it, layer by layer.")
 
-        c.do(lambda engine: engine.comparing.hold(state), "Holding this run…", done)
+        c.do(lambda engine: engine.hold(state), "Holding this run…", done)
 
     def stop(self) -> None:
         """Compare with nothing any more."""
