@@ -22,6 +22,7 @@ from explorer.square.frame import Failure, Frame, LayerInfo, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.random_element import random_steps
 from explorer.state.resolve import corrected, missing_layer, resolve
+from explorer.state.runs import models_of
 from explorer.state.session import Session, SessionError, is_session, load_session
 from explorer.state.state import History, State
 from explorer.work.stamps import stamp
@@ -149,7 +150,8 @@ class Controller(QObject):
                     self.told.emit(sentence)
         if changes.get("model", state.model) != state.model:
             fresh = {"layer": "", "channel": None, "pixel": None, "node": None, "other": None}
-            changes = {**fresh, "params": (), "overrides": (), "interventions": ()} | changes
+            empty = dict.fromkeys(("params", "overrides", "interventions", "watched"), ())
+            changes = {**fresh, **empty, "laws": False} | changes
             changes.setdefault("sample", sample_for(changes["model"], self.state, self.catalogue))
         elif changes.get("layer", state.layer) != state.layer:
             changes = {"channel": None, "pixel": None} | changes
@@ -245,7 +247,7 @@ class Controller(QObject):
         except (SessionError, OSError) as error:
             self._fail(failure_of(error, self.state))
             return
-        code = any(code_of(name) for name in (session.state.model, *session.state.compared))
+        code = any(code_of(name) for name in models_of(session.state))
         self.code_asked.emit(session, path) if code else self.take_session(session, path)
 
     def take_session(self, session: Session, path: str) -> None:

@@ -17,7 +17,7 @@ from explorer.declare.interventions import parse_interventions
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, open_window, settle
 from widgets.views.equation import EquationView
-from widgets.views.layers import CHANGED, LayersView
+from widgets.views.layers import LayersView
 from widgets.views.stage import Stage
 from widgets.window.main_window import MainWindow
 from widgets.window.symmetric import SymmetricPage
@@ -109,24 +109,27 @@ def test_a_channel_is_zeroed_by_its_menu_and_undone(qtbot: QtBot, shown: MainWin
     assert bar.isVisible()
 
 
+def marked(view: LayersView, name: str) -> bool:
+    return view.model.index_of(name).data(Qt.ItemDataRole.DecorationRole) is not None
+
+
 def test_the_tree_offers_the_whole_layer_and_marks_it(qtbot: QtBot, shown: MainWindow) -> None:
     shown.show_view("layers")
     view = shown.panes.named("layers")
     assert isinstance(view, LayersView)
-    qtbot.waitUntil(lambda: (0, "conv1") in view.items)
-    item = view.items[0, "conv1"]
-    view.tree.customContextMenuRequested.emit(view.tree.visualItemRect(item).center())
+    qtbot.waitUntil(lambda: view.model.index_of("conv1").isValid())
+    view.tree.customContextMenuRequested.emit(view.tree.visualRect(view.model.index_of("conv1")).center())
     menu = menu_here(qtbot)
     assert "Zero conv1" in [a.text() for a in menu.actions()]
     click(qtbot, menu, "Freeze conv1 to the unmoved run")
     assert interventions(shown) == ["conv1:freeze"]
     settle(qtbot, shown)
-    qtbot.waitUntil(lambda: bool(view.items[0, "conv1"].data(0, CHANGED)))
-    assert not view.items[0, "conv2"].data(0, CHANGED)
+    qtbot.waitUntil(lambda: marked(view, "conv1"))
+    assert not marked(view, "conv2")
     shown.interventions.chips[0].remove.click()
     assert interventions(shown) == []
     settle(qtbot, shown)
-    qtbot.waitUntil(lambda: not view.items[0, "conv1"].data(0, CHANGED))
+    qtbot.waitUntil(lambda: not marked(view, "conv1"))
 
 
 def test_a_factor_is_asked_for(qtbot: QtBot, shown: MainWindow) -> None:
