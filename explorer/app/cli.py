@@ -8,8 +8,8 @@ import math
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,10 @@ def main(argv: Sequence[str], doors: Doors) -> int:
             return int(end.code or 0)
         _declare_input(args)
         model = getattr(args, "model", "")
+        if _elsewhere(args, doors):
+            from explorer.app.remote.command import delegated
+
+            return delegated(argv, doors.program, model, args.timeout)
         match args.verb:
             case None:
                 return _window(args, doors)
@@ -72,11 +76,30 @@ def main(argv: Sequence[str], doors: Doors) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (Exception, SystemExit) as error:  # the code of a person's network may raise anything
+    except BaseException as error:  # the code of a person's network may raise anything
         print(f"equiscope: {_told(error, model)}", file=sys.stderr)
         if os.environ.get("EQUISCOPE_TRACEBACK"):
             traceback.print_exception(error)
         return 2
+
+
+def _elsewhere(args: argparse.Namespace, doors: Doors) -> bool:
+    """Return whether a command gets a process of its own: one that runs a person's code, or may take only so long."""
+    if args.verb not in ("run", "check") or not doors.program:
+        return False
+    if args.timeout is not None and not 0 < args.timeout < math.inf:
+        raise BadInput("--timeout must be a positive number of seconds")
+    from explorer.app.remote.settings import apart
+
+    return apart() and (args.timeout is not None or (args.trust and code_of(args.model) is not None))
+
+
+@contextmanager
+def _aside() -> Iterator[None]:
+    """Keep what a network prints out of the answer."""
+    aside = getattr(sys.stderr, "noise", sys.stderr)
+    with redirect_stdout(aside), redirect_stderr(aside):
+        yield
 
 
 def _declare_input(args: argparse.Namespace) -> None:
@@ -251,7 +274,7 @@ def _run(args: argparse.Namespace, doors: Doors) -> int:
         except ImportError as error:
             raise BadInput(f"the pictures need Qt, which cannot be loaded ({error}); try --no-pictures") from error
 
-    with redirect_stdout(sys.stderr):  # what a network prints is no part of the answer
+    with _aside():
         report, tensors = engine_starter(args, doors)().report(state, args.layers)
         write_report(folder, report, tensors, None if args.no_pictures else draw)
     if args.json:
@@ -307,7 +330,7 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
     if args.transform:
         raise BadInput("check takes --group, not --transform: it goes through the group's elements itself")
     state = _state(args, doors)
-    with redirect_stdout(sys.stderr):  # what a network prints is no part of the answer
+    with _aside():
         engine = engine_starter(args, doors)()
         reports = audit(engine, state, args.group, args.dtype or "float64", args.tol, overrides)
         found = tried(engine, state, reports, args.dtype or "float64", overrides) if args.tried else []

@@ -69,7 +69,11 @@ def parser() -> argparse.ArgumentParser:
     inspect.add_argument("file", metavar="FILE", help=".py, .safetensors, .pt, .pth, .pt2, .onnx, or a model's folder")
     inspect.add_argument("--json", action="store_true")
 
-    run = verbs.add_parser("run", help="captures, report and pictures of one square", parents=[state])
+    apart = _Parser(add_help=False)
+    told = "end it after so many seconds, with code 2; without, a network that loops runs until you stop it"
+    apart.add_argument("--timeout", type=float, default=None, metavar="SECONDS", help=told)
+
+    run = verbs.add_parser("run", help="captures, report and pictures of one square", parents=[state, apart])
     run.add_argument("model", metavar="M")
     run.add_argument("--data", metavar="D", default="")
     run.add_argument("--layers", metavar="L,..|all", default="all")
@@ -78,7 +82,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--no-pictures", action="store_true", help="no PNG of the views (needs no Qt)")
 
     codes = "exit codes: 0 the law holds, 1 it is broken, 2 bad input, 3 no law could be tested (--allow-untested: 0)"
-    check = verbs.add_parser("check", help="per-layer error table", parents=[state], epilog=codes)
+    check = verbs.add_parser("check", help="per-layer error table", parents=[state, apart], epilog=codes)
     check.add_argument("model", metavar="M")
     check.add_argument("--group", metavar="G", default="")
     check.add_argument("--data", metavar="D", default="")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from typing import Any
 
@@ -14,9 +14,11 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
 from torch.utils.hooks import RemovableHandle
 
+from explorer.network.inner.value import Inner
+from explorer.network.inner.watching import watching
 from explorer.network.inputs import Given, Inputs
 from explorer.network.interventions.hooks import standing_for
-from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error
+from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error, named_error
 from explorer.network.running import attended, tensors_in
 from explorer.work.crumbs import within
 from explorer.work.progress import Cancelled
@@ -54,6 +56,7 @@ def capture(
     handles: list[_Hook | RemovableHandle] = []
     modules = dict(model.named_modules())
     watched = {m: _Calls(base, by_module[base]) for base, m in modules.items() if base and base in by_module}
+    inner = any(base not in modules and base not in (OUTPUT, FORWARD) for base in by_module)
 
     def before(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         calls = watched[module]
@@ -87,6 +90,15 @@ def capture(
         if cancelled is not None and cancelled():
             raise Cancelled
 
+    def arisen(name: str, value: Inner) -> None:
+        if name not in wanted:
+            return
+        made = value.make()
+        outputs[name] = reduce(name, made) if reduce else made.clone() if clone else made
+        if inputs and value.again is not None:
+            given = fed[name] = Fed.of(value.fed, {}, clone)
+            given.again = value.again
+
     try:
         if cancelled is not None:
             handles.append(_Hook(step, [m._forward_pre_hooks for m in modules.values()]))
@@ -96,7 +108,10 @@ def capture(
             handles += [m.register_forward_pre_hook(before, prepend=True, with_kwargs=True) for m in watched]
         handles.append(_Hook(after, [m._forward_hooks for m in watched]))
         try:
-            result = x.run(model, clone) if isinstance(x, Inputs) else model(x.clone() if clone else x)
+            with watching(model, arisen) if inner else nullcontext() as finish:
+                result = x.run(model, clone) if isinstance(x, Inputs) else model(x.clone() if clone else x)
+                if finish is not None:
+                    finish()
         except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
             raise
         except BaseException as error:  # somebody else's network may raise anything
@@ -148,6 +163,7 @@ class Fed(tuple[Tensor, ...]):
     """The tensors that a module was called with, and the form of its arguments around them."""
 
     form: tuple[Any, tuple[Any, ...]] | None = None  # how they lie in (args, kwargs), None for tensors in their order
+    again: Callable[..., Tensor] | None = None  # of what no module returns: makes it of other such tensors
 
     @classmethod
     def of(cls, args: tuple[Any, ...], kwargs: Mapping[str, Any], clone: bool) -> Fed:
@@ -219,6 +235,8 @@ def feed(
     Args:
         like: what `capture` kept of its inputs: the form that its arguments have around the tensors.
     """
+    if isinstance(like, Fed) and like.again is not None:
+        return like.again(*tensors)
     module = model.get_submodule(trace[name].module)
     tensors = tuple(t.clone() for t in tensors) if trace.clones else tensors
     args, kwargs = like.filled(tensors) if isinstance(like, Fed) else (tensors, {})
@@ -228,7 +246,7 @@ def feed(
     except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
         raise
     except BaseException as error:
-        raise LayerError(name, f"layer {name} raised {type(error).__name__}: {error}") from error
+        raise LayerError(name, f"layer {name} raised {named_error(error)}") from error
     assert result is not None
     return result
 

@@ -80,6 +80,11 @@ class Prepared:
         return self.inputs.field
 
     @property
+    def dtype(self) -> torch.dtype:
+        """Return the precision of the run; numbers of tokens have none."""
+        return self.x.dtype if self.x.is_floating_point() else self.output.dtype
+
+    @property
     def output(self) -> Tensor:
         return self.values[self.trace.output]
 

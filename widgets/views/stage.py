@@ -14,7 +14,6 @@ from explorer.declare.space import kinds
 from explorer.square.frame import Frame, Moved, Square
 from explorer.state.state import State
 from widgets.base.camera import Camera
-from widgets.base.text.words import badge, figure
 from widgets.base.veil import DIMMED
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.maps.diagram import Arrow, Label
@@ -22,6 +21,7 @@ from widgets.maps.linking import Place, Places, channel_text, element_text, prec
 from widgets.maps.map_grid import Canvas
 from widgets.maps.map_item import MapItem
 from widgets.maps.ring import Ring
+from widgets.stage.captions import header_words, square_caption
 from widgets.stage.hands import Hands, hands_of
 from widgets.stage.layout import CAPTION, above, arrange
 from widgets.stage.row import CENTRE, SOURCES, StageRow
@@ -250,22 +250,7 @@ class Stage(View):
     def _write_header(self) -> None:
         if not self.frame:
             return
-        square = self.frame.squares[0]
-        shape = square.layer.size_text
-        words = [square.title, square.layer.name]
-        if self.state.channel is not None:
-            words.append(channel_text(self.state.channel, square.group))
-        words += [square.layer.kind, shape, square.layer.field + (" (guessed)" if square.layer.guessed else "")]
-        total = square.layer.channels
-        if square.shown and square.shown < total:
-            words.append(f"first {square.shown} of {total} channels")
-        if self._missing:
-            words.append(f"{self._missing} values are not numbers (magenta)")
-        if any(one.layer == square.layer.name for one in square.interventions):
-            words.append("intervened in")
-        if square.message:
-            words.append(square.message)
-        self._header.set_text("  ·  ".join(words))
+        self._header.set_text("  ·  ".join(header_words(self.frame.squares[0], self.state.channel, self._missing)))
         self.hint.set_text(self.hands.hint if self.state.channel is None else self.hands.hint_enlarged)
 
     def _show_hint(self) -> None:
@@ -416,20 +401,6 @@ class Stage(View):
 
     def caption(self) -> str:
         return "; ".join(square_caption(self.frame, s) for s in self.frame.squares[:2]) if self.frame else ""
-
-
-def square_caption(frame: Frame, square: Square) -> str:
-    """Return one line on a square: model, layer, element, relative error, scale."""
-    measure = square.measures.get(square.layer.name)
-    error = "no measure"
-    if measure is not None:
-        floor, verdict = figure(measure.floor), badge(measure)
-        error = f"relative error {figure(measure.cumulative)} (floor {floor}, {verdict})"
-    return (
-        f"{square.model}, layer {square.layer.name} ({square.layer.kind}, {square.layer.field}), "
-        f"g = {element_text(frame.state.steps)}, {error}, colours ±{figure(square.scale)}, "
-        f"{frame.sample_title or frame.state.sample}"
-    )
 
 
 def row_alike(squares: tuple[Square, ...]) -> bool:

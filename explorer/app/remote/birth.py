@@ -14,6 +14,7 @@ from typing import IO, Any, NoReturn
 
 from explorer.app.remote.starting import joined
 
+GPU = "/dev/nvidiactl"
 DEATH_OF_PARENT = 1  # PR_SET_PDEATHSIG
 
 
@@ -83,23 +84,19 @@ def _leave_a_trace(crash: IO[bytes]) -> None:
     os._exit = exit_
 
 
-def keep_to(limit: int) -> None:
+def keep_to(limit: int, libraries: int = 0) -> None:
     """Let requests for more memory fail from here on, where the system can do that; 0 for no limit.
 
-    It is about what comes on top of the program's own libraries. Those of a GPU reserve addresses without end, so with
-    one only the parent looks after the memory.
+    It is about what comes on top of what is loaded, and of the `libraries` that are still to come. Those of a GPU
+    reserve addresses without end, so with one only the parent looks after the memory.
     """
-    if not limit or not sys.platform.startswith("linux"):
+    if not limit or not sys.platform.startswith("linux") or os.path.exists(GPU):
         return
     import resource
 
-    import torch
-
-    if torch.cuda.is_available():
-        return
     with open("/proc/self/statm", "rb") as file:
         there, resident, shared, *_ = (int(n) * os.sysconf("SC_PAGE_SIZE") for n in file.read().split())
-    most = there + max(0, limit - resident + shared)
+    most = there + max(0, limit - resident + shared) + libraries
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     if hard == resource.RLIM_INFINITY or most < hard:
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))

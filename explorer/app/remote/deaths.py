@@ -43,9 +43,10 @@ def cause(code: int) -> str:
     return WINDOWS.get(code, f"ended its own process with exit code {code}")
 
 
-def excess(limit: int) -> str:
-    """Return what is said of a process that took more memory than it may."""
-    return f"took more memory than the {limit / GB:.3g} GB that it may ({MEMORY} sets the limit)"
+def excess(names: Iterable[str], limit: int, where: str) -> str:
+    """Return what is said of networks whose process took more memory than it may."""
+    most = f"the {limit / GB:.3g} GB that it may ({MEMORY} sets the limit)"
+    return f"{who(names)} took more memory than {most}{where}: choose a smaller sample or network."
 
 
 def who(names: Iterable[str]) -> str:

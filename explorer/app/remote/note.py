@@ -6,7 +6,7 @@ import mmap
 import os
 import sys
 
-from explorer.app.remote.crossing import Block
+from explorer.app.remote.block import Block
 
 SIZE = 4096
 LENGTH_AT, TEXT_AT = 8, 16

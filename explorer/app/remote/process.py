@@ -8,29 +8,22 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
-import signal
 import subprocess
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection
 from typing import Any
 
 from explorer.app.failures import Relayed
-from explorer.app.remote.crossing import Block, Receiver, Sender
+from explorer.app.remote.block import Block
+from explorer.app.remote.crossing import Receiver, Sender
 from explorer.app.remote.deaths import Died, cause, excess, place, who
 from explorer.app.remote.note import Note
 from explorer.app.remote.starting import Started, start
+from explorer.app.remote.watching import GRACE, OVER, TICK, Output, end, here, memory
 from explorer.work.progress import Cancelled, printed, step
 
-TICK = 0.05  # seconds between two looks at who waits, and at the memory that it takes
 STARTING = "Starting a process for your network"
-GRACE = 1.0  # seconds that it has to give way in
-OVER = 1.1  # times the limit of memory: at the limit itself its own requests begin to fail, which says more
-LAST_WORDS = 0.2  # seconds to say where it is, before it is ended
-MOST_PRINTED = 65_536  # bytes of what it prints while it answers one request; the rest is counted
 
 
 class Worker:
@@ -124,9 +117,8 @@ class Worker:
                     self._end_what_stays(names, urgent)
             if self._process.poll() is not None and not self._connection.poll(0):
                 raise EOFError
-            if self._limit and self._memory() > OVER * self._limit:
-                told = f"{who(names)} {excess(self._limit)}{self._place(names)}: choose a smaller sample or network."
-                where = self.note.place
+            if self._limit and memory(self.pid) > OVER * self._limit:
+                told, where = excess(names, self._limit, here(self._started, self.note, names)), self.note.place
                 self.kill()
                 raise Died(told, where)
 
@@ -141,7 +133,7 @@ class Worker:
 
     def _end_what_stays(self, names: tuple[str, ...], urgent: float | None) -> None:
         if urgent is not None and time.monotonic() - urgent > GRACE:
-            told = f"{who(names)} did not answer and was stopped{self._place(names)}."
+            told = f"{who(names)} did not answer and was stopped{here(self._started, self.note, names)}."
             self.kill()
             raise Cancelled(told=told)
 
@@ -167,81 +159,12 @@ class Worker:
         how = cause(code) if code is not None else "closed what it was asked through, and was ended"
         return Died(f"{who(names)} {how}{where}. Mend it, or choose another network or element.", layer)
 
-    def _place(self, names: tuple[str, ...]) -> str:
-        """Return where it is now; it has a moment to say so."""
-        before = len(self._started.last_words())
-        if hasattr(signal, "SIGUSR1"):
-            with contextlib.suppress(OSError):
-                os.kill(self.pid, signal.SIGUSR1)
-            until = time.monotonic() + LAST_WORDS
-            while time.monotonic() < until and len(self._started.last_words()) == before:
-                self._connection.poll(0.01)
-        return place(self.note.place, self._started.last_words()[before:], names)
-
-    def _memory(self) -> int:
-        """Return the bytes of memory that it takes, 0 where that is not known."""
-        try:
-            with open(f"/proc/{self.pid}/statm", "rb") as file:
-                _, resident, shared, *_ = map(int, file.read().split())
-        except (OSError, ValueError):
-            return 0
-        return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
-
     def kill(self) -> None:
         """End it and all that it has started, at once."""
         if self._connection.closed:
             return
-        if sys.platform == "win32":
-            self._process.kill()
-        else:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, signal.SIGKILL)
-        self._process.wait()
+        end(self._process)
         self._output.close()
         self._started.close()
         self.note.close()
         self._block.close()
-
-
-class Output:
-    """Reads what a process prints for as long as it lives, and keeps the first of it."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdout is not None
-        self._pipe = process.stdout
-        self._lock = threading.Lock()
-        self._kept = bytearray()
-        self._room = MOST_PRINTED
-        self._left_out = 0
-        self._thread = threading.Thread(target=self._read, name="equiscope-output", daemon=True)
-        self._thread.start()
-
-    def fresh(self) -> None:
-        """Give room again for as much as is kept."""
-        with self._lock:
-            self._room = MOST_PRINTED
-
-    def taken(self, all_told: bool = False) -> str:
-        """Return what was printed since the last time; with `all_told`, how much there was besides."""
-        with self._lock:
-            data, self._kept = bytes(self._kept), bytearray()
-            left_out = self._left_out if all_told else 0
-            self._left_out -= left_out
-        text = data.decode("utf-8", "replace")
-        if left_out:
-            text += f"\n… {left_out:,} more bytes of output are left out.\n"
-        return text
-
-    def _read(self) -> None:
-        while data := os.read(self._pipe.fileno(), 65_536):
-            with self._lock:
-                kept = data[: self._room]
-                self._room -= len(kept)
-                self._kept += kept
-                self._left_out += len(data) - len(kept)
-
-    def close(self) -> None:
-        """Stop reading; the process has ended, and all that could hold its output."""
-        self._thread.join(GRACE)
-        if not self._thread.is_alive():
-            self._pipe.close()

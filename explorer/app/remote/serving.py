@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from explorer.app.remote.birth import born, keep_to
-from explorer.app.remote.crossing import Block, Receiver, Sender
+from explorer.app.remote.block import Block
+from explorer.app.remote.crossing import Receiver, Sender
 from explorer.app.remote.note import Note
 from explorer.square.frame import Frame
 from explorer.work.progress import Cancelled, listening

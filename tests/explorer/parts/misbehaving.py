@@ -10,12 +10,13 @@ import torch
 from torch import nn
 
 INPUT_SHAPE = (1, 29, 29)
+TURNED = []
 
 class Trap(nn.Module):
     """Does one thing once the picture is turned upside down."""
 
     def forward(self, x):
-        upside_down = float(x[0, 0, 0, 0]) == 0 and float(x[0, 0, -1, 0]) == 1
+        upside_down = x[0, 0, 0, 0].item() == 0 and x[0, 0, -1, 0].item() == 1
         return self.spring(x) if upside_down else x
 
     def spring(self, x):
