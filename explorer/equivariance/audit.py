@@ -148,9 +148,9 @@ class Audit:
         """
         low, high = torch.float32, torch.float64
         least = {n.name: torch.finfo(high).eps * math.sqrt(max(n.rank, 1)) for n in self.trace.layers}
-        if self.x.dtype not in (low, high):
+        if self.dtype not in (low, high):
             return least
-        instead = high if self.x.dtype == low else low
+        instead = high if self.dtype == low else low
         ratio = 1.0 if instead == high else torch.finfo(high).eps / torch.finfo(low).eps
         found = dict.fromkeys(self.names, 0.0)
         other = converted(copied(self.model), instead)
@@ -220,7 +220,9 @@ class Audit:
             collected[0].append(d.relative)
             collected[1].extend([] if local is None else [local])
             if layer.name == self.trace.output:
-                for key, figure in preset_figures(expected, answer).items():
+                all_known = measure.mask(element, value, f)
+                pair = measure.masked(expected, all_known, f), measure.masked(answer, all_known, f)
+                for key, figure in preset_figures(*pair, all_known.kept).items():
                     keep = min if key.startswith("eq-") else max
                     self.presets[key] = keep(self.presets.get(key, figure), figure)
 
@@ -288,7 +290,7 @@ class Audit:
         return Report(
             name, group, verdict, tuple(guilty), tuple(rows), tuple(e for e, _ in self.elements),
             tuple(exact for _, exact in self.elements), self.table, tuple(causes), self.presets, self.samples,
-            self.seed, str(self.x.dtype).removeprefix("torch."), str(self.x.device), model_hash(self.model), versions(),
+            self.seed, str(self.dtype).removeprefix("torch."), str(self.x.device), model_hash(self.model), versions(),
             tuple(said),
         )  # fmt: skip
 

@@ -105,7 +105,7 @@ def exchanged(model: nn.Module, trace: Trace, inputs: Sequence[Inputs], elements
     after = [[run(x.moved(g)) for g in elements] for x in inputs]
     slots = []
     for layer in trace.layers:
-        if layer.part:
+        if layer.part or layer.within is not None:
             continue
         for given in (True, False):
             slot = _slot(trace, layer, given, inputs[0], before[0], mixing)

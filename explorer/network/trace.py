@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -19,11 +20,15 @@ from torch.utils._pytree import tree_leaves
 
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import FieldType, Scalar
-from explorer.declare.space import Inference, Known, inference_of
-from explorer.network.capture import Fed, capture
+from explorer.declare.space import Known, inference_of
+from explorer.network.capture import Fed
+from explorer.network.inner.tracing import constant_masks, described, settled
+from explorer.network.inner.value import Inner
+from explorer.network.inner.watching import watching
 from explorer.network.inputs import Given, Inputs, inputs_of
 from explorer.network.layers import FORWARD, OUTPUT, Layer, LayerError, Run, Trace, layer_error
-from explorer.network.running import evaluating, first_tensor, tensors_in, tensors_of
+from explorer.network.reaching import reaching
+from explorer.network.running import first_tensor, tensors_in, tensors_of
 from explorer.network.trials import Sizes, channelwise, pointwise, sizes
 
 
@@ -80,7 +85,10 @@ def traced_run(
         drawn, start = torch.get_rng_state(), time.perf_counter()
         with torch.no_grad():
             try:
-                result = inputs.run(model)
+                with nullcontext() if declared else watching(model, recorder.arisen) as finish:
+                    result = inputs.run(model)
+                    if finish is not None:
+                        finish()
             except (_Unfit, torch.OutOfMemoryError):
                 raise
             except Exception as error:
@@ -93,7 +101,10 @@ def traced_run(
     seconds, steady = time.perf_counter() - start, torch.equal(drawn, torch.get_rng_state()) and not inputs.x.is_cuda
     layers = recorder.finish(result)
     clones = recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
-    layers = _reaching(model, inputs, recorder.inference, layers)
+    layers = reaching(model, inputs, recorder.inference, layers)
+    if recorder.masks:
+        constant = constant_masks(model, inputs, recorder.inference, recorder.masks)
+        layers = [settled(n, n.name in constant) if n.name in recorder.masks else n for n in layers]
     known = {layer.name for layer in layers}
     unknown = {n for n in fields if n not in known and (parts or n.partition("[")[0] not in known)}
     if unknown:
@@ -143,6 +154,29 @@ class _Recorder:
         self._entered: list[tuple[Any, Any]] = []
         self.values: dict[str, Tensor] = {}
         self.fed: dict[str, tuple[Tensor, ...]] = {}
+        self.masks: dict[str, tuple[Tensor, ...]] = {}  # of values that no module returns
+
+    def arisen(self, label: str, inner: Inner) -> None:
+        """Add a value that no module returns."""
+        value = inner.make()
+        made = next((n for n in self.layers if n.name == self._produced.get(id(value))), None)
+        if not value.is_floating_point() or (made is not None and not made.kind.startswith(("Dropout", "Identity"))):
+            return  # a module returns it, and does not only hand it on
+        other = self.sizes.get(label)
+        layer = described(
+            label, inner, value, self.inference, self._lookup, self._most_rank() + 1, other.answered if other else None
+        )
+        if label in self.overrides:
+            layer = replace(layer, field=self._override(label, value))
+        self._keep.append((value, _version(value)))
+        self._produced[id(value)] = label
+        self.layers.append(layer)
+        self.values[label] = value
+        if inner.again is not None:
+            given = self.fed[label] = Fed.of(inner.fed, {}, clone=False)
+            given.again = inner.again
+        if inner.masks:
+            self.masks[label] = inner.masks
 
     def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         if self._inner:
@@ -406,27 +440,6 @@ class _Recorder:
 def _widest(radii: Sequence[float]) -> float:
     """Return the largest radius; what is endless is so whatever else is not known."""
     return math.inf if math.inf in radii else math.nan if any(map(math.isnan, radii)) else max(radii)
-
-
-def _reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: list[Layer]) -> list[Layer]:
-    """Return the layers with the radii that no layer tells by itself: found by trying the network as a whole."""
-    unknown = {n.name: n.field for n in layers if math.isnan(n.receptive) and n.field is not None}
-    if not unknown or not inputs.x.is_floating_point() or not inputs.x.numel():
-        return layers
-
-    def run(x: Tensor) -> dict[str, Tensor]:
-        torch.manual_seed(0)
-        found, _ = capture(model, inputs.with_x(x), unknown, clone=True)
-        return found
-
-    try:
-        with evaluating(model), torch.no_grad():
-            found = inference.reaches(run, inputs, unknown)
-    except torch.OutOfMemoryError:
-        raise
-    except Exception:  # on other values somebody else's network may raise anything
-        return layers
-    return [replace(n, receptive=found.get(n.name, n.receptive)) for n in layers]
 
 
 def _version(tensor: Tensor) -> int:
