@@ -15,9 +15,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from explorer.app import train_verb
 from explorer.app.doors import BadInput, Doors
 from explorer.app.listing import KINDS, listed
-from explorer.app.training import trained
 from explorer.declare.asking import parse_declared
 from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.field_text import parse_field
@@ -110,10 +110,7 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("--allow-untested", action="store_true", help="exit with 0 where no law could be tested")
 
     train = verbs.add_parser("train", help="train a built-in model again")
-    train.add_argument("model", metavar="M")
-    train.add_argument("--out", metavar="FILE.safetensors", default="")
-    train.add_argument("--epochs", type=int, default=None)
-    train.add_argument("--seed", type=int, default=0)
+    train_verb.add_arguments(train)
 
     export = verbs.add_parser("export", help="write data in another format")
     export.add_argument("data", metavar="D", help="a sample's name, a file, or graph:100x300")
@@ -151,7 +148,7 @@ def main(argv: Sequence[str], doors: Doors) -> int:
             case "check":
                 return _check(args, doors)
             case "train":
-                return trained(args, doors)
+                return train_verb.run(args, doors)
             case "export":
                 return _export(args)
             case "gallery":

@@ -21,6 +21,7 @@ from widgets.base.view import View
 from widgets.window.opening.models import FILTER, Models, takes
 from widgets.window.recording import Recorder, Turntable
 from widgets.window.shell import Shell
+from widgets.window.training.host import Trainer
 
 LESSONS = RESOURCES / "lessons"
 MOST_RECENT = 10
@@ -39,6 +40,7 @@ class Files(QObject):
         self._shell = shell
         self._controller = shell.controller
         self.models = Models(shell)
+        self.trainer = Trainer(shell)
         self.models.data_found.connect(self._open_data)
         self._controller.code_asked.connect(self.models.session)
         self.session_path = ""
