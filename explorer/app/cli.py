@@ -13,10 +13,10 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.app import train_verb
 from explorer.app.doors import BadInput, Doors
 from explorer.app.listing import listed
 from explorer.app.parsing import parser
-from explorer.app.training import trained
 from explorer.declare.asking import parse_declared
 from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.field_text import parse_field
@@ -62,7 +62,7 @@ def main(argv: Sequence[str], doors: Doors) -> int:
             case "check":
                 return _check(args, doors)
             case "train":
-                return trained(args, doors)
+                return train_verb.run(args, doors)
             case "export":
                 return _export(args)
             case "gallery":

@@ -31,6 +31,7 @@ from widgets.window.controller import Controller
 from widgets.window.docks import Docks
 from widgets.window.finding import view_specs
 from widgets.window.greeting.card import GreetingCard
+from widgets.window.hopes import Hopes
 from widgets.window.layer_menu import LayerMenu
 from widgets.window.panes import Panes
 from widgets.window.staleness import Staleness
@@ -73,7 +74,9 @@ class Shell(QMainWindow):
         c.catalogue_ready.connect(self.show_catalogue)
         c.busy.connect(self.show_busy)
         c.failed.connect(self.say_failure)
-        c.gave_up.connect(self.infobar.keep)
+        c.gave_up.connect(lambda state: self.infobar.keep())
+        self.hopes = Hopes(c)
+        self.hopes.again.connect(self.infobar.hide)
         c.told.connect(partial(self.say, "info"))
         c.warned.connect(partial(self.say, "warning"))
         c.engine_lost.connect(self.show_loss)
