@@ -18,6 +18,7 @@ from explorer.network.inputs import Given, Inputs
 from explorer.network.interventions.hooks import standing_for
 from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error
 from explorer.network.running import tensors_in
+from explorer.network.typed import enrol
 from explorer.work.progress import Cancelled
 
 Reduce = Callable[[str, Tensor], Any]
@@ -151,6 +152,8 @@ class Fed(tuple[Tensor, ...]):
     def of(cls, args: tuple[Any, ...], kwargs: Mapping[str, Any], clone: bool) -> Fed:
         """Keep the arguments of a call."""
         plain = not kwargs and all(isinstance(a, Tensor) for a in args)
+        if not plain:
+            enrol((*args, *kwargs.values()))
         leaves, spec = (list(args), None) if plain else tree_flatten((args, dict(kwargs)))
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         found = cls(t.clone() for t in tensors) if clone else cls(tensors)

@@ -11,11 +11,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from explorer.network.typed import tensor_of
+
 
 def tensors_in(value: Any) -> Iterator[Tensor]:
     """Yield the tensors of a module's result in order: itself, or inside tuples, lists, mappings and dataclasses."""
     if isinstance(value, Tensor):
         yield value
+        return
+    if (inside := tensor_of(value)) is not None:
+        yield inside
         return
     items: Iterable[Any] = ()
     if isinstance(value, Mapping):
@@ -35,7 +40,8 @@ def first_tensor(value: Any) -> Tensor | None:
 
 def tensors_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
     """Return the tensors among the arguments of a call."""
-    return [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
+    given = (a if isinstance(a, Tensor) else tensor_of(a) for a in (*args, *kwargs.values()))
+    return [a for a in given if a is not None]
 
 
 @contextmanager

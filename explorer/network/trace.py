@@ -25,6 +25,7 @@ from explorer.network.inputs import Given, Inputs, inputs_of
 from explorer.network.layers import FORWARD, OUTPUT, Layer, LayerError, Run, Trace, layer_error
 from explorer.network.running import evaluating, first_tensor, tensors_in, tensors_of
 from explorer.network.trials import Sizes, channelwise, pointwise, sizes
+from explorer.network.typed import declares
 
 
 def trace(
@@ -434,4 +435,5 @@ def _version(tensor: Tensor) -> int:
 
 
 def _declares(module: nn.Module) -> bool:
-    return getattr(module, "out_rep", None) is not None or isinstance(getattr(module, "out_field", None), FieldType)
+    said = getattr(module, "out_rep", None) is not None or isinstance(getattr(module, "out_field", None), FieldType)
+    return said or declares(module)
