@@ -17,7 +17,7 @@ from torch.utils.hooks import RemovableHandle
 from explorer.network.inputs import Given, Inputs
 from explorer.network.interventions.hooks import standing_for
 from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error
-from explorer.network.running import tensors_in
+from explorer.network.running import no_tensor, tensors_in
 from explorer.network.typed import enrol
 from explorer.work.progress import Cancelled
 
@@ -108,7 +108,7 @@ def capture(
                     outputs[name] = reduce(name, tensor) if reduce else tensor.clone() if clone else tensor
             if not found:
                 name = base
-                raise LayerError(name, f"the network returned {type(result).__name__}, which holds no tensor")
+                raise LayerError(name, f"the network returned {no_tensor(result)}")
     finally:
         for handle in handles:
             handle.remove()

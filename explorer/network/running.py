@@ -17,7 +17,9 @@ from explorer.network.typed import tensor_of
 def tensors_in(value: Any) -> Iterator[Tensor]:
     """Yield the tensors of a module's result in order: itself, or inside tuples, lists, mappings and dataclasses."""
     if isinstance(value, Tensor):
-        yield value
+        # numbers without a place for each, as of sparse and nested ones, are compared with nothing
+        if value.layout is torch.strided and not value.is_nested:
+            yield value
         return
     if (inside := tensor_of(value)) is not None:
         yield inside
@@ -31,6 +33,15 @@ def tensors_in(value: Any) -> Iterator[Tensor]:
         items = (getattr(value, f.name) for f in fields_of(value))
     for item in items:
         yield from tensors_in(item)
+
+
+def no_tensor(value: Any) -> str:
+    """Return what a result is that holds no tensor to be measured, as the end of a sentence."""
+    if isinstance(value, Tensor):
+        kind = "nested" if value.is_nested else f"sparse ({str(value.layout).removeprefix('torch.')})"
+        end = "to_padded_tensor(0)" if value.is_nested else "to_dense()"
+        return f"a {kind} tensor, whose values have no places to compare them at; return its {end}"
+    return f"{type(value).__name__}, which holds no tensor"
 
 
 def first_tensor(value: Any) -> Tensor | None:
