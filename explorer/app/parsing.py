@@ -30,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     state.add_argument("--device", default="auto", help="auto, cpu or cuda:0")
     state.add_argument("--dtype", default=None, help="float32 or float64")
     state.add_argument("--seed", type=int, default=0)
-    state.add_argument("--trust", action="store_true", help="execute the Python file that --model names")
+    state.add_argument("--trust", action="store_true", help="execute the file that the model names")
     state.add_argument(
         "--input", metavar="KIND NAME=VALUE ...", default="",
         help="what the network of your own file takes, as in 'graph channels=3' or 'grid shape=3x32x32'",
@@ -42,11 +42,13 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
 
     top = _Parser(prog="equiscope", description="See and measure what a network does to a symmetry.", parents=[state])
-    top.add_argument("--model", metavar="M", default="", help="a card's name, or file.py:callable with --trust")
+    top.add_argument(
+        "--model", metavar="M", default="", help="a card's name, file.py:callable, net.pt2, a folder, timm:NAME"
+    )
     top.add_argument(
         "--compare", metavar="M", default="", help="a second model beside the first; on graphs also a third, M,M"
     )
-    top.add_argument("--data", metavar="D", default="", help="a sample's name, a file, or random:1x3x33x33")
+    top.add_argument("--data", metavar="D", default="", help="a sample's name, a file, random:1x3x33x33 or text:...")
     top.add_argument("--layer", metavar="L", default="")
     top.add_argument("--orbit", metavar="T", default="rotate")
     top.add_argument("--node", type=int, default=None, help="select a node of a graph")

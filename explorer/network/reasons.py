@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import nn
 
 from explorer.declare.fields import FieldType
+from explorer.network import typed
 
 CORRECTED = "corrected by hand"
 DECLARED = "declared by the module"
@@ -34,5 +35,6 @@ def _sizes(shape: tuple[int, ...]) -> str:
 
 
 def declares(module: nn.Module) -> bool:
-    """Say whether a module declares what it changes, by `out_rep` or a whole `out_field`."""
-    return getattr(module, "out_rep", None) is not None or isinstance(getattr(module, "out_field", None), FieldType)
+    """Say whether a module declares what it changes: by `out_rep`, a whole `out_field`, or a type of its package."""
+    said = getattr(module, "out_rep", None) is not None or isinstance(getattr(module, "out_field", None), FieldType)
+    return said or typed.declares(module)

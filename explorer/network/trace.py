@@ -30,7 +30,7 @@ from explorer.network.inputs import Given, Inputs, inputs_of
 from explorer.network.layers import FORWARD, OUTPUT, Layer, LayerError, Run, Trace, layer_error
 from explorer.network.reaching import reaching, widest
 from explorer.network.reasons import declares
-from explorer.network.running import first_tensor, tensors_in, tensors_of
+from explorer.network.running import first_tensor, no_tensor, tensors_in, tensors_of
 from explorer.network.trials import Sizes, channelwise, pointwise, sizes
 
 
@@ -99,7 +99,7 @@ def traced_run(
         for handle in handles:
             handle.remove()
     if first_tensor(result) is None:
-        raise LayerError(OUTPUT, f"the network returned {type(result).__name__}, which holds no tensor")
+        raise LayerError(OUTPUT, f"the network returned {no_tensor(result)}")
     seconds, steady = time.perf_counter() - start, torch.equal(drawn, torch.get_rng_state()) and not inputs.x.is_cuda
     layers = recorder.finish(result)
     clones = recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
