@@ -13,15 +13,16 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.app import train_verb
 from explorer.app.doors import BadInput, Doors
 from explorer.app.listing import listed
 from explorer.app.parsing import parser
-from explorer.app.training import trained
 from explorer.declare.asking import parse_declared
 from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.field_text import parse_field
 from explorer.declare.interventions import parse_interventions
 from explorer.declare.model_name import code_of, with_input
+from explorer.declare.saliency import parse_saliency
 from explorer.state.runs import models_of, run_text
 from explorer.state.state import State
 from explorer.work.places import ROOT
@@ -61,7 +62,7 @@ def main(argv: Sequence[str], doors: Doors) -> int:
             case "check":
                 return _check(args, doors)
             case "train":
-                return trained(args, doors)
+                return train_verb.run(args, doors)
             case "export":
                 return _export(args)
             case "gallery":
@@ -216,7 +217,9 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
             _refuse_code(name)
     else:
         more = {"compare": args.compare, "layer": args.layer, "orbit": args.orbit, "node": args.node}
-        state = _state(args, doors, **more, truncate=args.truncate)
+        if args.saliency:
+            parse_saliency(args.saliency)
+        state = _state(args, doors, **more, truncate=args.truncate, saliency=args.saliency)
     width, x, height = args.size.partition("x")
     if not (x and width.isdigit() and height.isdigit() and 200 <= int(width) <= 8192 and 200 <= int(height) <= 8192):
         raise BadInput(f"--size {args.size!r} is not WIDTHxHEIGHT in pixels")

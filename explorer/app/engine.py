@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.app.comparing import Comparing
-from explorer.app.experiments import Outcome, proposals
+from explorer.app.experiments import proposals
 from explorer.app.own_inputs import InputAsked, asked, tried
 from explorer.app.report import capture_report
 from explorer.app.versions import Version, Versions
@@ -39,7 +39,9 @@ from explorer.square.judging import judged
 from explorer.square.laws import refine_laws
 from explorer.square.nearest import nearest_exact
 from explorer.square.orbits import orbit
+from explorer.square.outcome import Outcome
 from explorer.square.prepare import DTYPES, Prepared, prepare
+from explorer.square.saliency import saliency
 from explorer.state.catalogue import Busy, Catalogue, SampleInfo
 from explorer.state.state import State
 from explorer.work.progress import Cancelled
@@ -185,9 +187,9 @@ class LocalEngine:
             self._prepared.popitem(last=False)
         return made
 
-    def proposals(self, state: State, layer: str) -> Generator[Busy, None, tuple[Outcome, ...]]:
-        """Try symmetric versions of a layer, a part at a time; return what each of them would do."""
-        return (yield from proposals(self, state, layer))
+    def proposals(self, state: State, layer: str) -> Iterator[Busy | tuple[Outcome, ...]]:
+        """Yield what is being done, and at last what each symmetric version of a layer would do."""
+        return proposals(self, state, layer)
 
     def intervened(self, state: State, base: Prepared) -> nn.Module:
         """Return a copy of the network of `state` with its interventions, in its own precision.
@@ -303,6 +305,9 @@ class LocalEngine:
             if p.base is not None:
                 gx = p.inputs.moved(chain_element(frame.state.steps).on(p.inputs))
                 squares[k] = replace(squares[k], changes=changes(p, gx, values))
+                yield replace(frame, squares=tuple(squares))
+            for more in saliency(p, frame.state, squares[k]):
+                squares[k] = more
                 yield replace(frame, squares=tuple(squares))
             for more in space_of(p.inputs).refine(p, frame.state, squares[k]):
                 squares[k] = more

@@ -7,6 +7,7 @@ import re
 from difflib import get_close_matches
 from typing import NoReturn
 
+from explorer.app import train_verb
 from explorer.app.doors import BadInput
 from explorer.app.listing import KINDS
 
@@ -52,6 +53,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--truncate", type=int, default=None, metavar="K", help="cut the gradient through time every K steps"
     )
+    top.add_argument(
+        "--saliency", metavar="HOW", default="", help="gradient, x-gradient, smooth, occlusion; gradient:3"
+    )
     top.add_argument("--session", metavar="FILE", default="")
     top.add_argument("--screenshot", metavar="PNG", default="", help="save a picture of the window and quit")
     top.add_argument("--size", metavar="WxH", default="1280x800")
@@ -94,10 +98,7 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("--allow-untested", action="store_true", help="exit with 0 where no law could be tested")
 
     train = verbs.add_parser("train", help="train a built-in model again")
-    train.add_argument("model", metavar="M")
-    train.add_argument("--out", metavar="FILE.safetensors", default="")
-    train.add_argument("--epochs", type=int, default=None)
-    train.add_argument("--seed", type=int, default=0)
+    train_verb.add_arguments(train)
 
     export = verbs.add_parser("export", help="write data in another format")
     export.add_argument("data", metavar="D", help="a sample's name, a file, or graph:100x300")

@@ -144,6 +144,31 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Saliency:
+    """Maps of which pixels an entry of the answer depends on, (1, height, width), summed over channels.
+
+    Attributes:
+        method, entry, label: what was asked: how, and of which of so many `entries` of the answer.
+        on_x, on_gx: S(x) and S(rho(g) x); `expected` is rho(g) S(x), and `difference` the first less the second.
+        error: relative distance of S(rho(g) x) from rho(g) S(x); None where the entry itself moves.
+        exact: whether the element permutes pixels.
+        done: share of the work, for partial maps.
+    """
+
+    method: str
+    entry: int
+    label: str
+    entries: int
+    on_x: Array | None = None
+    on_gx: Array | None = None
+    expected: Array | None = None
+    difference: Array | None = None
+    error: float | None = None
+    exact: bool = False
+    done: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Square:
     """One model's commuting square at the selected layer. Images are (channels, height, width) float32, read-only.
 
@@ -192,6 +217,7 @@ class Square:
     interventions: tuple[Intervention, ...] = ()  # in the network that all this was measured on
     changes: Mapping[str, Change] = field(default_factory=dict)  # what follows of them, layer by layer
     weights: Weights = Weights()  # of the selected layer, with the gradient that was asked for
+    saliency: Saliency | None = None  # where the state asks for it
     part: object | None = None  # what views of its space draw beside these images
     kind: str = ""  # of the data it lives on; that of its part if empty
     differences: Differences | None = None  # from another run that the person compares with

@@ -38,6 +38,7 @@ class State:
         seed: for probes, random elements and random data.
         overrides: field types corrected by the person, ((layer, field text), ...).
         interventions: what is changed inside the first model, in the order in which it was done.
+        saliency: how it is asked which pixels an entry of the answer depends on: "occlusion", "gradient:3"; "" not.
         watched: layers that the person watches: measured in every frame, and shown alone where that is wished.
         against: another run that the layers are compared with, as `explorer.state.runs` writes it, or "".
         laws: the person has asked which symmetries the network keeps; they are tested in idle time.
@@ -62,6 +63,7 @@ class State:
     seed: int = 0
     overrides: tuple[tuple[str, str], ...] = ()
     interventions: tuple[Intervention, ...] = ()
+    saliency: str = ""
     watched: tuple[str, ...] = ()
     against: str = ""
     laws: bool = False
@@ -109,7 +111,7 @@ class State:
         ):
             if text:
                 words += [flag, text]
-        told = ("device", "dtype", "seed", "orbit", "node", "truncate")
+        told = ("device", "dtype", "seed", "orbit", "node", "truncate", "saliency")
         for f in fields(self):
             if f.name in told and getattr(self, f.name) != f.default:
                 words += [f"--{f.name}", str(getattr(self, f.name))]

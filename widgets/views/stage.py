@@ -316,18 +316,14 @@ class Stage(View):
 
     def _ask_menu(self, at: QPoint) -> None:
         """Ask for the menu of the channel under the mouse."""
-        there = self.canvas.mapToScene(at)
+        there, port = self.canvas.mapToScene(at), self.canvas.viewport()
         for index, row in enumerate(self.rows):
             for name, panel in row.panels.items():
-                place = (
-                    panel.place_at(panel.mapFromScene(there))
-                    if panel.isVisible() and panel.values is not None
-                    else None
-                )
-                if place is not None and row.square is not None and not (name == "difference" and row.pooled):
+                shown = panel.isVisible() and panel.values is not None and not (name == "difference" and row.pooled)
+                place = panel.place_at(panel.mapFromScene(there)) if shown else None
+                if place is not None and row.square is not None:
                     layer = "" if index else row.square.layer.name
-                    self.menu_asked.emit(layer, "channel", place[0], self.canvas.viewport().mapToGlobal(at))
-                    return
+                    self.menu_asked.emit(layer, "channel", place[0], port.mapToGlobal(at))
 
     def _hover_map(self, index: int, name: str, place: Place | None) -> None:
         self._hover = None if place is None else (index, name, place)

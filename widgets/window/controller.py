@@ -46,7 +46,7 @@ class Controller(QObject):
     catalogue_ready = Signal(object)  # Catalogue
     engine_lost = Signal(object)  # Failure: there will be no frame any more
     failed = Signal(object)  # Failure
-    gave_up = Signal()  # after it: what was asked for is not shown, and what was before is again
+    gave_up = Signal(object)  # after it: this State is not shown, and what was before is again
     busy = Signal(object)  # Busy
     played = Signal(object)  # whether the orbit is playing
     session_opened = Signal(object, str)  # Session, path
@@ -370,8 +370,8 @@ class Controller(QObject):
         if shown is None or failure.where == "orbit" or not failure.state.epoch == state.epoch != shown.epoch:
             return
         self._history.give_up(shown)
-        self.gave_up.emit()
         self._announce(state, shown)
+        self.gave_up.emit(state)
 
     def _show(self, frame: Frame) -> None:
         if frame.state.epoch != self.state.epoch:

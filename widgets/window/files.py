@@ -22,6 +22,7 @@ from widgets.window.opening.comparing import Comparing
 from widgets.window.opening.models import FILTER, Models, takes
 from widgets.window.recording import Recorder, Turntable
 from widgets.window.shell import Shell
+from widgets.window.training.host import Trainer
 
 LESSONS = RESOURCES / "lessons"
 MOST_RECENT = 10
@@ -41,6 +42,7 @@ class Files(QObject):
         self._controller = shell.controller
         self.comparing = Comparing(shell, lambda title, filters: self.ask_open(title, filters))
         self.models = Models(shell)
+        self.trainer = Trainer(shell)
         self.models.data_found.connect(self._open_data)
         self._controller.code_asked.connect(self.models.session)
         self.session_path = ""

@@ -31,6 +31,7 @@ from widgets.window.controller import Controller
 from widgets.window.docks import Docks
 from widgets.window.finding import view_specs
 from widgets.window.greeting.card import GreetingCard
+from widgets.window.hopes import Hopes
 from widgets.window.layer_menu import LayerMenu
 from widgets.window.panes import Panes
 from widgets.window.staleness import Staleness
@@ -73,17 +74,13 @@ class Shell(QMainWindow):
         c.catalogue_ready.connect(self.show_catalogue)
         c.busy.connect(self.show_busy)
         c.failed.connect(self.say_failure)
-        c.gave_up.connect(self.infobar.keep)
+        c.gave_up.connect(lambda state: self.infobar.keep())
+        self.hopes = Hopes(c)
+        self.hopes.again.connect(self.infobar.hide)
         c.told.connect(partial(self.say, "info"))
         c.warned.connect(partial(self.say, "warning"))
         c.engine_lost.connect(self.show_loss)
         self.infobar.details.connect(partial(self.show_view, "log"))
-        self.staleness = Staleness(c)
-        self.staleness.changed.connect(self.panes.show_stale)
-        self.staleness.changed.connect(self.diagnosis.show_stale)
-        self.diagnosis.show_asked.connect(self.show_something)
-        self.diagnosis.exact_asked.connect(self.go_exact)
-        c.delivered.connect(self._show_moved, Qt.ConnectionType.QueuedConnection)
         self.layer_menu = LayerMenu(c, self)
         self.layer_menu.tried.connect(self.try_symmetric)
         self.interventions.removed.connect(self.layer_menu.remove)
@@ -91,6 +88,13 @@ class Shell(QMainWindow):
         self.interventions.shown.connect(lambda layer: c.change({"layer": layer}))
         c.state_changed.connect(lambda _, new: self.interventions.show_interventions(new.interventions))
         self.interventions.show_interventions(c.state.interventions)
+        self.staleness = Staleness(c)
+        self.staleness.changed.connect(self.panes.show_stale)
+        self.staleness.changed.connect(self.diagnosis.show_stale)
+        self.diagnosis.show_asked.connect(self.show_something)
+        self.diagnosis.exact_asked.connect(self.go_exact)
+        self.diagnosis.try_asked.connect(self.try_guilty)
+        c.delivered.connect(self._show_moved, Qt.ConnectionType.QueuedConnection)
         self.loading.quit_asked.connect(self.close)
 
     def _build_center(self) -> None:
@@ -98,7 +102,7 @@ class Shell(QMainWindow):
         self.stack = QStackedWidget()
         self.stack.addWidget(self.loading)
         self.stack.addWidget(self.panes)
-        self.infobar, self.interventions, self.diagnosis = InfoBar(), InterventionBar(), Diagnosis()
+        self.infobar, self.diagnosis, self.interventions = InfoBar(), Diagnosis(), InterventionBar()
         self.greeting_card = GreetingCard()
         self.center = QWidget()
         self.center.setObjectName("center")
@@ -165,6 +169,11 @@ class Shell(QMainWindow):
         if (view := self.panes.named("equation")) is not None:
             view.reveal(self.controller.state.layer)
 
+    def try_symmetric(self, layer: str) -> None:
+        """Try symmetric versions of a layer, on a page that says what each of them would do."""
+        page = try_versions(self.controller.do, self.controller.state, layer, self)
+        page.chosen.connect(self.layer_menu.add)
+
     def show_something(self) -> None:
         """Take an element that shows something of this kind of data."""
         if (kind := kinds().get(self.controller.domain)) is not None:
@@ -181,11 +190,6 @@ class Shell(QMainWindow):
                 self.controller.set_steps(steps)
 
         self.controller.do(lambda engine: engine.nearest_exact(state), "Looking for an exact element…", went)
-
-    def try_symmetric(self, layer: str) -> None:
-        """Try symmetric versions of a layer, on a page that says what each of them would do."""
-        page = try_versions(self.controller.do, self.controller.state, layer, self)
-        page.chosen.connect(self.layer_menu.add)
 
     def _play(self, on: bool) -> None:
         player = self.controller.player
@@ -283,9 +287,8 @@ class Shell(QMainWindow):
 
     def apply_theme(self) -> None:
         """Take the colours of the theme."""
-        for part in (
-            self.infobar, self.interventions, self.greeting_card, self.diagnosis, self.loading, self.status, self.docks,
-        ):  # fmt: skip
+        bars = (self.infobar, self.interventions, self.greeting_card, self.diagnosis)
+        for part in (*bars, self.loading, self.status, self.docks):
             part.apply_theme()
         t = theme.current()
         self.drop_hint.setStyleSheet(

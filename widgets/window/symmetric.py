@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -21,11 +21,9 @@ from PySide6.QtWidgets import (
 from explorer.app.failures import failure_of
 from explorer.declare.interventions import parse_intervention
 from explorer.square.frame import Failure
+from explorer.square.outcome import Outcome
 from explorer.state.state import State
 from widgets.base.look import theme
-
-if TYPE_CHECKING:
-    from explorer.app.experiments import Outcome
 
 WIDTH = 560
 WAITING = "Each version is put into a copy of the network, and the whole network is measured again."
@@ -145,7 +143,11 @@ def try_versions(
 
     def work(engine: Any) -> Any:
         try:
-            return (yield from engine.proposals(state, layer))
+            for part in engine.proposals(state, layer):
+                if isinstance(part, tuple):
+                    return part
+                yield part
+            return f"Nothing could be tried on {layer}."
         except (Exception, SystemExit) as error:  # said on the page, where it was asked
             return failure_of(error, state).sentence
 

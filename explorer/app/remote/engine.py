@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from explorer.app.remote.settings import memory_limit
 from explorer.declare.elements import Step
 from explorer.declare.model_name import code_of
 from explorer.square.frame import Frame, Moved, OrbitCurve
+from explorer.square.outcome import Outcome
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.runs import models_of
 from explorer.state.state import State
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from explorer.app.engine import LocalEngine
-    from explorer.app.experiments import Outcome
     from explorer.app.own_inputs import InputAsked
     from explorer.declare.asking import Declared
     from explorer.network.files.trust import Trust
@@ -179,17 +179,11 @@ class DividedEngine:
         found: tuple[Step, ...] | None = self._ask((state.model,), "nearest_exact", state)
         return found
 
-    def proposals(self, state: State, layer: str) -> Generator[Busy, None, tuple[Outcome, ...]]:
-        """Try symmetric versions of a layer, a part at a time; return what each of them would do."""
+    def proposals(self, state: State, layer: str) -> Iterator[Busy | tuple[Outcome, ...]]:
+        """Yield what is being done, and at last what each symmetric version of a layer would do."""
         if not foreign(state.model):
-            return (yield from self.local.proposals(state, layer))
-        found: tuple[Outcome, ...] = ()
-        for part in self._each((state.model,), "proposals", state, layer):
-            if isinstance(part, Busy):
-                yield part
-            else:
-                found = part
-        return found
+            return self.local.proposals(state, layer)
+        return self._each((state.model,), "proposals", state, layer)
 
     # one-off work ---------------------------------------------------------------------------------------------
     def open(self, path: str, state: State, into: str = "", partly: bool = False) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -25,11 +25,6 @@ def main(words: list[str]) -> None:
     block, note, program, limit = end.words
     server = Server(end.connection, Block(int(block)), Note(int(note)), program, int(limit))
     server.serve()
-
-
-def _with_result(steps: Generator[object, None, object]) -> Iterator[object]:
-    """Yield what a generator yields, and then what it returns."""
-    yield (yield from steps)
 
 
 class Server:
@@ -103,7 +98,7 @@ class Server:
                 self._running[given[0]] = self._engine.orbit(given[1])
                 return None
             case "proposals":
-                self._running[given[0]] = _with_result(self._engine.proposals(*given[1:]))
+                self._running[given[0]] = iter(self._engine.proposals(given[1], given[2]))
                 return None
             case "next":
                 running = self._running.get(given[0], iter(()))

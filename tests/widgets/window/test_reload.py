@@ -193,7 +193,7 @@ def test_several_saves_are_answered_once(open_window: Open, qtbot: QtBot, file: 
 def test_it_is_said_once_that_the_file_is_watched(open_window: Open, qtbot: QtBot, file: Path) -> None:
     window = open_window(state_of(file))
     settle(qtbot, window, measured=True)
-    assert window.controller.files.files == (str(file),)
+    assert window.controller.files.files == (str(file), str(file.with_name("net.equiscope.json")))
     reloaded(qtbot, window, lambda: file.write_text(MENDED))
     assert log_of(window).count("net.py is watched: whenever you save it, it is run again") == 1
 

@@ -326,6 +326,10 @@ class Menus(QObject):
             menu, "input", "&Input of this model…", self._files.models.input_of_this,
             tip="Say what a network of your own takes: kind of data, sizes, which argument is which",
         )  # fmt: skip
+        self.add(
+            menu, "train", "&Train…", self._files.trainer.open,
+            tip="Train this network again, from nothing, and open it with its new weights",
+        )  # fmt: skip
 
     def _fill_by_domain(
         self, menu: QMenu, choices: Choices, models: Sequence[ModelInfo], chosen: Callable[[str], None]
@@ -371,6 +375,7 @@ class Menus(QObject):
         actions["untransform"].setChecked(state.untransform)
         actions["alone"].setEnabled(bool(state.compare))
         actions["input"].setEnabled(code_of(state.model) is not None)
+        actions["train"].setEnabled(self._files.trainer.card() is not None)
         self._models.mark(state.model)
         self._compare.mark(next(iter(state.compared), ""))
         self._samples.mark(state.sample)
