@@ -34,6 +34,7 @@ from explorer.square.judging import judged, limit
 from explorer.square.kept import Kept, kept
 from explorer.square.prepare import Prepared, meet_chance, reseed
 from explorer.state.state import State
+from explorer.work.progress import step
 
 MEASURE_SECONDS = 0.025  # what all-layer errors may add to a frame; slower ones follow when idle
 ATTRIBUTE_SECONDS = 0.05  # what the backward passes of an attribution may take in idle time
@@ -163,15 +164,19 @@ def refine(
         meet_chance(p)
         with torch.inference_mode():
             measures = {name: replace(m, chance=_chance(p, element, p.trace[name], m)) for name, m in have.items()}
-    start = time.perf_counter()
-    for w in p.watched:
-        if w.name in measures:
-            continue
+    todo = [w for w in reversed(p.watched) if w.name not in measures]
+    began = time.perf_counter()
+    while todo:
+        start = time.perf_counter()
+        # to enter and to leave takes as long as a network has modules, so parts are longer where there are many of them
+        part = max(MEASURE_SECONDS, (start - began) / 10)
         with torch.inference_mode(), evaluating(p.model), following(p.model):
-            measures[w.name] = measured(p, element, w, answers[w.name], local=w.leaf)
-        if time.perf_counter() - start > MEASURE_SECONDS:
+            while todo and time.perf_counter() - start <= part:
+                step("Measuring", 1 - len(todo) / len(p.watched))  # a newer request ends it here
+                w = todo.pop()
+                measures[w.name] = measured(p, element, w, answers[w.name], local=w.leaf)
+        if todo:
             yield dict(measures)
-            start = time.perf_counter()
     yield dict(measures)
     effects = effects_on_output(p, element.element, [n for n, m in measures.items() if m.verdict == "broken"])
     if effects:
