@@ -163,7 +163,7 @@ class LocalEngine:
             dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=code_of(name) is None,
             seed=state.seed, cancelled=cancelled,
         )  # fmt: skip
-        made.notes = told
+        made.notes = (*told, *made.notes)
         self._prepared[key] = made
         in_use = 1 + len(state.compared)
         while len(self._prepared) > _KEEP or (

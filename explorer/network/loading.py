@@ -31,6 +31,7 @@ from explorer.declare.asking import parse_declared
 from explorer.declare.card import Card, ModelInfo
 from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, beside, split_input, split_name
 from explorer.declare.space import spaces
+from explorer.network.conduct import same_numbers, settled
 from explorer.network.declared import remembered_inputs, taken
 from explorer.network.files.importing import FromText, import_as_text
 from explorer.network.files.python_text import code_files
@@ -187,7 +188,8 @@ def _executed(path: Path) -> ModuleType:
     try:
         code = path.read_bytes()
         module.__dict__[TEXT] = decode_source(code)
-        exec(compile(code, str(path), "exec"), module.__dict__)
+        with settled(), same_numbers():
+            exec(compile(code, str(path), "exec"), module.__dict__)
     except BaseException as error:  # somebody else's code may raise anything
         del sys.modules[name]
         if before is not None:
@@ -255,7 +257,8 @@ def _built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
     state = torch.get_rng_state()
     try:
         torch.manual_seed(0)
-        return build()
+        with settled(), same_numbers():
+            return build()
     except (ModelError, KeyboardInterrupt, torch.OutOfMemoryError):
         raise
     except BaseException as error:

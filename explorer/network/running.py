@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
+from explorer.network.conduct import same_numbers, settled
 from explorer.work.crumbs import ROOT, Writer, writer
 from explorer.work.progress import Cancelled
 
@@ -53,7 +54,8 @@ def evaluating(model: nn.Module) -> Iterator[None]:
         if any(modes.values()):
             model.eval()
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-        yield
+        with settled(), same_numbers():
+            yield
     finally:
         for module, mode in modes.items():
             if module.training != mode:  # asking is ten times cheaper than setting an attribute of a module
@@ -73,24 +75,21 @@ def attended(model: nn.Module, cancelled: Callable[[], bool] | None) -> list[Rem
     write = writer()
     handles = []
 
-    def ask(_: nn.Module, __: Any) -> None:
-        if cancelled is not None and cancelled():
-            raise Cancelled
-
     for name, module in model.named_modules() if write is not None or cancelled is not None else ():
-        if cancelled is not None:
-            handles.append(module.register_forward_pre_hook(ask))
+        handles.append(module.register_forward_pre_hook(_entering(write, name or ROOT, cancelled)))
         if write is not None:
             outer = "" if not name else name.rpartition(".")[0] or ROOT
-            handles.append(module.register_forward_pre_hook(_saying(write, name or ROOT)))
-            handles.append(module.register_forward_hook(_saying(write, outer)))
+            handles.append(module.register_forward_hook(_entering(write, outer, None)))
     return handles
 
 
-def _saying(write: Writer, place: str) -> Callable[..., None]:
+def _entering(write: Writer | None, place: str, cancelled: Callable[[], bool] | None) -> Callable[..., None]:
     """Return a hook that says where the network is: a function, which a copy of the network shares with it."""
 
-    def say(*_: Any) -> None:
-        write(place)
+    def enter(*_: Any) -> None:
+        if write is not None:
+            write(place)
+        if cancelled is not None and cancelled():
+            raise Cancelled
 
-    return say
+    return enter

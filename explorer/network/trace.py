@@ -21,10 +21,12 @@ from explorer.declare.field_text import parse_field
 from explorer.declare.fields import FieldType, Scalar
 from explorer.declare.space import Inference, Known, inference_of
 from explorer.network.capture import Fed, capture
+from explorer.network.conduct import unusual
 from explorer.network.inputs import Given, Inputs, inputs_of
 from explorer.network.layers import FORWARD, OUTPUT, Layer, LayerError, Run, Trace, layer_error
 from explorer.network.running import evaluating, first_tensor, tensors_in, tensors_of
 from explorer.network.trials import Sizes, channelwise, pointwise, sizes
+from explorer.work.progress import Cancelled
 
 
 def trace(
@@ -77,13 +79,14 @@ def traced_run(
         for module in names:
             handles.append(module.register_forward_pre_hook(recorder.enter, prepend=True, with_kwargs=True))
             handles.append(module.register_forward_hook(recorder.leave, with_kwargs=True))
+        fresh = [_version(v) for v in inputs.arguments]
         drawn, start = torch.get_rng_state(), time.perf_counter()
         with torch.no_grad():
             try:
                 result = inputs.run(model)
-            except (_Unfit, torch.OutOfMemoryError):
+            except (_Unfit, Unusual, Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
                 raise
-            except Exception as error:
+            except BaseException as error:  # somebody else's network may raise anything
                 raise layer_error(model, error) from error
     finally:
         for handle in handles:
@@ -100,10 +103,15 @@ def traced_run(
         raise KeyError(f"no layer is called {sorted(unknown)[0]!r}")
     outputs = recorder.outputs
     traced = Trace(
-        tuple(layers), outputs[0], clones, by_name={layer.name: layer for layer in layers}, outputs=tuple(outputs)
-    )
+        tuple(layers), outputs[0], clones, by_name={layer.name: layer for layer in layers}, outputs=tuple(outputs),
+        changes_input=fresh != [_version(v) for v in inputs.arguments],
+    )  # fmt: skip
     values, fed = recorder.values, recorder.fed
     return traced, Run(values, fed, seconds) if steady and not clones and not parts else None
+
+
+class Unusual(LayerError):
+    """A layer gives a tensor that nothing can be measured on."""
 
 
 class _Unfit(ValueError):
@@ -161,6 +169,8 @@ class _Recorder:
         out = first_tensor(result)
         call = self.calls.get(name, 0)
         self.calls[name] = call + 1
+        if what := next(filter(None, map(unusual, tensors_in(result))), ""):
+            raise Unusual(name, f"layer {name} gives {what}" if name else f"the network gives {what}")
         if not name or out is None or out.ndim < 1 or not out.is_floating_point():
             return
         label = name if call == 0 else f"{name}#{call + 1}"

@@ -19,6 +19,7 @@ from explorer.declare.fields import FieldType
 from explorer.declare.space import space_of, spaces
 from explorer.equivariance import rounding
 from explorer.network.capture import capture
+from explorer.network.conduct import IN_PLACE, without_values
 from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError, Trace
 from explorer.network.precision import converted, copied
@@ -168,6 +169,8 @@ def prepare(
     space = spaces()[card.input.space]
     x = space.inputs(sample, card.input, device, dtype)
     inference = space.inference(x)
+    if name := without_values(model):
+        raise LayerError(name, f"{name} of {card.name} is on the meta device and holds no values")
     lazy = any(isinstance(q, nn.parameter.UninitializedParameter) for q in model.parameters())
     stored = {} if lazy else rounding.stored(model)
     model = converted(model.to(device), dtype).eval()
@@ -194,7 +197,7 @@ def prepare(
             if not values[name].sum().isfinite() and not torch.isfinite(values[name]).all():
                 raise LayerError(name, f"layer {name} of {card.name} gave NaN or infinite values on this input")
         if seconds < SLOW_SECONDS:
-            seconds = _seconds(partial(x.run, model), device)
+            seconds = _seconds(partial(x.run, model, clone=traced.changes_input), device)
         watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)
         floor = {w.name: torch.finfo(dtype).eps * math.sqrt(max(w.rank, 1)) for w in traced.layers}
         if dtype == torch.float32 and seconds < QUICK_SECONDS:
@@ -206,6 +209,7 @@ def prepare(
                     floor[name] = float((value.double() - precise).norm()) / size
         made = Prepared(
             card, model, traced, x, values, fed, seconds, watched, {}, floor, stored, seed, sample,
+            (IN_PLACE,) if traced.changes_input else (),
         )  # fmt: skip
         if not slow:
             meet_chance(made)

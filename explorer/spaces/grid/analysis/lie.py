@@ -28,6 +28,7 @@ GENERATORS = ("right", "down", "rotation")
 def gradient(values: Tensor) -> tuple[Tensor, Tensor]:
     """Return the spectral derivatives (along columns, along rows) of periodic values (..., height, width)."""
     h, w = values.shape[-2:]
+    values = values.float() if values.dtype.itemsize < 4 else values  # there is no transform of half precision
     fy = 2 * math.pi * torch.fft.fftfreq(h, dtype=values.dtype, device=values.device)
     fx = 2 * math.pi * torch.fft.fftfreq(w, dtype=values.dtype, device=values.device)
     # the Nyquist frequency of an even size has no sign and so no real derivative
