@@ -10,13 +10,11 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.app import cli
 from explorer.app.doors import BadInput, Doors
-from explorer.declare.elements import parse_chain
 from explorer.state.state import State
 from explorer.work.places import INSTALLED, PREFIX
 
@@ -54,12 +52,11 @@ def off_screen() -> None:
 
 
 def window(start: Callable[[], WindowEngine], state: State, args: argparse.Namespace) -> int:
-    if len(sys.argv) == 1:
-        # a first look at the identity would show nothing but zeros
-        state = replace(state, steps=parse_chain("rotate:90"))
     width, _, height = args.size.partition("x")
 
     def opened(shown: MainWindow) -> None:
+        if not args.session and not args.transform:
+            shown.begin_moved()  # a first look at the identity would show nothing but zeros
         if args.session:  # the state is there already; its text and layout are the window's
             shown.controller.session_opened.emit(args.opened, args.session)
         elif len(sys.argv) == 1:

@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.app.doors import BadInput, Doors
 from explorer.app.listing import listed
-from explorer.app.parsing import parser as parser
+from explorer.app.parsing import parser
+from explorer.app.training import trained
 from explorer.declare.asking import parse_declared
 from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.field_text import parse_field
+from explorer.declare.interventions import parse_interventions
 from explorer.declare.model_name import code_of, with_input
+from explorer.declare.saliency import parse_saliency
 from explorer.state.state import State
 from explorer.work.places import ROOT
 
@@ -58,7 +61,7 @@ def main(argv: Sequence[str], doors: Doors) -> int:
             case "check":
                 return _check(args, doors)
             case "train":
-                return _train(args, doors)
+                return trained(args, doors)
             case "export":
                 return _export(args)
             case "gallery":
@@ -192,7 +195,7 @@ def _state(args: argparse.Namespace, doors: Doors, **more: Any) -> State:
             params.append((name, float(value)))
     return State(
         model=args.model or State().model, params=tuple(params), sample=args.data, steps=parse_chain(args.transform),
-        device=args.device, dtype=dtype, seed=args.seed, **more,
+        device=args.device, dtype=dtype, seed=args.seed, interventions=parse_interventions(args.intervene), **more,
     )  # fmt: skip
 
 
@@ -213,7 +216,9 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
             _refuse_code(name)
     else:
         more = {"compare": args.compare, "layer": args.layer, "orbit": args.orbit, "node": args.node}
-        state = _state(args, doors, **more, truncate=args.truncate)
+        if args.saliency:
+            parse_saliency(args.saliency)
+        state = _state(args, doors, **more, truncate=args.truncate, saliency=args.saliency)
     width, x, height = args.size.partition("x")
     if not (x and width.isdigit() and height.isdigit() and 200 <= int(width) <= 8192 and 200 <= int(height) <= 8192):
         raise BadInput(f"--size {args.size!r} is not WIDTHxHEIGHT in pixels")
@@ -303,6 +308,7 @@ def _export(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace, doors: Doors) -> int:
     from explorer.app.audit import audit
+    from explorer.app.experiments import as_json, told, tried
 
     overrides = {}
     for text in args.field:
@@ -327,6 +333,7 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
     with _aside():
         engine = engine_starter(args, doors)()
         reports = audit(engine, state, args.group, args.dtype or "float64", args.tol, overrides)
+        found = tried(engine, state, reports, args.dtype or "float64", overrides) if args.tried else []
     worst = next((r for r in reports if r.verdict == "broken"), None)
     shown = worst or next((r for r in reports if r.verdict == "no law"), reports[0])
     if args.table:
@@ -340,42 +347,16 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
         result = shown.to_json()
         if len(reports) > 1:
             result["reports"] = [r.to_json() for r in reports]
+        if args.tried:
+            result["experiments"] = as_json(found)
         print(json.dumps(result, ensure_ascii=False))
     else:
-        print("\n\n".join(r.text() for r in reports))
+        print("\n\n".join([*(r.text() for r in reports), *([told(found)] if found else [])]))
     if worst is not None:
         return 1
     # under several groups one that holds is a test, and the line above names those that are none
     untested = all(r.verdict == "no law" for r in reports)
     return UNTESTED if untested and not args.allow_untested else 0
-
-
-def _train(args: argparse.Namespace, doors: Doors) -> int:
-    from explorer.app.writing import save_weights
-    from explorer.network.loading import find_card
-
-    card = find_card(args.model, doors.cards())
-    if card.train is None:
-        raise BadInput(f"{card.name} has no training: it is shown with its initial parameters")
-    if args.seed < 0:
-        raise BadInput("--seed must not be negative")
-    if args.epochs is not None and args.epochs < 1:
-        raise BadInput("--epochs must be at least 1")
-    path = Path(args.out or f"{card.name}.safetensors")
-    if path.suffix != ".safetensors":
-        raise BadInput(f"--out {path} must end in .safetensors")
-    if not path.parent.is_dir():
-        raise BadInput(f"there is no folder {path.parent}")
-
-    def progress(epoch: int, epochs: int, text: str) -> None:
-        print(f"\repoch {epoch}/{epochs}  {text}", end="", file=sys.stderr, flush=True)
-
-    model, metrics = card.train(epochs=args.epochs, seed=args.seed, progress=progress)
-    print(file=sys.stderr)
-    told = {k: f"{v:.6g}" for k, v in metrics.items()}
-    save_weights(path, model, {"model": card.name, "seed": str(args.seed), **told})
-    print(f"{path}  " + "  ".join(f"{k} {v:.4g}" for k, v in metrics.items()))
-    return 0
 
 
 def _bench(args: argparse.Namespace, doors: Doors) -> int:

@@ -14,14 +14,15 @@ from explorer.app.failures import sentence
 from explorer.data.finding import find_sample, fitted
 from explorer.declare.asking import Declared, Question, parse_declared
 from explorer.declare.card import Form
-from explorer.declare.model_name import beside, split_input, split_name, with_input
+from explorer.declare.model_name import beside, split_call, split_input, split_name, with_input
 from explorer.declare.space import kinds, space_of_kind
 from explorer.network.declared import Taken, remember_input, remembered_inputs, taken
 from explorer.network.files.trust import Trust
 from explorer.network.helpers import place_of
 from explorer.network.inputs import Inputs, inputs_from
-from explorer.network.loading import ModelError, find_card, load_model, recognised
+from explorer.network.loading import find_card, found_in, load_model, recognised
 from explorer.network.recognise import Recognised
+from explorer.network.refusals import ModelError
 from explorer.network.running import evaluating, tensors_in
 
 NO_REASON = "nothing says otherwise"
@@ -73,8 +74,8 @@ def asked(name: str, trust: bool | Trust) -> InputAsked:
         ModelError: it makes no network.
     """
     bare, said = split_input(name)
-    path, attribute = _code(bare)
-    own, _ = recognised(path, attribute, trust)
+    path, attribute, arguments = _code(bare)
+    own, _ = recognised(*found_in(path, attribute, trust), path, attribute, arguments)
     known: Taken | None = None
     problem = ""
     try:
@@ -196,7 +197,7 @@ def remembered(name: str, said: Declared) -> Path:
     Raises:
         ModelError: the folder cannot be written to.
     """
-    path, attribute = _code(split_input(name)[0])
+    path, attribute, _ = _code(split_input(name)[0])
     try:
         return remember_input(path, attribute, said)
     except OSError as error:
@@ -204,11 +205,11 @@ def remembered(name: str, said: Declared) -> Path:
         raise ModelError(str(path), f"{beside(path).name} cannot be written in {path.parent}: {reason}") from None
 
 
-def _code(bare: str) -> tuple[Path, str]:
-    path, _, attribute = split_name(bare)[0].rpartition(":")
+def _code(bare: str) -> tuple[Path, str, str | None]:
+    path, attribute, arguments = split_call(split_name(bare)[0])
     if not path.endswith(".py"):
         raise ModelError(bare, f"{bare} is no network of a Python file: what it takes is known")
-    return Path(path).expanduser(), attribute
+    return Path(path).expanduser(), attribute, arguments
 
 
 def _precision(model: nn.Module) -> torch.dtype:

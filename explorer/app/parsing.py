@@ -35,6 +35,10 @@ def parser() -> argparse.ArgumentParser:
         help="what the network of your own file takes, as in 'graph channels=3' or 'grid shape=3x32x32'",
     )  # fmt: skip
     state.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the model")
+    state.add_argument(
+        "--intervene", action="append", default=[], metavar="WHAT",
+        help="change a layer: conv2:zero, conv2[3]:scale=0.5, layer2:freeze, fc:replace=SAMPLE, conv1:symmetrise",
+    )  # fmt: skip
 
     top = _Parser(prog="equiscope", description="See and measure what a network does to a symmetry.", parents=[state])
     top.add_argument("--model", metavar="M", default="", help="a card's name, or file.py:callable with --trust")
@@ -47,6 +51,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--node", type=int, default=None, help="select a node of a graph")
     top.add_argument(
         "--truncate", type=int, default=None, metavar="K", help="cut the gradient through time every K steps"
+    )
+    top.add_argument(
+        "--saliency", metavar="HOW", default="", help="gradient, x-gradient, smooth, occlusion; gradient:3"
     )
     top.add_argument("--session", metavar="FILE", default="")
     top.add_argument("--screenshot", metavar="PNG", default="", help="save a picture of the window and quit")
@@ -81,6 +88,7 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("--data", metavar="D", default="")
     check.add_argument("--tol", type=float, default=None, help="relative tolerance on exact elements")
     check.add_argument("--field", action="append", default=[], metavar="LAYER=FIELD", help="correct a guessed field")
+    check.add_argument("--try", dest="tried", action="store_true", help="also try symmetric versions of guilty layers")
     check.add_argument("--table", metavar="FILE", default="", help="also save layer x element, as .npz or .csv")
     check.add_argument("--json", action="store_true")
     check.add_argument("--allow-untested", action="store_true", help="exit with 0 where no law could be tested")

@@ -18,16 +18,11 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from explorer.app.failures import failure_of as failure_of
-from explorer.app.failures import sentence as sentence
-from explorer.app.orders import Engine as Engine
-from explorer.app.orders import Job
-from explorer.app.orders import NoEngine as NoEngine
-from explorer.app.orders import Printed as Printed
-from explorer.app.orders import Task as Task
-from explorer.app.orders import TaskDone as TaskDone
-from explorer.declare.elements import transforms
-from explorer.square.frame import Failure, Frame, OrbitCurve
+from explorer.app.failures import failure_of
+from explorer.app.moving import Mover
+from explorer.app.orbit_key import orbit_key
+from explorer.app.orders import Engine, Job, NoEngine, Printed, Task, TaskDone
+from explorer.square.frame import Failure, Frame, Moved, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
 from explorer.work.progress import Cancelled, listening
@@ -44,8 +39,7 @@ class Runner:
     """Answers the newest state on a thread of its own and delivers what comes of it.
 
     `deliver` is called (on the worker thread, but for what `check_busy` and `cancel` say) with a Catalogue,
-    Frame, OrbitCurve, Failure, Busy, TaskDone or NoEngine; a lock is held meanwhile, so it must not wait.
-    `clock` gives seconds.
+    Frame, OrbitCurve, Failure, Busy, TaskDone or NoEngine; a lock is held, so it must not wait. `clock` gives seconds.
     """
 
     def __init__(
@@ -61,6 +55,7 @@ class Runner:
         self._quiet = quiet
         self._asked = -math.inf  # when the last request came
         self._thread: threading.Thread | None = None
+        self._mover: Mover | None = None  # where the engine can draw rho(g) x by itself
         # Guards everything below. It is held while delivering, so that nothing is delivered after close() and
         # no Busy comes after the word that all is done.
         self._change = threading.Condition(threading.RLock())
@@ -95,6 +90,8 @@ class Runner:
         with self._change:
             self._asked = self._clock()
             self._latest = self._pending = state
+            if self._mover is not None:
+                self._mover.want(state)
             self._change.notify()
 
     def want_orbit(self, state: State | None) -> None:
@@ -180,12 +177,16 @@ class Runner:
             self._say(Busy(""))
             return
         self._say(Busy(""))
+        if (move := getattr(engine, "moved", None)) is not None:
+            self._mover = Mover(move, self._moved)
         try:
             while self._turn(engine):
                 pass
         except Exception as error:  # a generator's clean-up, or a defect here: better said than silent
             self._say(NoEngine(failure_of(error, self._latest or State())))
         finally:
+            if self._mover is not None:
+                self._mover.close()
             self._drop_curves()
             self._rest = self._catalogues = None
             for job in self._jobs:
@@ -252,6 +253,8 @@ class Runner:
             # Whatever breaks on the way out of a cancelled request is of no interest.
             answer = None if self._given_up(state) else failure_of(error, state)
         with self._change:
+            if self._mover is not None:
+                self._mover.answered(state)
             if answer is not None and self._latest is not None and self._latest.epoch == state.epoch:
                 self._say(answer)
             self._leave()
@@ -419,20 +422,12 @@ class Runner:
                 self._say(Busy(""))
             self._announced, self._activity = False, None
 
+    def _moved(self, moved: Moved) -> None:
+        with self._change:
+            if self._latest == moved.state:
+                self._say(moved)
+
     def _say(self, message: object) -> None:
         with self._change:
             if not self._closing:
                 self._deliver(message)
-
-
-def orbit_key(state: State) -> object:
-    """Return what the orbit depends on: the epoch, and the whole chain but for the one parameter that runs."""
-    running = transforms().get(state.orbit)
-    if running is None or running.orbit is None:
-        return (state.epoch, state.orbit, state.steps, state.node)
-    step = state.step(state.orbit)
-    held = list(step.values if step is not None else running.defaults)
-    held[running.orbit] = running.params[running.orbit].default
-    # with the step set, a state that has it and one that has not run through the same elements
-    # the answer along the orbit is that of the selected node
-    return (state.epoch, state.orbit, state.with_step(state.orbit, tuple(held)).steps, state.node)

@@ -10,27 +10,29 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from explorer.declare.elements import Element
 from explorer.declare.fields import FieldType
 from explorer.declare.space import space_of
 from explorer.declare.symmetries import Situation, find_symmetry
-from explorer.equivariance import measure, rounding, sentences
+from explorer.equivariance import rounding, sentences
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.exchanges import Exchange
 from explorer.equivariance.given import Data, given_inputs, require_options
 from explorer.equivariance.hints import NORMS_AND_DROPOUT
 from explorer.equivariance.outcome import Report
-from explorer.network.arguments import require_call
-from explorer.network.conduct import CALLS, IN_PLACE, varies, without_values
+from explorer.equivariance.repeating import Repeats
+from explorer.network.arguments import require_call, require_module
+from explorer.network.conduct import IN_PLACE, without_values
 from explorer.network.inputs import Inputs
-from explorer.network.layers import OUTPUT, LayerError, Trace
+from explorer.network.layers import LayerError, Trace
 from explorer.network.precision import converted, copied
-from explorer.network.running import evaluating, tensors_in
+from explorer.network.running import evaluating, undisturbed
 from explorer.network.trace import trace
 
 
+@undisturbed()
 def check_equivariance(
     model: nn.Module,
     inputs: Data,
@@ -73,7 +75,7 @@ def check_equivariance(
         ValueError: unknown group or option, near-constant or non-finite input, a form or shape that is not understood.
         KeyError: an override names no layer; LayerError: a layer raised, and `.where` names it.
     """
-    _require_module(model)
+    require_module(model)
     require_options(group, x_field, overrides, boundary, dtype, tol, count)
     symmetry = find_symmetry(group)
     given = given_inputs(inputs, symmetry, group, x_field, seed, model)
@@ -99,11 +101,11 @@ def check_equivariance(
     first = given[0]
     training = [n for n, m in model.named_modules() if m.training and isinstance(m, NORMS_AND_DROPOUT)]
     with evaluating(model), torch.no_grad():
-        conduct = Conduct(model, first, seed)
+        repeats = Repeats(model, first, seed)
         traced = trace(model, first, overrides=overrides, declared=declared, parts=True)
         if traced.changes_input:
             notes.append(IN_PLACE)
-        conduct.require_one_shape()
+        repeats.require_one_shape()
         step = common_step([layer.field.spacing for layer in traced.layers if layer.field])
         size = space.inference(first).size(first)
 
@@ -123,7 +125,7 @@ def check_equivariance(
         try:
             audit = audited(traced)
         except Exception:
-            conduct.require_one_shape()  # says more than what a library has made of it
+            repeats.require_one_shape()  # says more than what a library has made of it
             raise
         if not declared and audit.doubtful(tol):
             tried = audit.with_exchanges(elements)
@@ -138,48 +140,17 @@ def check_equivariance(
             notes.append(sentences.in_steps(step, coarsest.name, fine[0][0], audit.apart(fine[0][1])))
         if details and first.x.is_floating_point():
             audit.attribute()
-        unsteady = conduct.unsteady()
+        unsteady = repeats.unsteady()
     lie: dict[str, dict[str, float]] = {}
     if details:
         try:
             lie = space.lie_derivatives(model, first, traced)
         except LayerError as error:
-            notes.append(f"no Lie derivative: {error}")
+            notes.append(f"no Lie derivative: {str(error).splitlines()[0][:200]}")
     report = audit.report(name or type(model).__name__, group, tol, lie, training, notes)
     if unsteady and report.verdict == "holds":  # what does not repeat itself has no law
         return replace(report, verdict="no law", warnings=(*report.warnings, f"{unsteady}: it has no verdict"))
     return report
-
-
-class Conduct:
-    """Runs a network on the same input again and again, with the same random numbers of torch."""
-
-    def __init__(self, model: nn.Module, given: Inputs, seed: int) -> None:
-        self._model, self._given, self._seed = model, given, seed
-        try:
-            self._answers = [self._answer() for _ in range(CALLS)]
-        except Exception:  # the trace says what is wrong, and where
-            self._answers = []
-
-    def _answer(self) -> list[Tensor]:
-        torch.manual_seed(self._seed)
-        return [t.detach().clone() for t in tensors_in(self._given.run(self._model, clone=True))]
-
-    def require_one_shape(self) -> None:
-        """Raise LayerError where the answers have several shapes."""
-        told, shapes = varies(self._answers, math.inf) if self._answers else ("", False)
-        if shapes:
-            raise LayerError(OUTPUT, f"the network {told}: nothing can be compared")
-
-    def unsteady(self) -> str:
-        """Return what is said of a network that does not repeat itself, having been measured meanwhile; "" else."""
-        if not self._answers:
-            return ""
-        self._answers += [self._answer() for _ in range(CALLS)]
-        self.require_one_shape()
-        kind = self._given.x.dtype
-        told, _ = varies(self._answers, measure.tolerance(kind if kind.is_floating_point else torch.float32, 1))
-        return f"the network {told}" if told else ""
 
 
 def _fails(model: nn.Module, given: Sequence[Inputs], dtype: torch.dtype, device: torch.device) -> str:
@@ -206,18 +177,13 @@ def assert_equivariant(model: nn.Module, inputs: Data, group: str = "D4", **opti
     """Check as `check_equivariance` does, with its options, and return the report.
 
     Raises:
-        AssertionError: the law does not hold, or nothing could be judged; the report is the message.
+        AssertionError: the law does not hold, or nothing could be judged; what fails and where, with the report.
     """
+    __tracebackhide__ = True  # pytest shows the line of the test
     report = check_equivariance(model, inputs, group, **options)
     if not report.holds:
-        raise AssertionError(report.text())
+        raise AssertionError(f"{report.sentence()}\n{report.text()}")
     return report
-
-
-def _require_module(model: object) -> None:
-    if not isinstance(model, nn.Module):
-        call = f"; {model.__name__}() makes one" if isinstance(model, type) else ""
-        raise TypeError(f"the model must be a torch.nn.Module, not of type {type(model).__name__}{call}")
 
 
 def _finite(field: FieldType | None) -> float:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
-import numpy as np
 import torch
 from torch import Tensor, nn
+
+from explorer.network.layers import LayerError
+from explorer.network.running import tensors_in
 
 IN_PLACE = "the network changes its input in place; it was given a copy each time"
 CALLS = 3  # in which a network has to repeat itself before it is measured, and again after
@@ -28,6 +28,16 @@ def unusual(value: Tensor) -> str:
     if value.is_floating_point() and value.dtype not in _PRECISE:
         return f"{str(value.dtype).removeprefix('torch.')} values, with which torch computes nothing: return .float()"
     return ""
+
+
+class Unusual(LayerError):
+    """A layer gives a tensor that nothing can be measured on."""
+
+
+def require_usual(name: str, result: object) -> None:
+    """Raise Unusual where a layer of that name, "" for the network itself, gives a tensor that cannot be measured."""
+    if what := next(filter(None, map(unusual, tensors_in(result))), ""):
+        raise Unusual(name, f"layer {name} gives {what}" if name else f"the network gives {what}")
 
 
 def without_values(model: nn.Module) -> str:
@@ -62,30 +72,6 @@ def varies(answers: Sequence[Sequence[Tensor]], tolerance: float) -> tuple[str, 
     return "", False
 
 
-@contextmanager
-def settled() -> Iterator[None]:
-    """Put back afterwards what code may have set for all of torch."""
-    dtype, grad, threads = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads()
-    strict, warn = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
-    try:
-        yield
-    finally:
-        if torch.get_default_dtype() != dtype:
-            torch.set_default_dtype(dtype)
-        if torch.is_grad_enabled() != grad:
-            torch.set_grad_enabled(grad)
-        if torch.get_num_threads() != threads:
-            torch.set_num_threads(threads)
-        if torch.are_deterministic_algorithms_enabled() != strict:
-            torch.use_deterministic_algorithms(strict, warn_only=warn)
-
-
-@contextmanager
-def same_numbers() -> Iterator[None]:
-    """Put back afterwards what random numbers Python and NumPy would draw next."""
-    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002  (of other people's code)
-    try:
-        yield
-    finally:
-        random.setstate(python)
-        np.random.set_state(numpy)  # noqa: NPY002
+def writes(tensor: Tensor) -> int:
+    """Return how often a tensor was written to."""
+    return 0 if tensor.is_inference() else tensor._version

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from explorer.declare.fields import FieldType
 from explorer.declare.space import spaces
-from explorer.network.conduct import settled
+from explorer.network.global_state import settled
 
 if TYPE_CHECKING:
     from explorer.data.samples import Sample

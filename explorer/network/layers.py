@@ -41,6 +41,7 @@ class Layer:
         rank: how many weighted layers lie before it, itself included (for tolerances).
         shape_in: of its first tensor input.
         part: which tensor of the result it is.
+        within: of a value that no module returns, the name of the module in whose forward it arises; else None.
     """
 
     name: str
@@ -57,6 +58,12 @@ class Layer:
     rank: int
     shape_in: tuple[int, ...] = ()
     part: int = 0
+    within: str | None = None
+
+    @property
+    def owner(self) -> str:
+        """Return the name of the module that makes it."""
+        return self.module if self.within is None else self.within
 
     @property
     def called(self) -> str:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from explorer.network.conduct import same_numbers, settled
+from explorer.network.global_state import same_numbers, settled
 from explorer.work.crumbs import ROOT, Writer, writer
 from explorer.work.progress import Cancelled
 
@@ -54,7 +54,7 @@ def evaluating(model: nn.Module) -> Iterator[None]:
         if any(modes.values()):
             model.eval()
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-        with settled(), same_numbers():
+        with settled():
             yield
     finally:
         for module, mode in modes.items():
@@ -93,3 +93,14 @@ def _entering(write: Writer | None, place: str, cancelled: Callable[[], bool] | 
             raise Cancelled
 
     return enter
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Restore what Python and NumPy draw next, and torch on the processor; too slow for every frame."""
+    state = torch.get_rng_state()
+    try:
+        with same_numbers():
+            yield
+    finally:
+        torch.set_rng_state(state)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -19,12 +20,16 @@ from torch.utils._pytree import tree_leaves
 
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import FieldType, Scalar
-from explorer.declare.space import Inference, Known, inference_of
-from explorer.network.capture import Fed, capture
-from explorer.network.conduct import unusual
+from explorer.declare.space import Known, inference_of
+from explorer.network.capture import Fed
+from explorer.network.conduct import Unusual, require_usual, writes
+from explorer.network.inner.tracing import constant_masks, described, settled
+from explorer.network.inner.value import Inner
+from explorer.network.inner.watching import watching
 from explorer.network.inputs import Given, Inputs, inputs_of
 from explorer.network.layers import FORWARD, OUTPUT, Layer, LayerError, Run, Trace, layer_error
-from explorer.network.running import evaluating, first_tensor, tensors_in, tensors_of
+from explorer.network.reaching import reaching
+from explorer.network.running import first_tensor, tensors_in, tensors_of
 from explorer.network.trials import Sizes, channelwise, pointwise, sizes
 from explorer.work.progress import Cancelled
 
@@ -79,11 +84,13 @@ def traced_run(
         for module in names:
             handles.append(module.register_forward_pre_hook(recorder.enter, prepend=True, with_kwargs=True))
             handles.append(module.register_forward_hook(recorder.leave, with_kwargs=True))
-        fresh = [_version(v) for v in inputs.arguments]
-        drawn, start = torch.get_rng_state(), time.perf_counter()
+        drawn, start, fresh = torch.get_rng_state(), time.perf_counter(), [writes(v) for v in inputs.arguments]
         with torch.no_grad():
             try:
-                result = inputs.run(model)
+                with nullcontext() if declared else watching(model, recorder.arisen) as finish:
+                    result = inputs.run(model)
+                    if finish is not None:
+                        finish()
             except (_Unfit, Unusual, Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
                 raise
             except BaseException as error:  # somebody else's network may raise anything
@@ -96,7 +103,10 @@ def traced_run(
     seconds, steady = time.perf_counter() - start, torch.equal(drawn, torch.get_rng_state()) and not inputs.x.is_cuda
     layers = recorder.finish(result)
     clones = recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
-    layers = _reaching(model, inputs, recorder.inference, layers)
+    layers = reaching(model, inputs, recorder.inference, layers)
+    if recorder.masks:
+        constant = constant_masks(model, inputs, recorder.inference, recorder.masks)
+        layers = [settled(n, n.name in constant) if n.name in recorder.masks else n for n in layers]
     known = {layer.name for layer in layers}
     unknown = {n for n in fields if n not in known and (parts or n.partition("[")[0] not in known)}
     if unknown:
@@ -104,14 +114,10 @@ def traced_run(
     outputs = recorder.outputs
     traced = Trace(
         tuple(layers), outputs[0], clones, by_name={layer.name: layer for layer in layers}, outputs=tuple(outputs),
-        changes_input=fresh != [_version(v) for v in inputs.arguments],
+        changes_input=fresh != [writes(v) for v in inputs.arguments],
     )  # fmt: skip
     values, fed = recorder.values, recorder.fed
     return traced, Run(values, fed, seconds) if steady and not clones and not parts else None
-
-
-class Unusual(LayerError):
-    """A layer gives a tensor that nothing can be measured on."""
 
 
 class _Unfit(ValueError):
@@ -138,7 +144,7 @@ class _Recorder:
         self.calls: dict[str, int] = {}
         # ids are only unique while the tensors live; a version that has moved on means an overwritten value
         given = list(zip(inputs.values, inputs.fields, strict=True))
-        self._keep: list[tuple[Tensor, int]] = [(v, _version(v)) for v, _ in given]
+        self._keep: list[tuple[Tensor, int]] = [(v, writes(v)) for v, _ in given]
         self._known: dict[int, Known] = {id(v): (f, 0.0, 0) for v, f in given}
         self._recent: list[tuple[tuple[int, ...], FieldType, float, int]] = [
             (tuple(v.shape), f, 0.0, 0) for v, f in given if v.is_floating_point()
@@ -151,6 +157,29 @@ class _Recorder:
         self._entered: list[tuple[Any, Any]] = []
         self.values: dict[str, Tensor] = {}
         self.fed: dict[str, tuple[Tensor, ...]] = {}
+        self.masks: dict[str, tuple[Tensor, ...]] = {}  # of values that no module returns
+
+    def arisen(self, label: str, inner: Inner) -> None:
+        """Add a value that no module returns."""
+        value = inner.make()
+        made = next((n for n in self.layers if n.name == self._produced.get(id(value))), None)
+        if not value.is_floating_point() or (made is not None and not made.kind.startswith(("Dropout", "Identity"))):
+            return  # a module returns it, and does not only hand it on
+        other = self.sizes.get(label)
+        layer = described(
+            label, inner, value, self.inference, self._lookup, self._most_rank() + 1, other.answered if other else None
+        )
+        if label in self.overrides:
+            layer = replace(layer, field=self._override(label, value))
+        self._keep.append((value, writes(value)))
+        self._produced[id(value)] = label
+        self.layers.append(layer)
+        self.values[label] = value
+        if inner.again is not None:
+            given = self.fed[label] = Fed.of(inner.fed, {}, clone=False)
+            given.again = inner.again
+        if inner.masks:
+            self.masks[label] = inner.masks
 
     def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         if self._inner:
@@ -169,8 +198,7 @@ class _Recorder:
         out = first_tensor(result)
         call = self.calls.get(name, 0)
         self.calls[name] = call + 1
-        if what := next(filter(None, map(unusual, tensors_in(result))), ""):
-            raise Unusual(name, f"layer {name} gives {what}" if name else f"the network gives {what}")
+        require_usual(name, result)
         if not name or out is None or out.ndim < 1 or not out.is_floating_point():
             return
         label = name if call == 0 else f"{name}#{call + 1}"
@@ -217,7 +245,7 @@ class _Recorder:
         if out_field is not None and len(tensors) == 1 and _declares(module) and self._guessed_alike(tensors[0], out):
             # a value that is only given a name: what it is declared to be holds for what comes in as well
             known = [(out_field, radius, rank)]
-        self._keep.append((out, _version(out)))
+        self._keep.append((out, writes(out)))
         if out_field is not None:
             self._remember(out, out_field, radius, rank)
         alone = len(args) == len(tensors) and not kwargs and bool(known) and all(k is not None for k in known)
@@ -280,7 +308,7 @@ class _Recorder:
                 out_field = None
             if out_field is not None and out_field.guessed and self._either(out):
                 out_field = None
-            self._keep.append((out, _version(out)))
+            self._keep.append((out, writes(out)))
             if out_field is not None:
                 self._known[id(out)] = (out_field, first.receptive, first.rank)
             self._produced[id(out)] = label
@@ -360,7 +388,7 @@ class _Recorder:
 
     def overwritten(self) -> bool:
         """Return whether functional code changed a layer's output in place after the layer had returned it."""
-        return any(_version(tensor) != version for tensor, version in self._keep)
+        return any(writes(tensor) != version for tensor, version in self._keep)
 
     def _override(self, label: str, out: Tensor) -> FieldType:
         field = self.inference.own(self.overrides[label])
@@ -416,31 +444,6 @@ class _Recorder:
 def _widest(radii: Sequence[float]) -> float:
     """Return the largest radius; what is endless is so whatever else is not known."""
     return math.inf if math.inf in radii else math.nan if any(map(math.isnan, radii)) else max(radii)
-
-
-def _reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: list[Layer]) -> list[Layer]:
-    """Return the layers with the radii that no layer tells by itself: found by trying the network as a whole."""
-    unknown = {n.name: n.field for n in layers if math.isnan(n.receptive) and n.field is not None}
-    if not unknown or not inputs.x.is_floating_point() or not inputs.x.numel():
-        return layers
-
-    def run(x: Tensor) -> dict[str, Tensor]:
-        torch.manual_seed(0)
-        found, _ = capture(model, inputs.with_x(x), unknown, clone=True)
-        return found
-
-    try:
-        with evaluating(model), torch.no_grad():
-            found = inference.reaches(run, inputs, unknown)
-    except torch.OutOfMemoryError:
-        raise
-    except Exception:  # on other values somebody else's network may raise anything
-        return layers
-    return [replace(n, receptive=found.get(n.name, n.receptive)) for n in layers]
-
-
-def _version(tensor: Tensor) -> int:
-    return 0 if tensor.is_inference() else tensor._version
 
 
 def _declares(module: nn.Module) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from explorer.data.samples import Sample
 from explorer.declare.card import Card
 from explorer.declare.fields import FieldType
+from explorer.declare.interventions import Intervention
 from explorer.declare.space import space_of, spaces
 from explorer.equivariance import rounding
 from explorer.network.capture import capture
@@ -32,6 +33,13 @@ SLOW_SECONDS = 0.5  # of a forward pass: a network this slow is not run once mor
 QUICK_SECONDS = 0.05  # of a forward pass: a network this quick is run once more, in double precision
 
 
+class Frozen(Protocol):
+    """Interventions that are on a network."""
+
+    def freeze(self, values: Mapping[str, Tensor]) -> None:
+        """Let frozen layers give these values from here on."""
+
+
 @dataclass(slots=True)
 class Prepared:
     """F(x) with all its layers, on the device; built once per epoch, read by every request and orbit of it.
@@ -42,6 +50,7 @@ class Prepared:
         float_floor: relative rounding error per layer.
         stored: the epsilon that each parameter was made with.
         notes: sentences about the network: shipped weights that did not fit.
+        interventions, base: what was changed in the network, and F(x) without that; None where nothing was.
         kept: the store of `square.kept`: what depends on the epoch and is made when it is first needed.
     """
 
@@ -59,6 +68,8 @@ class Prepared:
     seed: int = 0
     sample: Sample | None = None
     notes: tuple[str, ...] = ()
+    interventions: tuple[Intervention, ...] = ()
+    base: Prepared | None = None
     kept: dict[object, Any] = field(default_factory=dict)
 
     @property
@@ -68,6 +79,11 @@ class Prepared:
     @property
     def x_field(self) -> FieldType:
         return self.inputs.field
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Return the precision of the run; numbers of tokens have none."""
+        return self.x.dtype if self.x.is_floating_point() else self.output.dtype
 
     @property
     def output(self) -> Tensor:
@@ -155,11 +171,15 @@ def prepare(
     declared: bool = True,
     seed: int = 0,
     cancelled: Callable[[], bool] | None = None,
+    base: Prepared | None = None,
+    intervened: Callable[[nn.Module], Frozen] | None = None,
 ) -> Prepared:
     """Run F(x) once with everything captured.
 
     Args:
         model: is moved to `device` and `dtype`: give a copy.
+        base, intervened: F(x) without interventions, whose layers and fields these are too, and what puts them on the
+            copy, which they belong to as long as it lives.
 
     Raises:
         LayerError: a layer raised, or gave NaN, or the answer is none that can be measured; `.where` names it.
@@ -176,8 +196,12 @@ def prepare(
     model = converted(model.to(device), dtype).eval()
     with interruptible(model, cancelled), torch.no_grad(), evaluating(model):
         reseed(seed)
+        changed = intervened(model) if intervened is not None else None
         try:
-            traced, first = traced_run(model, x, overrides=overrides, declared=declared)
+            if base is not None:
+                traced, first = base.trace, None
+            else:
+                traced, first = traced_run(model, x, overrides=overrides, declared=declared)
         except KeyError as error:
             known = ", ".join(name for name, _ in model.named_modules() if name)
             raise ValueError(f"{error.args[0]}; {card.name} has: {known}") from None
@@ -207,9 +231,11 @@ def prepare(
                 size = float(precise.norm())
                 if size and value.shape == precise.shape:
                     floor[name] = float((value.double() - precise).norm()) / size
+        if changed is not None:
+            changed.freeze(values)
         made = Prepared(
             card, model, traced, x, values, fed, seconds, watched, {}, floor, stored, seed, sample,
-            (IN_PLACE,) if traced.changes_input else (),
+            (IN_PLACE,) if traced.changes_input else (), base=base,
         )  # fmt: skip
         if not slow:
             meet_chance(made)

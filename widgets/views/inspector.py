@@ -32,6 +32,7 @@ from widgets.base.frame_view import StateView
 from widgets.base.look import theme
 from widgets.base.look.icons import icon
 from widgets.base.text.words import figure, subject
+from widgets.base.veil import Veil
 from widgets.base.view import ViewSpec, Wish
 
 ELEMENTS = (("identity", "reset", "Identity", "Take every transform back"),
@@ -174,6 +175,7 @@ class InspectorView(StateView):
         self.untransform = QCheckBox("Untransform: pull the answers back", self)
         self.chain, self.complaint = QLineEdit(self), QLabel(self)
         self.table = MeasureTable(self)
+        self.veil = Veil(self.table)
         self._build()
         self._show_state(self.state)
         self.apply_theme()
@@ -249,6 +251,11 @@ class InspectorView(StateView):
     def show_catalogue(self, catalogue: Catalogue) -> None:
         super().show_catalogue(catalogue)
         self._show_state(self.state)
+
+    def show_stale(self, text: str) -> bool:
+        self.veil.setGeometry(self.table.rect())
+        self.veil.say(text)
+        return True
 
     def follow(self) -> None:
         """Follow the person's choice at once, without answering it."""

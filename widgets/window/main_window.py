@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.app.runner import Engine
+from explorer.app.orders import Engine
 from explorer.declare.elements import chain_text
 from explorer.square.frame import Frame
 from explorer.state.catalogue import Catalogue
@@ -37,6 +37,7 @@ from widgets.window.bars.buttons import Corner
 from widgets.window.bars.menus import Menus
 from widgets.window.bars.palette import Palette, actions_of
 from widgets.window.files import Files
+from widgets.window.first_element import FirstElement
 from widgets.window.greeting.host import Greeting
 from widgets.window.shell import Shell
 
@@ -113,6 +114,10 @@ class MainWindow(Shell):
         layout = self.settings.value("layout")
         if isinstance(layout, QByteArray):
             self.docks.restore(bytes(layout.data()))
+
+    def begin_moved(self) -> None:
+        """Begin with an element that shows something, where the program was started without one."""
+        FirstElement(self.controller)
 
     # what the controller says -----------------------------------------------------------------------------
     def _show_state(self, old: State, new: State) -> None:
@@ -195,6 +200,7 @@ class MainWindow(Shell):
         self.controller.cancel()
 
     def open_palette(self) -> None:
+        self.layer_menu.refill(self.menus.menus["Layer"])
         self.palette_box.open(list(actions_of(list(self.menus.menus.values()))))
 
     def show_keys(self) -> None:

@@ -8,11 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from explorer.app.failures import Relayed, is_kind
+from explorer.app.remote.movable import Movable, movable_from
 from explorer.app.remote.process import Worker
 from explorer.app.remote.settings import memory_limit
+from explorer.declare.elements import Step
 from explorer.declare.model_name import code_of
-from explorer.square.frame import Frame, OrbitCurve
-from explorer.state.catalogue import Catalogue
+from explorer.square.frame import Frame, Moved, OrbitCurve
+from explorer.square.outcome import Outcome
+from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
 
 if TYPE_CHECKING:
@@ -52,6 +55,7 @@ class DividedEngine:
         self._spare: Worker | None = None
         self._keeps_spare = spare
         self._numbers = itertools.count()
+        self._shown: tuple[object, Movable] | None = None  # the inputs of the epoch that the process answers
         self._serial = 0
 
     @property
@@ -133,6 +137,8 @@ class DividedEngine:
         if foreign(state.model, *state.compared):
             names = (state.model, *state.compared)
             frame: Frame = self._ask(names, "answer", state, cancelled=cancelled, fresh=True)
+            if self._shown is None or self._shown[0] != state.epoch:
+                self._shown = state.epoch, movable_from(self._ask(names, "movable", state))
         else:
             frame = self.local.answer(state, cancelled)
         self._serial += 1
@@ -155,6 +161,29 @@ class DividedEngine:
             return self.local.orbit(state)
         return self._each((state.model, *state.compared), "orbit", state)
 
+    def moved(self, state: State) -> Moved | None:
+        """Return rho(g) x of the epoch that is being answered; None of another one. Any thread may call this.
+
+        It is made here: the process may be busy with its network.
+        """
+        if not foreign(state.model):
+            return self.local.moved(state)
+        shown = self._shown
+        return Moved(state, shown[1].picture(state)) if shown is not None and shown[0] == state.epoch else None
+
+    def nearest_exact(self, state: State) -> tuple[Step, ...] | None:
+        """Return the steps nearest to those of a state that permute places; None where there are none."""
+        if not foreign(state.model):
+            return self.local.nearest_exact(state)
+        found: tuple[Step, ...] | None = self._ask((state.model,), "nearest_exact", state)
+        return found
+
+    def proposals(self, state: State, layer: str) -> Iterator[Busy | tuple[Outcome, ...]]:
+        """Yield what is being done, and at last what each symmetric version of a layer would do."""
+        if not foreign(state.model):
+            return self.local.proposals(state, layer)
+        return self._each((state.model,), "proposals", state, layer)
+
     # one-off work ---------------------------------------------------------------------------------------------
     def open(self, path: str, state: State, into: str = "", partly: bool = False) -> dict[str, object]:
         """Return the changes of State that opening a file means: weights are put into the model in use."""
@@ -163,12 +192,12 @@ class DividedEngine:
             return changes
         return self.local.open(path, state, into, partly)
 
-    def open_model(self, name: str) -> dict[str, object]:
+    def open_model(self, name: str, state: State | None = None) -> dict[str, object]:
         """Return the changes of State that show a model of that name, made once to see that it can be."""
         if foreign(name):
-            changes: dict[str, object] = self._ask((name,), "open_model", name)
+            changes: dict[str, object] = self._ask((name,), "open_model", name, state)
             return changes
-        return self.local.open_model(name)
+        return self.local.open_model(name, state)
 
     def asked(self, name: str) -> InputAsked:
         """Return what to ask about the input of a model of a file, which is executed."""

@@ -97,6 +97,9 @@ class Server:
             case "orbit":
                 self._running[given[0]] = self._engine.orbit(given[1])
                 return None
+            case "proposals":
+                self._running[given[0]] = iter(self._engine.proposals(given[1], given[2]))
+                return None
             case "next":
                 running = self._running.get(given[0], iter(()))
                 try:
@@ -111,6 +114,10 @@ class Server:
                 if hasattr(running, "close"):
                     running.close()
                 return None
+            case "movable":
+                from explorer.app.remote.movable import sent
+
+                return sent(self._engine.prepared(given[0], given[0].model))
             case "report":
                 from safetensors.torch import save
 

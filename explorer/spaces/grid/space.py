@@ -41,6 +41,7 @@ class GridSpace(Space):
             one="an image",
             place=0,
             showcase="rotate:90",
+            move="turn it",
         ),
     )
     rank = 90  # whatever is none of the others takes images

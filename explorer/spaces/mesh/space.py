@@ -49,7 +49,8 @@ class MeshSpace(Space):
     kinds = (
         Kind(
             "mesh", group="gauge", sample="body", maker="equiscope.mesh(vertices, faces)", title="Meshes", one="a mesh",
-            place=20, showcase="random-gauge:3", pictured=False,  # vertices in rows are no picture of a surface
+            place=20, showcase="random-gauge:3",
+            move="change its frames", pictured=False,  # vertices in rows are no picture of a surface
         ),
     )  # fmt: skip
     rank = 10

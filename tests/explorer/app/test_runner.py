@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from explorer.app.failures import sentence
-from explorer.app.runner import COMPUTING, STOP_AFTER, Engine, NoEngine, Printed, Runner, TaskDone, orbit_key
+from explorer.app.orbit_key import orbit_key
+from explorer.app.orders import Engine, NoEngine, Printed, TaskDone
+from explorer.app.runner import COMPUTING, STOP_AFTER, Runner
 from explorer.declare.elements import parse_chain
 from explorer.square.frame import Failure, Frame, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue

@@ -12,7 +12,8 @@ from explorer.declare.asking import ANY, Declared, declared_from, parse_declared
 from explorer.declare.model_name import files_of, split_input, split_name, with_input
 from explorer.declare.space import spaces
 from explorer.network.declared import remembered_inputs
-from explorer.network.loading import ModelError, Unknown, find_card
+from explorer.network.loading import find_card
+from explorer.network.refusals import ModelError, Unknown
 
 NET = """
 from torch import nn

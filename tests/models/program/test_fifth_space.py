@@ -67,9 +67,9 @@ def test_check_judges_it(engine: LocalEngine, capsys: pytest.CaptureFixture[str]
 
 def test_what_takes_it_can_be_declared(engine: LocalEngine, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     net = tmp_path / "net.py"
-    net.write_text("from torch import nn\n\ndef net():\n    return nn.Linear(1, 1)\n")
+    net.write_text("from torch import nn\n\ndef net():\n    return nn.Linear(2, 1)\n")
     given = ("check", f"{net}:net", "--trust", "--data", "ring-wave", "--group", "cyclic")
-    said = run(capsys, *given, "--input", "ring channels=1")
+    said = run(capsys, *given, "--input", "ring channels=2")
     assert said.code == 0 and "verdict: holds" in said.out, said.err
     refused = run(capsys, *given, "--input", "ring sites=1")
     assert refused.code == 2 and "has no 'sites'; it has channels" in refused.err

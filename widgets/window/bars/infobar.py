@@ -96,6 +96,10 @@ class InfoBar(QFrame):
         """Return whether the message offers to stop something."""
         return not self.stop_button.isHidden() and not self.isHidden()
 
+    def keep(self) -> None:
+        """Let the message stay until it is read: the next frame is no answer to it."""
+        self._for_request = False
+
     def frame_came(self) -> None:
         """Take back the failure of a request once another one was answered."""
         if self._for_request:

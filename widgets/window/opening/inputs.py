@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 
 from explorer.declare.asking import Declared
 from explorer.declare.model_name import with_input
+from explorer.state.state import State
 from widgets.window.opening.input_page import InputPage
 from widgets.window.opening.trouble import Trouble, caught
 from widgets.window.shell import Shell
@@ -64,7 +65,9 @@ class Inputs(QObject):
             if remember:
                 self._controller.told.emit(f"What it takes is remembered in {page.asked.beside}.")
 
-        self._controller.do(caught(partial(_opened, name, said, remember)), "Opening the network…", done)
+        self._controller.do(
+            caught(partial(_opened, name, said, remember, self._controller.state)), "Opening the network…", done
+        )
 
 
 def _tried(name: str, said: Declared, engine: Any) -> str:
@@ -72,7 +75,7 @@ def _tried(name: str, said: Declared, engine: Any) -> str:
     return told
 
 
-def _opened(name: str, said: Declared, remember: bool, engine: Any) -> tuple[dict[str, object], str]:
+def _opened(name: str, said: Declared, remember: bool, state: State, engine: Any) -> tuple[dict[str, object], str]:
     """Make the network with that input, and remember it if that is wanted: then its name needs not say it."""
     from explorer.app.own_inputs import remembered
 
@@ -80,4 +83,4 @@ def _opened(name: str, said: Declared, remember: bool, engine: Any) -> tuple[dic
     if remember:
         remembered(name, said)
     shown = name if remember else with_input(name, said.text())
-    return engine.open_model(shown), shown
+    return engine.open_model(shown, state), shown

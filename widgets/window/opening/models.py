@@ -160,11 +160,11 @@ class Models(QObject):
         follow: bool = False,
     ) -> None:  # fmt: skip
         """Make the network on the worker thread; what goes wrong is said on the page."""
-        name = f"{found.path}:{chosen}"
+        name, state = f"{found.path}:{chosen}", self._controller.state
 
         def work(engine: Any) -> object:
             _allow_found(found, follow, engine)
-            return engine.open_model(name)
+            return engine.open_model(name, state)
 
         def done(result: Any) -> None:
             if isinstance(result, Trouble) and result.unknown:

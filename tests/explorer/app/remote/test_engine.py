@@ -21,6 +21,7 @@ from explorer.app.failures import Relayed, failure_of, is_kind
 from explorer.app.remote.deaths import Died
 from explorer.app.remote.engine import DividedEngine
 from explorer.declare.elements import parse_chain
+from explorer.declare.interventions import parse_interventions
 from explorer.network.files.trust import Trust
 from explorer.square.frame import Frame
 from explorer.state.state import State
@@ -94,6 +95,22 @@ def test_a_frame_is_the_same_as_in_this_process(engine: DividedEngine, tmp_path:
     assert engine.open_model(name) == {"model": name}
     with pytest.raises(Relayed, match=r"defines no 'Nut'; did you mean 'Net'\?"):
         engine.open_model(name.replace(":Net", ":Nut"))
+    local.close()
+
+
+def test_the_moved_picture_needs_no_process(engine: DividedEngine, tmp_path: Path) -> None:
+    name = network(tmp_path)
+    local = LocalEngine(cards(), trust=True)
+    shown, wanted = upright(tmp_path, name), upside_down(tmp_path, name)
+    assert engine.moved(replace(shown, seed=7)) is None  # of an epoch that nobody has answered
+    for one in (local, engine):
+        one.answer(shown, never)
+    here, there = local.moved(wanted), engine.moved(wanted)
+    assert here is not None and there is not None and there.state == wanted
+    alike(here, there)
+    assert np.array_equal(there.gx, engine.answer(wanted, never).squares[0].gx)
+    steps = parse_chain("rotate:80")
+    assert engine.nearest_exact(replace(shown, steps=steps)) == local.nearest_exact(replace(shown, steps=steps))
     local.close()
 
 
@@ -220,7 +237,7 @@ def test_what_it_prints_is_read_up_to_a_bound(engine: DividedEngine, tmp_path: P
     with listening(lambda text, share: None, heard.append):
         engine.answer(state, never)
     text = "".join(heard)
-    assert text.startswith("yyyy") and len(text) < 100_000 and "more bytes of output are left out" in text
+    assert text.startswith("yyyy") and len(text) < 200_000 and "more bytes of output are left out" in text
 
 
 def test_it_has_no_toolkit_and_its_numbers_are_its_own(engine: DividedEngine, tmp_path: Path) -> None:
@@ -252,6 +269,7 @@ from explorer.app.engine import LocalEngine
 from explorer.app.remote.engine import DividedEngine
 from explorer.state.state import State
 from explorer.declare.elements import parse_chain
+from explorer.declare.interventions import parse_interventions
 from tests.explorer.parts.process_program import PROGRAM
 
 engine = DividedEngine(LocalEngine({}, trust=True), PROGRAM, spare=False)
@@ -287,3 +305,24 @@ def test_a_wish_to_stop_reaches_it_between_two_layers(engine: DividedEngine, tmp
         engine.answer(state, Impatient(engine, 1))
     assert end.value.told == "" and engine.processes == (before,)  # it has given way by itself
     assert engine.answer(state, never).squares
+
+
+def test_interventions_and_symmetric_versions_are_the_same_as_in_this_process(
+    engine: DividedEngine, tmp_path: Path
+) -> None:
+    name = network(tmp_path)
+    some = parse_interventions(["conv[0]:scale=0.5"])
+    state = replace(upright(tmp_path, name), interventions=some, saliency="occlusion")
+    local = LocalEngine(cards(), trust=True)
+    here, there = whole(local, state), whole(engine, state)
+    assert there.squares[0].interventions == some
+    assert there.squares[0].changes["conv"].on_x > 0
+    assert there.squares[0].saliency is not None and there.squares[0].saliency.done == 1.0
+    alike(here, there)
+    plain = replace(state, interventions=())
+    *_, here_last = local.proposals(plain, "conv")
+    *_, there_last = engine.proposals(plain, "conv")
+    assert here_last == there_last and isinstance(there_last, tuple)
+    with pytest.raises(Relayed, match="did you mean 'conv'"):
+        engine.answer(replace(state, interventions=parse_interventions(["conf:zero"])), never)
+    local.close()
