@@ -71,7 +71,7 @@ def audit(
     for row in (row for report in reports for row in report.layers):
         if row.cumulative_max is not None and math.isnan(row.cumulative_max):
             raise LayerError(row.name, f"layer {row.name} of {card.name} gave NaN on moved data")
-    return [replace(report, warnings=(*report.warnings, *notes)) for report in reports]
+    return [replace(report, warnings=tuple(dict.fromkeys((*report.warnings, *notes)))) for report in reports]
 
 
 def _given(

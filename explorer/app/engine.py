@@ -178,7 +178,7 @@ class LocalEngine:
             seed=state.seed, cancelled=cancelled, base=base,
             intervened=None if base is None else partial(self._intervened, base, state),
         )  # fmt: skip
-        made.notes, made.interventions = told, some
+        made.notes, made.interventions = (*told, *made.notes), some
         self._prepared[key] = made
         in_use = 1 + len(state.compared) + bool(state.interventions) + bool(state.against)
         while len(self._prepared) > max(_KEEP, in_use) or (

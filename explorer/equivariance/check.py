@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,7 +22,9 @@ from explorer.equivariance.exchanges import Exchange
 from explorer.equivariance.given import Data, given_inputs, require_options
 from explorer.equivariance.hints import NORMS_AND_DROPOUT
 from explorer.equivariance.outcome import Report
+from explorer.equivariance.repeating import Repeats
 from explorer.network.arguments import require_call, require_module
+from explorer.network.conduct import IN_PLACE, without_values
 from explorer.network.inputs import Inputs
 from explorer.network.layers import LayerError, Trace
 from explorer.network.precision import converted, copied
@@ -79,6 +82,8 @@ def check_equivariance(
     given = given_inputs(inputs, symmetry, group, x_field, seed, model)
     first = given[0]
     space = space_of(first)
+    if lacking := without_values(model):
+        raise LayerError(lacking, f"{lacking} is on the meta device and holds no values")
     model = copied(model)
     if first.call is None:
         require_call(model, len(first.arguments))
@@ -97,7 +102,11 @@ def check_equivariance(
     first = given[0]
     training = [n for n, m in model.named_modules() if m.training and isinstance(m, NORMS_AND_DROPOUT)]
     with evaluating(model), torch.no_grad():
+        repeats = Repeats(model, first, seed)
         traced = trace(model, first, overrides=overrides, declared=declared, parts=True)
+        if traced.changes_input:
+            notes.append(IN_PLACE)
+        repeats.require_one_shape()
         step = common_step([layer.field.spacing for layer in traced.layers if layer.field])
         size = space.inference(first).size(first)
 
@@ -114,7 +123,11 @@ def check_equivariance(
                     progress(done + 1, len(elements))
             return audit
 
-        audit = audited(traced)
+        try:
+            audit = audited(traced)
+        except Exception:
+            repeats.require_one_shape()  # says more than what a library has made of it
+            raise
         if not declared and audit.doubtful(tol):
             tried = audit.with_exchanges(elements)
             if tried is not traced:
@@ -128,6 +141,7 @@ def check_equivariance(
             notes.append(sentences.in_steps(step, coarsest.name, fine[0][0], audit.apart(fine[0][1])))
         if details and first.x.is_floating_point():
             audit.attribute()
+        unsteady = repeats.unsteady()
     notes += untested(model)
     lie: dict[str, dict[str, float]] = {}
     if details:
@@ -135,7 +149,10 @@ def check_equivariance(
             lie = space.lie_derivatives(model, first, traced)
         except LayerError as error:
             notes.append(f"no Lie derivative: {str(error).splitlines()[0][:200]}")
-    return audit.report(name or type(model).__name__, group, tol, lie, training, notes)
+    report = audit.report(name or type(model).__name__, group, tol, lie, training, notes)
+    if unsteady and report.verdict == "holds":  # what does not repeat itself has no law
+        return replace(report, verdict="no law", warnings=(*report.warnings, f"{unsteady}: it has no verdict"))
+    return report
 
 
 def _fails(model: nn.Module, given: Sequence[Inputs], dtype: torch.dtype, device: torch.device) -> str:

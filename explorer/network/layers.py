@@ -82,6 +82,7 @@ class Trace:
     clones: bool  # whether outputs must be copied because something works in place
     training_modules: tuple[str, ...] = ()
     by_name: Mapping[str, Layer] = field(default_factory=dict)
+    changes_input: bool = False  # whether the network writes to what it is given
     outputs: tuple[str, ...] = ()  # the network's result, tensor by tensor; empty where only the first was traced
 
     def __getitem__(self, name: str) -> Layer:

@@ -35,6 +35,7 @@ from explorer.network.declared import Taken, remembered_inputs, taken
 from explorer.network.files.importing import FromText, import_as_text
 from explorer.network.files.python_text import code_files, read_python
 from explorer.network.files.trust import Trust
+from explorer.network.global_state import same_numbers, settled
 from explorer.network.helpers import make_room
 from explorer.network.layers import named_error
 from explorer.network.making import maker
@@ -254,7 +255,8 @@ def _executed(path: Path) -> ModuleType:
     try:
         code = path.read_bytes()
         module.__dict__[TEXT] = decode_source(code)
-        exec(compile(code, str(path), "exec"), module.__dict__)
+        with settled(), same_numbers():
+            exec(compile(code, str(path), "exec"), module.__dict__)
     except BaseException as error:  # somebody else's code may raise anything
         del sys.modules[name]
         if before is not None:
@@ -324,7 +326,8 @@ def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
     state = torch.get_rng_state()
     try:
         torch.manual_seed(0)
-        return build()
+        with settled(), same_numbers():
+            return build()
     except (ModelError, KeyboardInterrupt, torch.OutOfMemoryError):
         raise
     except BaseException as error:

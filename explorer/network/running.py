@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
+from explorer.network.global_state import same_numbers, settled
 from explorer.network.typed import tensor_of
 from explorer.work.crumbs import ROOT, Writer, writer
 from explorer.work.progress import Cancelled
@@ -71,7 +70,8 @@ def evaluating(model: nn.Module) -> Iterator[None]:
         if any(modes.values()):
             model.eval()
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-        yield
+        with settled():
+            yield
     finally:
         for module, mode in modes.items():
             if module.training != mode:  # asking is ten times cheaper than setting an attribute of a module
@@ -91,36 +91,32 @@ def attended(model: nn.Module, cancelled: Callable[[], bool] | None) -> list[Rem
     write = writer()
     handles = []
 
-    def ask(_: nn.Module, __: Any) -> None:
-        if cancelled is not None and cancelled():
-            raise Cancelled
-
     for name, module in model.named_modules() if write is not None or cancelled is not None else ():
-        if cancelled is not None:
-            handles.append(module.register_forward_pre_hook(ask))
+        handles.append(module.register_forward_pre_hook(_entering(write, name or ROOT, cancelled)))
         if write is not None:
             outer = "" if not name else name.rpartition(".")[0] or ROOT
-            handles.append(module.register_forward_pre_hook(_saying(write, name or ROOT)))
-            handles.append(module.register_forward_hook(_saying(write, outer)))
+            handles.append(module.register_forward_hook(_entering(write, outer, None)))
     return handles
 
 
-def _saying(write: Writer, place: str) -> Callable[..., None]:
+def _entering(write: Writer | None, place: str, cancelled: Callable[[], bool] | None) -> Callable[..., None]:
     """Return a hook that says where the network is: a function, which a copy of the network shares with it."""
 
-    def say(*_: Any) -> None:
-        write(place)
+    def enter(*_: Any) -> None:
+        if write is not None:
+            write(place)
+        if cancelled is not None and cancelled():
+            raise Cancelled
 
-    return say
+    return enter
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
     """Restore what Python and NumPy draw next, and torch on the processor; too slow for every frame."""
-    states = random.getstate(), np.random.get_state(), torch.get_rng_state()  # noqa: NPY002
+    state = torch.get_rng_state()
     try:
-        yield
+        with same_numbers():
+            yield
     finally:
-        random.setstate(states[0])
-        np.random.set_state(states[1])  # noqa: NPY002
-        torch.set_rng_state(states[2])
+        torch.set_rng_state(state)

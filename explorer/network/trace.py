@@ -23,6 +23,7 @@ from explorer.declare.fields import FieldType, Scalar
 from explorer.declare.space import Known, inference_of
 from explorer.network import reasons
 from explorer.network.capture import Fed
+from explorer.network.conduct import Unusual, require_usual, writes
 from explorer.network.inner.tracing import constant_masks, described, settled
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
@@ -32,6 +33,7 @@ from explorer.network.reaching import reaching, widest
 from explorer.network.reasons import declares
 from explorer.network.running import first_tensor, no_tensor, tensors_in, tensors_of
 from explorer.network.trials import Sizes, channelwise, pointwise, sizes
+from explorer.work.progress import Cancelled
 
 
 def trace(
@@ -84,16 +86,16 @@ def traced_run(
         for module in names:
             handles.append(module.register_forward_pre_hook(recorder.enter, prepend=True, with_kwargs=True))
             handles.append(module.register_forward_hook(recorder.leave, with_kwargs=True))
-        drawn, start = torch.get_rng_state(), time.perf_counter()
+        drawn, start, fresh = torch.get_rng_state(), time.perf_counter(), [writes(v) for v in inputs.arguments]
         with torch.no_grad():
             try:
                 with nullcontext() if declared else watching(model, recorder.arisen) as finish:
                     result = inputs.run(model)
                     if finish is not None:
                         finish()
-            except (_Unfit, torch.OutOfMemoryError):
+            except (_Unfit, Unusual, Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
                 raise
-            except Exception as error:
+            except BaseException as error:  # somebody else's network may raise anything
                 raise layer_error(model, error) from error
     finally:
         for handle in handles:
@@ -113,8 +115,9 @@ def traced_run(
         raise KeyError(f"no layer is called {sorted(unknown)[0]!r}")
     outputs = recorder.outputs
     traced = Trace(
-        tuple(layers), outputs[0], clones, by_name={layer.name: layer for layer in layers}, outputs=tuple(outputs)
-    )
+        tuple(layers), outputs[0], clones, by_name={layer.name: layer for layer in layers}, outputs=tuple(outputs),
+        changes_input=fresh != [writes(v) for v in inputs.arguments],
+    )  # fmt: skip
     values, fed = recorder.values, recorder.fed
     return traced, Run(values, fed, seconds) if steady and not clones and not parts else None
 
@@ -143,7 +146,7 @@ class _Recorder:
         self.calls: dict[str, int] = {}
         # ids are only unique while the tensors live; a version that has moved on means an overwritten value
         given = list(zip(inputs.values, inputs.fields, strict=True))
-        self._keep: list[tuple[Tensor, int]] = [(v, _version(v)) for v, _ in given]
+        self._keep: list[tuple[Tensor, int]] = [(v, writes(v)) for v, _ in given]
         self._known: dict[int, Known] = {id(v): (f, 0.0, 0) for v, f in given}
         self._recent: list[tuple[tuple[int, ...], FieldType, float, int]] = [
             (tuple(v.shape), f, 0.0, 0) for v, f in given if v.is_floating_point()
@@ -170,7 +173,7 @@ class _Recorder:
         )
         if label in self.overrides:
             layer = replace(layer, field=self._override(label, value))
-        self._keep.append((value, _version(value)))
+        self._keep.append((value, writes(value)))
         self._produced[id(value)] = label
         self.layers.append(layer)
         self.values[label] = value
@@ -197,6 +200,7 @@ class _Recorder:
         out = first_tensor(result)
         call = self.calls.get(name, 0)
         self.calls[name] = call + 1
+        require_usual(name, result)
         if not name or out is None or out.ndim < 1 or not out.is_floating_point():
             return
         label = name if call == 0 else f"{name}#{call + 1}"
@@ -248,7 +252,7 @@ class _Recorder:
         if out_field is not None and len(tensors) == 1 and declares(module) and self._guessed_alike(tensors[0], out):
             # a value that is only given a name: what it is declared to be holds for what comes in as well
             known = [(out_field, radius, rank)]
-        self._keep.append((out, _version(out)))
+        self._keep.append((out, writes(out)))
         if out_field is not None:
             self._remember(out, out_field, radius, rank)
         alone = len(args) == len(tensors) and not kwargs and bool(known) and all(k is not None for k in known)
@@ -312,7 +316,7 @@ class _Recorder:
                 out_field = None
             if out_field is not None and out_field.guessed and self._either(out):
                 out_field = None
-            self._keep.append((out, _version(out)))
+            self._keep.append((out, writes(out)))
             if out_field is not None:
                 self._known[id(out)] = (out_field, first.receptive, first.rank)
             self._produced[id(out)] = label
@@ -392,7 +396,7 @@ class _Recorder:
 
     def overwritten(self) -> bool:
         """Return whether functional code changed a layer's output in place after the layer had returned it."""
-        return any(_version(tensor) != version for tensor, version in self._keep)
+        return any(writes(tensor) != version for tensor, version in self._keep)
 
     def _override(self, label: str, out: Tensor) -> FieldType:
         field = self.inference.own(self.overrides[label])
@@ -443,7 +447,3 @@ class _Recorder:
 
     def _most_rank(self) -> int:
         return max((rank for *_, rank in self._recent), default=0)
-
-
-def _version(tensor: Tensor) -> int:
-    return 0 if tensor.is_inference() else tensor._version

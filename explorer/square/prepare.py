@@ -20,6 +20,7 @@ from explorer.declare.interventions import Intervention
 from explorer.declare.space import space_of, spaces
 from explorer.equivariance import rounding
 from explorer.network.capture import capture
+from explorer.network.conduct import IN_PLACE, without_values
 from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError, Trace
 from explorer.network.precision import converted, copied
@@ -189,6 +190,8 @@ def prepare(
     space = spaces()[card.input.space]
     x = space.inputs(sample, card.input, device, dtype)
     inference = space.inference(x)
+    if name := without_values(model):
+        raise LayerError(name, f"{name} of {card.name} is on the meta device and holds no values")
     lazy = any(isinstance(q, nn.parameter.UninitializedParameter) for q in model.parameters())
     stored = {} if lazy else rounding.stored(model)
     model = converted(model.to(device), dtype).eval()
@@ -221,7 +224,7 @@ def prepare(
                 where = f"layer {name} of {card.name}"
                 raise LayerError(name, f"{where} gave NaN or infinite values on this input: {clause}")
         if seconds < SLOW_SECONDS:
-            seconds = _seconds(partial(x.run, model), device)
+            seconds = _seconds(partial(x.run, model, clone=traced.changes_input), device)
         watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)
         floor = {w.name: torch.finfo(dtype).eps * math.sqrt(max(w.rank, 1)) for w in traced.layers}
         if dtype == torch.float32 and seconds < QUICK_SECONDS:
@@ -234,7 +237,8 @@ def prepare(
         if changed is not None:
             changed.freeze(values)
         made = Prepared(
-            card, model, traced, x, values, fed, seconds, watched, {}, floor, stored, seed, sample, base=base,
+            card, model, traced, x, values, fed, seconds, watched, {}, floor, stored, seed, sample,
+            (IN_PLACE,) if traced.changes_input else (), base=base,
         )  # fmt: skip
         if not slow:
             meet_chance(made)

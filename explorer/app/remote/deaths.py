@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from explorer.app.remote.settings import GB, MEMORY
-from explorer.declare.model_name import code_of, split_name
+from explorer.declare.model_name import code_of, named_as_shown
 from explorer.work.crumbs import ROOT
 
 TOLD = {
@@ -51,11 +51,7 @@ def excess(names: Iterable[str], limit: int, where: str) -> str:
 
 def who(names: Iterable[str]) -> str:
     """Return the networks of a person's own files among these: "Net in net.py"."""
-    told = []
-    for name in names:
-        if (path := code_of(name)) is not None:
-            made = split_name(name)[0].rpartition(":")[2]
-            told.append(f"{made} in {path.name}" if made else path.name)
+    told = [named_as_shown(name) for name in names if code_of(name) is not None]
     return " or ".join(dict.fromkeys(told)) or "The network"
 
 

@@ -16,6 +16,7 @@ from explorer.declare.elements import chain_element, parse_chain
 from explorer.equivariance import measure
 from explorer.equivariance.check import check_equivariance
 from explorer.equivariance.outcome import Report
+from explorer.network.conduct import IN_PLACE
 from explorer.network.layers import LayerError
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.grid.fields import grid
@@ -99,8 +100,8 @@ def test_the_network_and_the_input_are_left_as_they_were(fails: bool) -> None:
     else:
         report = check_equivariance(net, x, "D4")
         assert report.verdict == "holds"
-        # measured in eval mode, and that is said
-        assert report.warnings == ("2, 3 were in train mode; they were measured in eval mode",)
+        # measured in eval mode, on copies, and that is said
+        assert report.warnings == (IN_PLACE, "2, 3 were in train mode; they were measured in eval mode")
     after = untouched(net)
     assert torch.equal(x, given) and torch.equal(before.pop("random"), after.pop("random"))
     assert all(torch.equal(v, after["values"][k]) for k, v in before.pop("values").items())

@@ -29,6 +29,7 @@ GENERATORS = ("right", "down", "rotation")
 def gradient(values: Tensor, axis: int) -> Tensor:
     """Return the spectral derivative of periodic values (..., height, width) along an axis."""
     count = values.shape[axis]
+    values = values.float() if values.dtype.itemsize < 4 else values  # there is no transform of half precision
     frequency = 2 * math.pi * torch.fft.rfftfreq(count, dtype=values.dtype, device=values.device)
     if count % 2 == 0:
         frequency[-1] = 0  # the Nyquist frequency of an even size has no sign and so no real derivative

@@ -1,0 +1,126 @@
+"""Networks that change what they are given, do not repeat themselves, or give tensors of an unusual kind."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from explorer.equivariance.check import check_equivariance
+from explorer.network.layers import LayerError
+
+SHAPE = (2, 1, 9, 9)
+NAMED = "the network changes its input in place; it was given a copy each time"
+
+
+class Net(nn.Module):
+    """A 1 x 1 convolution, which is equivariant, with something before it and something behind it."""
+
+    def __init__(
+        self,
+        after: Callable[[Tensor, int], Tensor] = lambda y, calls: y,
+        before: Callable[[Tensor], object] = lambda x: None,
+    ) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv = nn.Conv2d(1, 2, 1)
+        self.after, self.before, self.calls = after, before, 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls += 1
+        self.before(x)
+        return self.after(self.conv(x), self.calls)
+
+
+def test_a_network_that_writes_to_its_input_gets_a_copy_and_is_named() -> None:
+    images = torch.randn(SHAPE, dtype=torch.float64)
+    kept = images.clone()
+    report = check_equivariance(Net(before=lambda x: x.mul_(2.0)), images, "C4")
+    assert report.holds and NAMED in report.warnings and torch.equal(images, kept)
+    assert NAMED not in check_equivariance(Net(), images, "C4").warnings
+
+
+@pytest.mark.parametrize("first", [2, 3, 5, 12])
+def test_what_gives_nan_from_some_call_on_does_not_hold(first: int) -> None:
+    report = check_equivariance(Net(lambda y, calls: y * float("nan") if calls >= first else y), SHAPE, "C4")
+    assert not report.holds
+    said = [w for w in report.warnings if "gave NaN or infinite values in run" in w]
+    assert said or report.verdict == "broken"
+    assert report.verdict == "broken" or said[0].endswith("it has no verdict")
+
+
+def test_what_varies_from_call_to_call_does_not_hold() -> None:
+    report = check_equivariance(Net(lambda y, calls: y + 0.1 * calls), SHAPE, "C4")
+    told = (*report.warnings, *report.hints)
+    assert not report.holds and any("gives another answer to the same input" in text for text in told)
+    hidden = check_equivariance(Net(lambda y, calls: y if calls < 3 else y * calls), SHAPE, "C4")
+    assert not hidden.holds
+
+
+@pytest.mark.parametrize(
+    ("after", "shapes"),
+    [
+        (lambda y, calls: y if calls % 2 else y[..., 1:], r"\(2, 2, 9, [89]\) at first and \(2, 2, 9, [89]\) in run"),
+        (lambda y, calls: y.flatten(1) if calls % 2 else y, r"\(2, .* at first and \(2, .* in run"),
+    ],
+)
+def test_what_changes_its_shape_is_told(after: Callable[[Tensor, int], Tensor], shapes: str) -> None:
+    with pytest.raises(LayerError, match=f"the network gave the shape {shapes}.*nothing can be compared"):
+        check_equivariance(Net(after), SHAPE, "C4")
+
+
+@pytest.mark.parametrize(
+    ("after", "told"),
+    [
+        (lambda y, _: y.to("meta"), "a tensor on the meta device"),
+        (lambda y, _: torch.quantize_per_tensor(y.float(), 0.1, 0, torch.qint8), "a quantised tensor: return it with"),
+        (lambda y, _: y.to(torch.float8_e4m3fn), "float8_e4m3fn values"),
+        (lambda y, _: torch.nested.nested_tensor([y[0], y[0]], layout=torch.jagged), "a nested tensor: pad it"),
+        (lambda y, _: y.to_sparse(), "a sparse tensor: make it dense with"),
+        (lambda y, _: y[0, 0].to_sparse_csr(), "a sparse tensor: make it dense with"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")  # torch's own, that such tensors are in beta state
+def test_unusual_tensors_are_told_and_where_they_come_from(after: Callable[[Tensor, int], Tensor], told: str) -> None:
+    with pytest.raises(LayerError, match=f"the network gives {told}"):
+        check_equivariance(Net(after), SHAPE, "C4")
+    with pytest.raises(LayerError, match=f"layer 0 gives {told}") as where:
+        check_equivariance(nn.Sequential(Net(after), nn.Identity()), SHAPE, "C4")
+    assert where.value.where == "0"
+
+
+def test_parameters_without_values_are_told() -> None:
+    with pytest.raises(LayerError, match=r"conv\.weight is on the meta device and holds no values"):
+        check_equivariance(Net().to("meta"), SHAPE, "C4")
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_half_precision_is_measured(kind: torch.dtype) -> None:
+    assert check_equivariance(Net(lambda y, _: y.to(kind)), SHAPE, "C4").verdict == "holds"
+
+
+def test_the_state_of_torch_is_put_back() -> None:
+    def disturb(x: Tensor) -> None:
+        torch.set_default_dtype(torch.float64)
+        torch.set_grad_enabled(False)
+        torch.use_deterministic_algorithms(True)
+        torch.set_num_threads(3)
+        torch.manual_seed(5)
+        random.seed(5)
+        np.random.seed(5)  # noqa: NPY002
+
+    def state() -> tuple[object, ...]:
+        return (
+            torch.get_default_dtype(), torch.is_grad_enabled(), torch.are_deterministic_algorithms_enabled(),
+            torch.get_num_threads(), torch.get_rng_state().tolist(), random.getstate(),
+            np.random.get_state()[1].tolist(),  # type: ignore[index]  # noqa: NPY002
+        )  # fmt: skip
+
+    network = Net(before=disturb)
+    before = state()
+    report = check_equivariance(network, SHAPE, "C4")
+    assert report.holds and state() == before
