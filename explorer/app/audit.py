@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Protocol
 
 import torch
+from torch import nn
 
-from explorer.app.engine import LocalEngine
 from explorer.data.choosing import several
 from explorer.data.finding import find_sample
+from explorer.data.samples import Sample
 from explorer.declare.card import Card
 from explorer.declare.space import kinds, space_of_kind
 from explorer.declare.symmetries import find_symmetry
@@ -22,8 +24,22 @@ from explorer.square.prepare import DTYPES, Prepared
 from explorer.state.state import State
 
 
+class Networks(Protocol):
+    """Whoever makes networks and prepares epochs: the engine."""
+
+    def card(self, name: str) -> Card: ...
+
+    def network(self, state: State, name: str) -> nn.Module: ...
+
+    def prepared(self, state: State, name: str) -> Prepared: ...
+
+    def sample(self, state: State, card: Card) -> Sample: ...
+
+    def intervened(self, state: State, base: Prepared) -> nn.Module: ...
+
+
 def audit(
-    engine: LocalEngine,
+    engine: Networks,
     state: State,
     group: str,
     dtype: str,

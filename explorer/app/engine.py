@@ -13,11 +13,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from explorer.app.experiments import proposals
+from explorer.app.own_inputs import InputAsked, asked, tried
 from explorer.app.report import capture_report
 from explorer.app.versions import Version, Versions
 from explorer.app.writing import save_tensors
 from explorer.data.finding import find_sample, fitted, samples, split_part
 from explorer.data.samples import Sample
+from explorer.declare.asking import Declared
 from explorer.declare.card import Card, ModelInfo
 from explorer.declare.elements import Step, chain_element, parse_chain, transforms
 from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, split_name
@@ -27,14 +30,16 @@ from explorer.network.inputs import Inputs, inputs_from
 from explorer.network.loading import card_source, find_card, load_model, model_info
 from explorer.network.precision import copied
 from explorer.network.refusals import ModelError
-from explorer.square.evaluate import moved_picture, refine, square
+from explorer.square.evaluate import moved_picture, refine, shown_as, square
 from explorer.square.frame import Frame, Moved, OrbitCurve, Square
 from explorer.square.intervening import Interventions, changes, intervene
 from explorer.square.judging import judged
 from explorer.square.nearest import nearest_exact
 from explorer.square.orbits import orbit
+from explorer.square.outcome import Outcome
 from explorer.square.prepare import DTYPES, Prepared, prepare
-from explorer.state.catalogue import Catalogue, SampleInfo
+from explorer.square.saliency import saliency
+from explorer.state.catalogue import Busy, Catalogue, SampleInfo
 from explorer.state.state import State
 from explorer.work.progress import Cancelled
 from explorer.work.stamps import stamp
@@ -178,6 +183,10 @@ class LocalEngine:
             self._prepared.popitem(last=False)
         return made
 
+    def proposals(self, state: State, layer: str) -> Iterator[Busy | tuple[Outcome, ...]]:
+        """Yield what is being done, and at last what each symmetric version of a layer would do."""
+        return proposals(self, state, layer)
+
     def intervened(self, state: State, base: Prepared) -> nn.Module:
         """Return a copy of the network of `state` with its interventions, in its own precision.
 
@@ -235,7 +244,9 @@ class LocalEngine:
     def moved(self, state: State) -> Moved | None:
         """Return rho(g) x of the epoch that is being answered; None of another one. Any thread may call this."""
         shown = self._shown
-        return Moved(state, moved_picture(shown[1], state)) if shown is not None and shown[0] == state.epoch else None
+        if shown is None or shown[0] != state.epoch:
+            return None
+        return Moved(state, moved_picture(shown[1].inputs, shown_as(shown[1]), state))
 
     def nearest_exact(self, state: State) -> tuple[Step, ...] | None:
         """Return the steps nearest to those of a state that permute places; None where there are none."""
@@ -291,6 +302,9 @@ class LocalEngine:
                 gx = p.inputs.moved(chain_element(frame.state.steps).on(p.inputs))
                 squares[k] = replace(squares[k], changes=changes(p, gx, values))
                 yield replace(frame, squares=tuple(squares))
+            for more in saliency(p, frame.state, squares[k]):
+                squares[k] = more
+                yield replace(frame, squares=tuple(squares))
             for more in space_of(p.inputs).refine(p, frame.state, squares[k]):
                 squares[k] = more
                 yield replace(frame, squares=tuple(squares))
@@ -334,6 +348,14 @@ class LocalEngine:
         fits = all(card.domain in transforms()[step.name].domains for step in state.steps)
         moved = fits and not chain_element(state.steps).identity
         return {"model": name, "steps": state.steps if moved else parse_chain(kinds()[card.domain].showcase)}
+
+    def asked(self, name: str) -> InputAsked:
+        """Return what to ask about the input of a model of a file, which is executed."""
+        return asked(name, self.trust)
+
+    def tried(self, name: str, said: Declared) -> str:
+        """Run a model of a file once on an input of that kind; return what went in and what came out."""
+        return tried(name, said, self.trust)
 
     def export_data(self, state: State, path: str) -> tuple[str, ...]:
         """Write the sample as it was read, in the format of the path's ending; return notes of what was left out.

@@ -14,7 +14,9 @@ from explorer.data.samples import Sample
 from explorer.declare.elements import chain_element, chain_text, transforms
 from explorer.declare.space import domain_word
 from explorer.equivariance.outcome import model_hash, versions
+from explorer.equivariance.remembered import Remembered
 from explorer.network.capture import capture, state_values
+from explorer.network.inner.tiled import Tiled
 from explorer.network.layers import LayerError
 from explorer.network.moved_network import following
 from explorer.network.refusals import ModelError
@@ -24,7 +26,6 @@ from explorer.square.evaluate import measured
 from explorer.square.frame import Measure
 from explorer.square.intervening import changes
 from explorer.square.prepare import Prepared, reseed
-from explorer.square.remembered import Remembered
 from explorer.state.state import State
 
 
@@ -99,7 +100,8 @@ def capture_report(
         key = "input" if name == gx.names[0] else name
         tensors[key], tensors[f"{key}@base"] = value, before
     for name in names:
-        tensors[name], tensors[f"{name}@base"] = answers[name], p.values[name]
+        for key, value in ((name, answers[name]), (f"{name}@base", p.values[name])):
+            tensors |= {key: value} if not isinstance(value, Tiled) else value.parts(key)
     return report, state_values(tensors)
 
 

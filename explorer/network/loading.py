@@ -36,6 +36,7 @@ from explorer.network.files.importing import FromText, import_as_text
 from explorer.network.files.python_text import code_files, read_python
 from explorer.network.files.trust import Trust
 from explorer.network.helpers import make_room
+from explorer.network.layers import named_error
 from explorer.network.making import maker
 from explorer.network.recognise import Recognised
 from explorer.network.refusals import Misfit, ModelError, Unknown, Untrusted
@@ -254,11 +255,13 @@ def _executed(path: Path) -> ModuleType:
         code = path.read_bytes()
         module.__dict__[TEXT] = decode_source(code)
         exec(compile(code, str(path), "exec"), module.__dict__)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # somebody else's code may raise anything
         del sys.modules[name]
         if before is not None:
             sys.modules[name] = before
-        told = f"{path} could not be run: {type(error).__name__}: {error}"
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        told = f"{path} could not be run: {named_error(error)}"
         raise ModelError(str(path), told + _line(error, path)) from error
     finally:
         sys.dont_write_bytecode = unwritten
@@ -322,10 +325,10 @@ def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
     try:
         torch.manual_seed(0)
         return build()
-    except (ModelError, torch.OutOfMemoryError):
+    except (ModelError, KeyboardInterrupt, torch.OutOfMemoryError):
         raise
-    except (Exception, SystemExit) as error:
-        told = f"{name} could not be built: {type(error).__name__}: {error}"
+    except BaseException as error:
+        told = f"{name} could not be built: {named_error(error)}"
         raise ModelError(name, told + _line(error, code_of(name) or Path(name))) from error
     finally:
         torch.set_rng_state(state)

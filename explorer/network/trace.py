@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -19,13 +20,17 @@ from torch.utils._pytree import tree_leaves
 
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import FieldType, Scalar
-from explorer.declare.space import Inference, Known, inference_of
-from explorer.network.capture import Fed, capture
+from explorer.declare.space import Known, inference_of
+from explorer.network.capture import Fed
+from explorer.network.inner.tracing import constant_masks, described, settled
+from explorer.network.inner.value import Inner
+from explorer.network.inner.watching import watching
 from explorer.network.inputs import Given, Inputs, inputs_of
 from explorer.network.layers import FORWARD, OUTPUT, Layer, LayerError, Run, Trace, layer_error
-from explorer.network.running import evaluating, first_tensor, no_tensor, tensors_in, tensors_of
+from explorer.network.reaching import reaching
+from explorer.network.running import first_tensor, no_tensor, tensors_in, tensors_of
 from explorer.network.trials import Sizes, channelwise, pointwise, sizes
-from explorer.network.typed import declares
+from explorer.network.typed import declares_field
 
 
 def trace(
@@ -81,7 +86,10 @@ def traced_run(
         drawn, start = torch.get_rng_state(), time.perf_counter()
         with torch.no_grad():
             try:
-                result = inputs.run(model)
+                with nullcontext() if declared else watching(model, recorder.arisen) as finish:
+                    result = inputs.run(model)
+                    if finish is not None:
+                        finish()
             except (_Unfit, torch.OutOfMemoryError):
                 raise
             except Exception as error:
@@ -94,7 +102,10 @@ def traced_run(
     seconds, steady = time.perf_counter() - start, torch.equal(drawn, torch.get_rng_state()) and not inputs.x.is_cuda
     layers = recorder.finish(result)
     clones = recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
-    layers = _reaching(model, inputs, recorder.inference, layers)
+    layers = reaching(model, inputs, recorder.inference, layers)
+    if recorder.masks:
+        constant = constant_masks(model, inputs, recorder.inference, recorder.masks)
+        layers = [settled(n, n.name in constant) if n.name in recorder.masks else n for n in layers]
     known = {layer.name for layer in layers}
     unknown = {n for n in fields if n not in known and (parts or n.partition("[")[0] not in known)}
     if unknown:
@@ -144,6 +155,29 @@ class _Recorder:
         self._entered: list[tuple[Any, Any]] = []
         self.values: dict[str, Tensor] = {}
         self.fed: dict[str, tuple[Tensor, ...]] = {}
+        self.masks: dict[str, tuple[Tensor, ...]] = {}  # of values that no module returns
+
+    def arisen(self, label: str, inner: Inner) -> None:
+        """Add a value that no module returns."""
+        value = inner.make()
+        made = next((n for n in self.layers if n.name == self._produced.get(id(value))), None)
+        if not value.is_floating_point() or (made is not None and not made.kind.startswith(("Dropout", "Identity"))):
+            return  # a module returns it, and does not only hand it on
+        other = self.sizes.get(label)
+        layer = described(
+            label, inner, value, self.inference, self._lookup, self._most_rank() + 1, other.answered if other else None
+        )
+        if label in self.overrides:
+            layer = replace(layer, field=self._override(label, value))
+        self._keep.append((value, _version(value)))
+        self._produced[id(value)] = label
+        self.layers.append(layer)
+        self.values[label] = value
+        if inner.again is not None:
+            given = self.fed[label] = Fed.of(inner.fed, {}, clone=False)
+            given.again = inner.again
+        if inner.masks:
+            self.masks[label] = inner.masks
 
     def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         if self._inner:
@@ -183,7 +217,9 @@ class _Recorder:
         else:
             inner = [layer for layer in self.layers if layer.module.startswith(name + ".")] if has_inner else []
             # functional code after a container's layers (a residual sum) mostly keeps the field of the same shape
-            alike = self._lookup(out, other.answered if other else None) if inner and not _declares(module) else None
+            alike = (
+                self._lookup(out, other.answered if other else None) if inner and not declares_field(module) else None
+            )
             out_field = alike[0] if alike else self.inference.infer(module, in_field, shape_in, shape)
             if other and out_field is not None and not isinstance(getattr(module, "out_field", None), FieldType):
                 out_field = self._placed(out_field, tuple(out.shape), other.answered)
@@ -205,7 +241,12 @@ class _Recorder:
             out_field = out_field.declared()
         if out_field is not None and not self.inference.fits(out_field, out):
             out_field = None
-        if out_field is not None and len(tensors) == 1 and _declares(module) and self._guessed_alike(tensors[0], out):
+        if (
+            out_field is not None
+            and len(tensors) == 1
+            and declares_field(module)
+            and self._guessed_alike(tensors[0], out)
+        ):
             # a value that is only given a name: what it is declared to be holds for what comes in as well
             known = [(out_field, radius, rank)]
         self._keep.append((out, _version(out)))
@@ -294,7 +335,7 @@ class _Recorder:
 
     def _kept(self, module: nn.Module, args: Any, kwargs: Any, in_field: FieldType, out_field: FieldType) -> FieldType:
         """Return the field of a module's answer with its input's representation, where it keeps each channel apart."""
-        if _declares(module) or (in_field.rep == out_field.rep and in_field.guessed == out_field.guessed):
+        if declares_field(module) or (in_field.rep == out_field.rep and in_field.guessed == out_field.guessed):
             return out_field
         if isinstance(in_field.rep, Scalar):  # what is kept is only what is known of it
             sure = not in_field.guessed and not self.declared and pointwise(module, args, kwargs)
@@ -334,11 +375,11 @@ class _Recorder:
     def _of_root(self, seen: FieldType | None, shape: tuple[int, ...]) -> FieldType | None:
         """Return the field of the network's own result: as declared, as seen, or as of a layer that does it all."""
         root = next(module for module, name in self.names.items() if not name)
-        if not _declares(root) and (seen := seen or self.inference.functional(shape)) is not None:
+        if not declares_field(root) and (seen := seen or self.inference.functional(shape)) is not None:
             return seen
         given = self._keep[0][0]
         found = self.inference.infer(root, self._known[id(given)][0], tuple(given.shape), shape)
-        return found if found is None or _declares(root) else found.guess()
+        return found if found is None or declares_field(root) else found.guess()
 
     def _told(self, module: nn.Module, tensors: Sequence[Tensor]) -> bool:
         """Say whether an argument is a parameter or a buffer of another module."""
@@ -409,31 +450,5 @@ def _widest(radii: Sequence[float]) -> float:
     return math.inf if math.inf in radii else math.nan if any(map(math.isnan, radii)) else max(radii)
 
 
-def _reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: list[Layer]) -> list[Layer]:
-    """Return the layers with the radii that no layer tells by itself: found by trying the network as a whole."""
-    unknown = {n.name: n.field for n in layers if math.isnan(n.receptive) and n.field is not None}
-    if not unknown or not inputs.x.is_floating_point() or not inputs.x.numel():
-        return layers
-
-    def run(x: Tensor) -> dict[str, Tensor]:
-        torch.manual_seed(0)
-        found, _ = capture(model, inputs.with_x(x), unknown, clone=True)
-        return found
-
-    try:
-        with evaluating(model), torch.no_grad():
-            found = inference.reaches(run, inputs, unknown)
-    except torch.OutOfMemoryError:
-        raise
-    except Exception:  # on other values somebody else's network may raise anything
-        return layers
-    return [replace(n, receptive=found.get(n.name, n.receptive)) for n in layers]
-
-
 def _version(tensor: Tensor) -> int:
     return 0 if tensor.is_inference() else tensor._version
-
-
-def _declares(module: nn.Module) -> bool:
-    said = getattr(module, "out_rep", None) is not None or isinstance(getattr(module, "out_field", None), FieldType)
-    return said or declares(module)

@@ -18,6 +18,7 @@ from explorer.declare.fields import FieldType, Regular
 from explorer.declare.space import space_of
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import PROBES, Effect, attributed
+from explorer.equivariance.remembered import Remembered
 from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError
 from explorer.network.moved_network import following
@@ -25,11 +26,11 @@ from explorer.network.running import evaluating
 from explorer.network.source_lines import excerpts
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
+from explorer.square.drawing.weights import weights_of
 from explorer.square.frame import Array, LayerInfo, Measure, Square
 from explorer.square.judging import judged, limit
 from explorer.square.kept import Kept, kept
 from explorer.square.prepare import Prepared, meet_chance, reseed
-from explorer.square.remembered import Remembered
 from explorer.state.state import State
 
 MEASURE_SECONDS = 0.025  # what all-layer errors may add to a frame; slower ones follow when idle
@@ -129,6 +130,7 @@ def square(
         result = _picture(_answered(p, state, element, selected, gx, answers), measures)
     if state.pixel is not None and p.inputs.batched:
         result = replace(result, field_of_view=receptive_field(p, selected, state.pixel, state.channel))
+    result = replace(result, weights=weights_of(p, selected, state.gradient))
     return judged(p, result, measures, element.group), answers
 
 
@@ -239,24 +241,24 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
     infos, space = layer_infos(p), space_of(p.inputs)
     return Square(
         model=p.card.name, title=p.card.title, layer=next(i for i in infos if i.name == layer.name),
-        layers=infos, measures=measures, x=fixed.x, gx=drawn(one.gx.x, _shown_as(p))[0], fx=fixed.fx, f_gx=f_gx,
+        layers=infos, measures=measures, x=fixed.x, gx=drawn(one.gx.x, shown_as(p))[0], fx=fixed.fx, f_gx=f_gx,
         rho_fx=rho_fx, difference=difference_a, error_map=map_a, no_action=one.no_action, scale=scale,
         group=f.rep.group.name if f and isinstance(f.rep, Regular) else "",
         output=scores_of(p.output, *last), output_g=scores, labels=p.labels, probabilities=bool(p.labels),
         back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
-        matrices=fixed.matrices, shown=fixed.total, interventions=p.interventions, source=_source(p, layer.module),
+        matrices=fixed.matrices, shown=fixed.total, interventions=p.interventions, source=_source(p, layer.owner),
         part=space.part(one), kind=space.kinds[0].name,
     )  # fmt: skip
 
 
-def moved_picture(p: Prepared, state: State) -> Array:
-    """Return the picture of rho(g) x without running the network."""
+def moved_picture(inputs: Inputs, field: FieldType | None, state: State) -> Array:
+    """Return the picture of rho(g) x, drawn as such a field, without running the network."""
     with torch.inference_mode():
-        moved = p.inputs.moved(chain_element(state.steps).on(p.inputs))
-        return drawn(moved.x, _shown_as(p))[0]
+        return drawn(inputs.moved(chain_element(state.steps).on(inputs)).x, field)[0]
 
 
-def _shown_as(p: Prepared) -> FieldType | None:
+def shown_as(p: Prepared) -> FieldType | None:
+    """Return the field that x is drawn as, None for a picture."""
     return None if p.inputs.batched else p.x_field
 
 
@@ -282,7 +284,7 @@ def _fixed(p: Prepared, layer: Layer) -> _Fixed:
 def _drawn_once(p: Prepared, name: str) -> _Fixed:
     layer = p.trace[name]
     fx, total = drawn(p.values[name], layer.field)
-    return _Fixed(drawn(p.x, _shown_as(p))[0], fx, total, *drawn_filters(p, layer), _matrices(p))
+    return _Fixed(drawn(p.x, shown_as(p))[0], fx, total, *drawn_filters(p, layer), _matrices(p))
 
 
 @kept(most=64)

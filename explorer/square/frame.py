@@ -110,6 +110,60 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Parameter:
+    """One parameter of a layer as it is drawn.
+
+    Attributes:
+        name, shape: as its module has it.
+        values: (maps, h, w), filters as maps and all else as one matrix; of large ones means of neighbours.
+        gradient: of the chosen number by it, drawn alike; None where none was asked for or it does not depend on it.
+        row: how many maps belong together.
+        norm, slope: the norms of all of it and of its gradient.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    values: Array
+    gradient: Array | None
+    row: int
+    norm: float
+    slope: float | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weights:
+    """The parameters of the selected layer, and how many entries the network's output has."""
+
+    parameters: tuple[Parameter, ...] = ()
+    entries: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Saliency:
+    """Maps of which pixels an entry of the answer depends on, (1, height, width), summed over channels.
+
+    Attributes:
+        method, entry, label: what was asked: how, and of which of so many `entries` of the answer.
+        on_x, on_gx: S(x) and S(rho(g) x); `expected` is rho(g) S(x), and `difference` the first less the second.
+        error: relative distance of S(rho(g) x) from rho(g) S(x); None where the entry itself moves.
+        exact: whether the element permutes pixels.
+        done: share of the work, for partial maps.
+    """
+
+    method: str
+    entry: int
+    label: str
+    entries: int
+    on_x: Array | None = None
+    on_gx: Array | None = None
+    expected: Array | None = None
+    difference: Array | None = None
+    error: float | None = None
+    exact: bool = False
+    done: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Square:
     """One model's commuting square at the selected layer. Images are (channels, height, width) float32, read-only.
 
@@ -157,6 +211,8 @@ class Square:
     source: tuple[Excerpt, ...] = ()  # the lines that make the selected layer, and those that compute it
     interventions: tuple[Intervention, ...] = ()  # in the network that all this was measured on
     changes: Mapping[str, Change] = field(default_factory=dict)  # what follows of them, layer by layer
+    weights: Weights = Weights()  # of the selected layer, with the gradient that was asked for
+    saliency: Saliency | None = None  # where the state asks for it
     part: object | None = None  # what views of its space draw beside these images
     kind: str = ""  # of the data it lives on; that of its part if empty
 
@@ -211,7 +267,8 @@ class OrbitCurve:
     """Error of every layer along a one-parameter family of elements; partial while `done` < len(values).
 
     errors[layer] is (n,) with NaN where not computed yet; floor[layer] likewise; `exact` marks exact elements.
-    `outputs` is (n, classes): the output along the orbit.
+    `outputs` is (n, classes): the output along the orbit. `estimated` marks elements whose errors were compared at
+    a few places only; () where none was.
     """
 
     state: State
@@ -226,6 +283,11 @@ class OrbitCurve:
     outputs: Array
     labels: tuple[str, ...]
     done: int
+    estimated: NDArray[np.bool_] | tuple[()] = ()
+
+    def about(self, index: int) -> bool:
+        """Return whether the errors of an element are estimates."""
+        return bool(len(self.estimated) and self.estimated[index])
 
 
 @dataclass(frozen=True, slots=True)

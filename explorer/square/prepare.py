@@ -23,7 +23,7 @@ from explorer.network.capture import capture
 from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError, Trace
 from explorer.network.precision import converted, copied
-from explorer.network.running import evaluating
+from explorer.network.running import attended, evaluating
 from explorer.network.trace import traced_run
 from explorer.work.progress import Cancelled, step
 
@@ -147,11 +147,7 @@ def reseed(seed: int) -> None:
 def interruptible(model: nn.Module, cancelled: Callable[[], bool] | None) -> Iterator[None]:
     """Let every forward pass of `model` end with Cancelled, between two layers, once nobody waits for it."""
 
-    def ask(_: nn.Module, __: Any) -> None:
-        if cancelled is not None and cancelled():
-            raise Cancelled
-
-    handles = [m.register_forward_pre_hook(ask) for m in model.modules()] if cancelled is not None else []
+    handles = attended(model, cancelled)
     try:
         yield
     except LayerError as error:

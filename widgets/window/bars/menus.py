@@ -41,11 +41,12 @@ class Menus(QObject):
         self._icons: dict[str, str] = {}
         self.actions: dict[str, QAction] = {}
         bar = shell.menuBar()
-        names = ("&File", "&Edit", "&Model", "&Data", "&Transform", "&View", "&Run", "&Help")
+        names = ("&File", "&Edit", "&Model", "&Data", "&Transform", "&Layer", "&View", "&Run", "&Help")
         self.menus: dict[str, QMenu] = {name.replace("&", ""): bar.addMenu(name) for name in names}
         self._fill_file(self.menus["File"])
         self._fill_edit(self.menus["Edit"])
         self._fill_transform(self.menus["Transform"])
+        self.menus["Layer"].aboutToShow.connect(partial(shell.layer_menu.refill, self.menus["Layer"]))
         self._fill_view(self.menus["View"])
         self._fill_run(self.menus["Run"])
         self._fill_help(self.menus["Help"])

@@ -83,6 +83,8 @@ class Models(QObject):
             if not as_model and Path(path).is_file() and any(fit(Path(path)) for fit in fits):
                 return Looked(None)
             found = contents(path)
+            if found.code and hasattr(engine, "expect_code"):  # while the person reads it
+                engine.expect_code()
             known = remembered()
             everything = bool(getattr(getattr(engine, "trust", None), "everything", False))
             return Looked(found, everything or (bool(found.code) and all(digest in known for _, digest in found.code)))
@@ -293,6 +295,4 @@ def _allow_found(found: Contents, follow: bool, engine: Any) -> None:
 
 
 def _asked(name: str, engine: Any) -> object:
-    from explorer.app.own_inputs import asked
-
-    return asked(name, engine.trust)
+    return engine.asked(name)
