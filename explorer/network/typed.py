@@ -11,8 +11,6 @@ from typing import Any
 from torch import Tensor, nn
 from torch.utils._pytree import SUPPORTED_NODES, register_pytree_node
 
-from explorer.declare.fields import FieldType
-
 _WHOLE = ("evaluate_output_shape",)  # what modules have that are called with such tensors, and return them
 
 
@@ -46,12 +44,6 @@ def _together(leaves: Iterable[Any], declared: Any) -> Any:
 def declares(module: nn.Module) -> bool:
     """Return whether a module declares what its answer is a field of."""
     return is_type(getattr(module, "out_type", None))
-
-
-def declares_field(module: nn.Module) -> bool:
-    """Return whether a module says of what its answer is a field, in our words or by a declared type."""
-    said = getattr(module, "out_rep", None) is not None or isinstance(getattr(module, "out_field", None), FieldType)
-    return said or declares(module)
 
 
 def wrapped(model: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:

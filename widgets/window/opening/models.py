@@ -15,6 +15,7 @@ from explorer.app.failures import sentence
 from explorer.declare.model_name import PYTHON, code_of, named_as_shown, split_call, split_name
 from explorer.network.files.contents import Contents
 from explorer.network.files.trust import remember, remembered
+from explorer.state.runs import models_of
 from explorer.state.session import Session
 from widgets.window.opening.inputs import Inputs
 from widgets.window.opening.page import ModelPage
@@ -218,7 +219,7 @@ class Models(QObject):
     # sessions ---------------------------------------------------------------------------------------------
     def session(self, session: Session, path: str) -> None:
         """Open a session that shows models of files, once each of them may run."""
-        names = [name for name in (session.state.model, *session.state.compared) if code_of(name) is not None]
+        names = [name for name in models_of(session.state) if code_of(name) is not None]
         self._next(names, session, path)
 
     def _next(self, names: list[str], session: Session, path: str) -> None:
