@@ -148,8 +148,7 @@ def test_what_is_odd_is_measured(what: str, tmp_path: Path) -> None:
     kept = engine.network(State(f"{path}:net"), f"{path}:net")
     own = 2 if what == "hooks of its own" else 0
     assert sum(hooks_of(kept)) == own
-    for p in engine._prepared.values():
-        assert sum(hooks_of(p.model)) == own
+    assert sum(hooks_of(engine.prepared(State(f"{path}:net", sample=DATA), f"{path}:net").model)) == own
     gc.collect()
 
 
