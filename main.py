@@ -10,17 +10,16 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.app import cli
 from explorer.app.doors import BadInput, Doors
-from explorer.declare.elements import parse_chain
 from explorer.state.state import State
-from explorer.work.places import INSTALLED
+from explorer.work.places import INSTALLED, PREFIX
 
 if TYPE_CHECKING:
+    from explorer.app.doors import WindowEngine
     from explorer.app.engine import LocalEngine
     from explorer.declare.card import Card
     from widgets.window.main_window import MainWindow
@@ -52,15 +51,16 @@ def off_screen() -> None:
         os.environ.setdefault("QT_LOGGING_RULES", "default.warning=false")
 
 
-def window(start: Callable[[], LocalEngine], state: State, args: argparse.Namespace) -> int:
-    if len(sys.argv) == 1:
-        # a first look at the identity would show nothing but zeros
-        state = replace(state, steps=parse_chain("rotate:90"))
+def window(start: Callable[[], WindowEngine], state: State, args: argparse.Namespace) -> int:
     width, _, height = args.size.partition("x")
 
     def opened(shown: MainWindow) -> None:
+        if not args.session and not args.transform:
+            shown.begin_moved()  # a first look at the identity would show nothing but zeros
         if args.session:  # the state is there already; its text and layout are the window's
             shown.controller.session_opened.emit(args.opened, args.session)
+        elif len(sys.argv) == 1:
+            shown.greeting.greet()
 
     if args.screenshot or no_display():
         off_screen()
@@ -123,7 +123,7 @@ def benchmarks() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    doors = Doors(cards, window, pictures, gallery, views, benchmarks)
+    doors = Doors(cards, window, pictures, gallery, views, benchmarks, f"{PREFIX}main")
     return cli.main(sys.argv[1:] if argv is None else argv, doors)
 
 

@@ -1,6 +1,6 @@
 """A text of 16,384 letters, from the choice to the first frame of a Transformer, beside one forward pass of it.
 
-One thread; the pass is timed in the same process, after the frame. Aimed at: 2 s.
+One thread; the pass is timed in the same process, after the frame. Aimed at: 2 s of the processor beyond the pass.
 
     python benchmarks/tokens_open.py
 """
@@ -47,9 +47,9 @@ def run(steps: int = STEPS) -> list[dict[str, Any]]:
     finally:
         torch.set_num_threads(threads)
     return [{
-        "what": f"{MODEL}, {steps} letters", "first_frame_seconds": seconds, "target_seconds": 2.0,
-        "processor_seconds": processor, "forward_seconds": forward, "forward_processor_seconds": forward_processor,
-        "processor_ratio": processor / forward_processor,
+        "what": f"{MODEL}, {steps} letters", "first_frame_seconds": seconds, "processor_seconds": processor,
+        "beyond_seconds": processor - forward_processor, "target_seconds": 2.0, "forward_seconds": forward,
+        "forward_processor_seconds": forward_processor, "processor_ratio": processor / forward_processor,
     }]  # fmt: skip
 
 

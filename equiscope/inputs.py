@@ -15,10 +15,10 @@ from explorer.network.inputs import Inputs, inputs_from
 from explorer.spaces.graph.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT
 from explorer.spaces.grid.fields import grid
 from explorer.spaces.mesh.network.fit import fit_mesh
-from explorer.spaces.mesh.network.form import MeshInput
-from explorer.spaces.mesh.network.recognise import MESH_SIGNALS
+from explorer.spaces.mesh.network.form import MESH_SIGNALS, MeshInput
 from explorer.spaces.mesh.sample import mesh_sample
-from explorer.spaces.sequence.network.inputs import LAYOUTS, sequence_inputs
+from explorer.spaces.sequence.network.form import LAYOUTS
+from explorer.spaces.sequence.network.inputs import sequence_inputs
 
 Values = Tensor | NDArray[np.generic]
 # what a graph may have beside x and edge_index

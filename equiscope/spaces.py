@@ -1,5 +1,6 @@
 """Spaces: what a package of one's own must say of a new kind of data."""
 
+from explorer.declare.asking import Question
 from explorer.declare.card import Form
 from explorer.declare.space import Domains, Inference, Kind, Known, Representations, Scene, Space, space_of
 from explorer.declare.written import Written, bare
@@ -15,6 +16,7 @@ __all__ = [
     "Inputs",
     "Kind",
     "Known",
+    "Question",
     "Recognised",
     "Representations",
     "Scene",

@@ -25,7 +25,10 @@ def private_names(source: str) -> set[str]:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 found.add(name)
-            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+            case ast.Name(id=name, ctx=ast.Store()):
+                found.add(name)
+            # on another object it is that one's name: a module of torch has hooks of its own
+            case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name, ctx=ast.Store()):
                 found.add(name)
     return {name for name in found if private(name)}
 

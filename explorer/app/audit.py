@@ -5,32 +5,48 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Protocol
 
 import torch
+from torch import nn
 
-from explorer.app.engine import LocalEngine
 from explorer.data.choosing import several
 from explorer.data.finding import find_sample
+from explorer.data.samples import Sample
 from explorer.declare.card import Card
-from explorer.declare.model_name import code_of
 from explorer.declare.space import kinds, space_of_kind
 from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance.check import check_equivariance
 from explorer.equivariance.outcome import Report
-from explorer.network.inputs import inputs_from
+from explorer.network.inputs import Inputs, inputs_from
 from explorer.network.layers import LayerError
-from explorer.square.prepare import DTYPES
+from explorer.square.prepare import DTYPES, Prepared
 from explorer.state.state import State
 
 
+class Networks(Protocol):
+    """Whoever makes networks and prepares epochs: the engine."""
+
+    def card(self, name: str) -> Card: ...
+
+    def network(self, state: State, name: str) -> nn.Module: ...
+
+    def prepared(self, state: State, name: str) -> Prepared: ...
+
+    def sample(self, state: State, card: Card) -> Sample: ...
+
+    def intervened(self, state: State, base: Prepared) -> nn.Module: ...
+
+
 def audit(
-    engine: LocalEngine,
+    engine: Networks,
     state: State,
     group: str,
     dtype: str,
     tol: float | None,
     overrides: Mapping[str, str],
     count: int = 4,
+    details: bool = True,
 ) -> list[Report]:
     """Check a model under `group`, or under each group that it claims (D4 when it claims none)."""
     card = engine.card(state.model)
@@ -53,19 +69,36 @@ def audit(
         more = inputs_from(engine.sample(replace(state, sample=text), card), card.input, p.x.device, p.x.dtype)
         if not p.inputs.batched or more.x.shape == p.x.shape:
             given.append(more)
-    if p.inputs.batched:
-        given = [p.inputs.with_x(torch.cat([g.x for g in given]))]
+    if p.inputs.batched and _takes_several(p, batch := p.inputs.with_x(torch.cat([g.x for g in given]))):
+        given = [batch]
+    notes = p.notes
+    if state.interventions:
+        model = engine.intervened(first, p.base or p)
+        notes = (*notes, f"the network was intervened in: {'; '.join(one.told for one in state.interventions)}")
     reports = [
         check_equivariance(
-            model, given, g, overrides=overrides, declared=code_of(card.name) is None,
+            model, given, g, overrides=overrides, declared=not card.own,
             boundary=card.boundary, dtype=DTYPES[dtype], tol=tol, seed=state.seed, name=card.name,
+            details=details,
         )
         for g in groups
     ]  # fmt: skip
     for row in (row for report in reports for row in report.layers):
         if row.cumulative_max is not None and math.isnan(row.cumulative_max):
             raise LayerError(row.name, f"layer {row.name} of {card.name} gave NaN on moved data")
-    return [replace(report, warnings=(*report.warnings, *p.notes)) for report in reports]
+    return [replace(report, warnings=(*report.warnings, *notes)) for report in reports]
+
+
+def _takes_several(p: Prepared, batch: Inputs) -> bool:
+    """Say whether a network takes a batch; a program may be written for one sample."""
+    with torch.no_grad():
+        try:
+            batch.run(p.model, clone=True)
+        except torch.OutOfMemoryError:
+            raise
+        except Exception:  # on one sample it has run: what is wrong is the number of them
+            return False
+    return True
 
 
 def _parts(state: State, card: Card, count: int) -> list[str]:

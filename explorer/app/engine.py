@@ -13,24 +13,33 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from explorer.app.experiments import proposals
+from explorer.app.own_inputs import InputAsked, asked, tried
 from explorer.app.report import capture_report
 from explorer.app.versions import Version, Versions
 from explorer.app.writing import save_tensors
 from explorer.data.finding import find_sample, fitted, samples, split_part
 from explorer.data.samples import Sample
+from explorer.declare.asking import Declared
 from explorer.declare.card import Card, ModelInfo
-from explorer.declare.elements import chain_element
-from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, code_of, split_name
+from explorer.declare.elements import Step, chain_element, parse_chain, transforms
+from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, split_name
 from explorer.declare.space import kinds, space_of, space_of_kind, spaces
 from explorer.network.files.trust import Trust
-from explorer.network.loading import ModelError, card_source, find_card, load_model, model_info
+from explorer.network.inputs import Inputs, inputs_from
+from explorer.network.loading import card_source, find_card, load_model, model_info
 from explorer.network.precision import copied
-from explorer.square.evaluate import refine, square
-from explorer.square.frame import Frame, OrbitCurve, Square
+from explorer.network.refusals import ModelError
+from explorer.square.evaluate import moved_picture, refine, shown_as, square
+from explorer.square.frame import Frame, Moved, OrbitCurve, Square
+from explorer.square.intervening import Interventions, changes, intervene
 from explorer.square.judging import judged
+from explorer.square.nearest import nearest_exact
 from explorer.square.orbits import orbit
+from explorer.square.outcome import Outcome
 from explorer.square.prepare import DTYPES, Prepared, prepare
-from explorer.state.catalogue import Catalogue, SampleInfo
+from explorer.square.saliency import saliency
+from explorer.state.catalogue import Busy, Catalogue, SampleInfo
 from explorer.state.state import State
 from explorer.work.progress import Cancelled
 from explorer.work.stamps import stamp
@@ -57,6 +66,7 @@ class LocalEngine:
         self.versions = Versions()
         self._answers: tuple[State, list[tuple[Prepared, dict[str, Tensor]]]] | None = None
         self._serial = 0
+        self._shown: tuple[object, Prepared] | None = None  # epoch of the newest request, and its first network
 
     # what there is --------------------------------------------------------------------------------------------
     def catalogue(self) -> Catalogue:
@@ -106,7 +116,7 @@ class LocalEngine:
         if known:
             self.versions.put_aside(name, self._taken_out(name))
         # of a file with weights beside it the code is read anew too
-        built_in = {own: card for own, card in self.cards.items() if code_of(own) is None}
+        built_in = {known: card for known, card in self.cards.items() if not card.own}
         try:
             self.cards[name] = find_card(name, built_in, self.trust)
         except (Exception, SystemExit) as error:
@@ -150,25 +160,54 @@ class LocalEngine:
         params = state.params if name == state.model else ()
         overrides = state.overrides if name == state.model else ()
         card = self.card(name)
-        key = (name, params, self._sample_key(state, card), state.device, state.dtype, state.seed, overrides)
+        some = state.interventions if name == state.model else ()
+        key = (name, params, self._sample_key(state, card), state.device, state.dtype, state.seed, overrides, some)
         if key in self._prepared:
             self._prepared.move_to_end(key)
             return self._prepared[key]
+        base = self.prepared(replace(state, interventions=()), name, cancelled) if some else None
         model, told = self._network(name, params)
         # a prepared epoch owns its copy: the same network may be wanted in two precisions at once
         made = prepare(
             card, copied(model), self.sample(state, card), device=device_of(state.device),
-            dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=code_of(name) is None,
-            seed=state.seed, cancelled=cancelled,
+            dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=not card.own,
+            seed=state.seed, cancelled=cancelled, base=base,
+            intervened=None if base is None else partial(self._intervened, base, state),
         )  # fmt: skip
-        made.notes = told
+        made.notes, made.interventions = told, some
         self._prepared[key] = made
-        in_use = 1 + len(state.compared)
-        while len(self._prepared) > _KEEP or (
+        in_use = 1 + len(state.compared) + bool(state.interventions)
+        while len(self._prepared) > max(_KEEP, in_use) or (
             len(self._prepared) > in_use and sum(p.nbytes for p in self._prepared.values()) > KEEP_BYTES
         ):
             self._prepared.popitem(last=False)
         return made
+
+    def proposals(self, state: State, layer: str) -> Iterator[Busy | tuple[Outcome, ...]]:
+        """Yield what is being done, and at last what each symmetric version of a layer would do."""
+        return proposals(self, state, layer)
+
+    def intervened(self, state: State, base: Prepared) -> nn.Module:
+        """Return a copy of the network of `state` with its interventions, in its own precision.
+
+        Raises:
+            ValueError: one of them holds the values of a single run, and such a network is run on several.
+        """
+        for one in state.interventions:
+            if one.kind == "freeze":
+                raise ValueError(f"{str(one)!r} holds what one input gives: run it, a check is made on several inputs")
+        made = copied(self.network(state, state.model)).to(base.x.device)
+        self._intervened(base, state, made)
+        return made
+
+    def _intervened(self, base: Prepared, state: State, model: nn.Module) -> Interventions:
+        """Put the interventions of `state` on a copy of the network of `base`."""
+
+        def named(text: str) -> Inputs:
+            sample = self.sample(replace(state, sample=text), base.card)
+            return inputs_from(sample, base.card.input, base.x.device, base.x.dtype)
+
+        return intervene(base, model, state.interventions, named)
 
     def network(self, state: State, name: str) -> nn.Module:
         """Return a network of `state` as it was made, in its own precision; it is not to be changed."""
@@ -202,6 +241,17 @@ class LocalEngine:
                 raise
         return self._answered(state, cancelled)
 
+    def moved(self, state: State) -> Moved | None:
+        """Return rho(g) x of the epoch that is being answered; None of another one. Any thread may call this."""
+        shown = self._shown
+        if shown is None or shown[0] != state.epoch:
+            return None
+        return Moved(state, moved_picture(shown[1].inputs, shown_as(shown[1]), state))
+
+    def nearest_exact(self, state: State) -> tuple[Step, ...] | None:
+        """Return the steps nearest to those of a state that permute places; None where there are none."""
+        return nearest_exact(self.prepared(state, state.model), state.steps)
+
     def _answered(self, state: State, cancelled: Callable[[], bool]) -> Frame:
         start = time.perf_counter()
         names = [state.model, *state.compared]
@@ -211,6 +261,8 @@ class LocalEngine:
         fraction: float | None = None
         for name in names:
             p = self.prepared(state, name, cancelled)
+            if name == state.model:
+                self._shown = (state.epoch, p)
             here, values = square(p, state, fraction=fraction, cancelled=cancelled)
             if fraction is None:
                 watched = [w.name for w in p.watched]
@@ -246,6 +298,13 @@ class LocalEngine:
             for measures in refine(p, frame.state, values, here.measures):
                 squares[k] = self._with_before(frame.state, judged(p, here, measures, group))
                 yield replace(frame, squares=tuple(squares))
+            if p.base is not None:
+                gx = p.inputs.moved(chain_element(frame.state.steps).on(p.inputs))
+                squares[k] = replace(squares[k], changes=changes(p, gx, values))
+                yield replace(frame, squares=tuple(squares))
+            for more in saliency(p, frame.state, squares[k]):
+                squares[k] = more
+                yield replace(frame, squares=tuple(squares))
             for more in space_of(p.inputs).refine(p, frame.state, squares[k]):
                 squares[k] = more
                 yield replace(frame, squares=tuple(squares))
@@ -274,14 +333,29 @@ class LocalEngine:
         load_model(self.card(name), dict(state.params) if same else {})  # says now what does not fit
         return {"model": name, "params": state.params, "layer": state.layer} if same else {"model": name}
 
-    def open_model(self, name: str) -> dict[str, object]:
+    def open_model(self, name: str, state: State | None = None) -> dict[str, object]:
         """Return the changes of State that show a model of that name, made once to see that it can be.
+
+        In place of no element, or one of other data than that of `state`, comes one that shows something.
 
         Raises:
             ModelError: it cannot be made, or is code that is not trusted.
         """
-        load_model(self.card(name))
-        return {"model": name}
+        card = self.card(name)
+        load_model(card)
+        if state is None:
+            return {"model": name}
+        fits = all(card.domain in transforms()[step.name].domains for step in state.steps)
+        moved = fits and not chain_element(state.steps).identity
+        return {"model": name, "steps": state.steps if moved else parse_chain(kinds()[card.domain].showcase)}
+
+    def asked(self, name: str) -> InputAsked:
+        """Return what to ask about the input of a model of a file, which is executed."""
+        return asked(name, self.trust)
+
+    def tried(self, name: str, said: Declared) -> str:
+        """Run a model of a file once on an input of that kind; return what went in and what came out."""
+        return tried(name, said, self.trust)
 
     def export_data(self, state: State, path: str) -> tuple[str, ...]:
         """Write the sample as it was read, in the format of the path's ending; return notes of what was left out.
@@ -320,7 +394,7 @@ class LocalEngine:
         self._prepared.clear()
         self._models.clear()
         self._samples.clear()
-        self._answers = None
+        self._answers = self._shown = None
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 

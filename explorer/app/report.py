@@ -14,17 +14,18 @@ from explorer.data.samples import Sample
 from explorer.declare.elements import chain_element, chain_text, transforms
 from explorer.declare.space import domain_word
 from explorer.equivariance.outcome import model_hash, versions
+from explorer.equivariance.remembered import Remembered
 from explorer.network.capture import capture, state_values
 from explorer.network.inner.tiled import Tiled
 from explorer.network.layers import LayerError
-from explorer.network.loading import ModelError
 from explorer.network.moved_network import following
+from explorer.network.refusals import ModelError
 from explorer.network.running import evaluating
 from explorer.square.drawing.layers import scores_of
 from explorer.square.evaluate import measured
 from explorer.square.frame import Measure
+from explorer.square.intervening import changes
 from explorer.square.prepare import Prepared, reseed
-from explorer.square.remembered import Remembered
 from explorer.state.state import State
 
 
@@ -55,7 +56,8 @@ def capture_report(
         once = Remembered(element)
         gx = p.inputs.moved(once)
         reseed(p.seed)
-        answers, _ = capture(p.model, gx, {*names, p.trace.output}, clone=True)
+        watched = {w.name for w in p.watched} if p.base is not None else set()
+        answers, _ = capture(p.model, gx, {*names, *watched, p.trace.output}, clone=True)
         for name, answer in answers.items():
             if not torch.isfinite(answer).all():
                 raise LayerError(name, f"layer {name} of {p.card.name} gave NaN or infinity on the moved data")
@@ -80,6 +82,8 @@ def capture_report(
         "data_notes": list(sample.notes),
         "model_notes": list(p.notes),
         "transform": chain_text(state.steps),
+        "interventions": [str(one) for one in p.interventions],
+        "changes": {name: [_number(c.on_x), _number(c.on_gx)] for name, c in changes(p, gx, answers).items()},
         "exact": p.inputs.exact(element),
         "layers": rows,
         "output": scores_of(p.output, *last).tolist(),

@@ -13,9 +13,9 @@ from torch import nn
 
 from explorer.app.failures import sentence
 from explorer.declare.card import Card
-from explorer.declare.model_name import files_of, split_name
+from explorer.declare.model_name import code_of, files_of
 from explorer.network.helpers import forget, helpers, place_of, remember
-from explorer.network.loading import ModelError
+from explorer.network.refusals import ModelError
 from explorer.square.frame import Failure, Measure
 from explorer.square.prepare import Prepared
 from explorer.state.state import State
@@ -156,5 +156,5 @@ def title(name: str) -> str:
 
 def _code(name: str) -> Path | None:
     """Return the Python file of a network's name."""
-    path = split_name(name)[0].rpartition(":")[0]
-    return Path(path).expanduser() if path.endswith(".py") else None
+    path = code_of(name)
+    return path.expanduser() if path is not None and path.suffix == ".py" else None

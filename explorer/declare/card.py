@@ -51,6 +51,7 @@ class Card:
         source: the classes and functions whose source the equation page shows; default: `build`.
         matrix: returns {title: 2-D array} of the linear operators worth drawing (the weight-matrix view).
         notes: lines shown under the summary, such as measured test errors.
+        own: whether it is somebody's own network, whose fields nobody stands for.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Card:
     source: tuple[Any, ...] = ()
     matrix: Callable[[nn.Module], Mapping[str, Any]] | None = None
     notes: tuple[str, ...] = field(default=())
+    own: bool = False
 
     def __post_init__(self) -> None:
         if not self.domain:

@@ -1,4 +1,8 @@
-"""Read the names of models: "d4-cnn", "net.py:Net", and either with "@weights.safetensors" behind it."""
+"""Read the names of models: "d4-cnn", "net.py:Net(3, width=4)", "net.pt2", a folder, "timm:NAME", each with weights.
+
+What a network of one's own takes may stand in brackets, and "@weights.safetensors" behind any of them:
+"net.py:Net[graph channels=3]@weights.safetensors".
+"""
 
 from __future__ import annotations
 
@@ -7,23 +11,89 @@ from pathlib import Path
 
 PARTLY = "partly:"  # "d4-cnn@partly:my.safetensors": what fits of them
 WEIGHTS_MARK = "@"  # "d4-cnn@my.safetensors": that card with the parameters of that file
-# a folder's name may hold an @ as well
-_NAME = re.compile(r"(?P<base>.+\.py:[^@:/\\]*|[^@/\\]+)(?:@(?P<weights>.+))?", re.DOTALL)
+BESIDE = ".equiscope.json"  # ending of the file beside a network's own that remembers what it takes
+# files that are executed where they are opened as a model
+PYTHON = ".py"
+PROGRAMS = (".pt2", ".pt", ".pth", ".pkl", ".pickle", ".ts", ".torchscript")
+# a folder's name may hold an @ as well, and arguments may hold anything
+_CALLED = r"(?::[^@:/\\()\[]*(?:\((?P<arguments>.*)\))?)?"
+_ENDINGS = "|".join(re.escape(ending) for ending in PROGRAMS)
+_SAID = r"(?:\[[^@/\\\[\]]*\])?"  # of what it takes
+_REST = r"(?:@(?P<weights>.+))?"
+_NAMES = tuple(
+    re.compile(rf"(?P<base>{base}){_REST}", re.DOTALL)
+    for base in (
+        rf".+\.py{_CALLED}{_SAID}",
+        rf"[^@]*[/\\].*(?:{_ENDINGS}){_SAID}",
+        rf"[a-z0-9]+:[^@/\\()]*\((?P<arguments>.*)\){_SAID}",
+        r"[^@/\\]+",
+    )
+)
+_PYTHON = re.compile(rf"(?P<path>.+\.py){_CALLED}", re.DOTALL)
+_INPUT = re.compile(rf"(?P<bare>.+\.py:.+|.+(?:{_ENDINGS})|[a-z0-9]+:.+)\[(?P<input>[^@/\\\[\]]*)\]", re.DOTALL)
 
 
 def split_name(name: str) -> tuple[str, str]:
     """Return (model, weights file or "") of a model's name: "d4-cnn@my.safetensors" or "net.py:Net@my.safetensors"."""
-    found = _NAME.fullmatch(name)
+    found = next((match for pattern in _NAMES if (match := pattern.fullmatch(name))), None)
     return (found["base"], (found["weights"] or "").removeprefix(PARTLY)) if found else (name, "")
 
 
+def _base(name: str) -> str:
+    """Return a name without its weights."""
+    found = next((match for pattern in _NAMES if (match := pattern.fullmatch(name))), None)
+    return found["base"] if found else name
+
+
+def split_input(name: str) -> tuple[str, str]:
+    """Return (name without brackets, what stands in them or "")."""
+    base = _base(name)
+    found = _INPUT.fullmatch(base)
+    return (found["bare"] + name[len(base) :], found["input"]) if found else (name, "")
+
+
+def with_input(name: str, text: str) -> str:
+    """Return the name of the same network with another input, or with none where the text is empty."""
+    bare = split_input(name)[0]
+    base = _base(bare)
+    return f"{base}[{text}]{bare[len(base) :]}" if text else bare
+
+
+def split_call(base: str) -> tuple[str, str, str | None]:
+    """Return (file, name, arguments) of "net.py:Net(3)"; arguments are None without brackets, the name "" without one.
+
+    Of what is no Python file, all is the file.
+    """
+    base = split_input(base)[0]
+    found = _PYTHON.fullmatch(base)
+    if found is None:
+        return base, "", None
+    return found["path"], base[len(found["path"]) + 1 :].partition("(")[0], found["arguments"]
+
+
 def code_of(name: str) -> Path | None:
-    """Return the Python file that makes a model of this name, as it stands there; None of a built-in one."""
-    before, mark, _ = name.partition(".py:")
-    return Path(before + ".py") if mark else None
+    """Return the file that is executed to make a model of this name, as it stands there; None of all others."""
+    path = split_call(split_name(name)[0])[0]
+    return Path(path) if path.lower().endswith((PYTHON, *PROGRAMS)) else None
+
+
+def beside(code: Path) -> Path:
+    """Return the file beside a network's own that may remember what it takes."""
+    return code.with_name(code.stem + BESIDE)
 
 
 def files_of(name: str) -> tuple[str, ...]:
-    """Return the files that a model's name mentions."""
+    """Return the files that a model's name mentions, and what is remembered beside its own."""
     base, weights = split_name(name)
-    return tuple(path for path in (base.rpartition(":")[0], weights) if path)
+    path = split_call(base)[0]
+    named = path.lower().endswith((PYTHON, *PROGRAMS)) or "/" in path
+    told = str(beside(Path(path))) if path.endswith(PYTHON) else ""
+    return tuple(file for file in (path if named else "", told, weights) if file)
+
+
+def named_as_shown(name: str) -> str:
+    """Return a model's name in short: "Net in net.py", or the name of its file or folder."""
+    base, weights = split_name(name)
+    path, chosen, _ = split_call(base)
+    short = re.split(r"[/\\]", path.rstrip("/\\"))[-1]
+    return f"{chosen} in {short}" if chosen else re.split(r"[/\\]", weights)[-1] if weights else short

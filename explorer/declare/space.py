@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from explorer.declare.asking import Declared, Question
 from explorer.declare.fields import PAIR, Domain, FieldType
 from explorer.declare.registry import scan, scanned
 from explorer.declare.written import Written
@@ -68,6 +69,7 @@ class Kind:
         title, one: what many and one of them are called in the window: "Graphs", "a graph".
         lessons: heading of the lessons about it; the title if empty.
         place: kinds of a low place are listed first.
+        move: what a person does to it, in the imperative.
         pictured: whether values by place and channel are a picture of it.
         showcase: a chain that shows something, for pictures; "" leaves everything as it is.
     """
@@ -83,6 +85,7 @@ class Kind:
     lessons: str = ""
     place: int = 90
     showcase: str = ""
+    move: str = "move it"
     pictured: bool = True
 
 
@@ -205,6 +208,8 @@ class Space(ABC):
         capture_endings: {title of a format: ending} that a layer's values are written to, beside captures of tensors.
         parted: whether a sample may hold several things, of which "name#k" is one.
         scenes: windows that show what there is to see.
+        form: what its networks take, with a default for everything; None where it cannot be declared.
+        questions: what a person is asked who declares what a network of their own takes, by attribute of `form`.
     """
 
     name: ClassVar[str]
@@ -217,6 +222,8 @@ class Space(ABC):
     capture_endings: ClassVar[Mapping[str, str]] = {}
     parted: ClassVar[bool] = False
     scenes: ClassVar[tuple[Scene, ...]] = ()
+    form: ClassVar[type[Form] | None] = None
+    questions: ClassVar[tuple[Question, ...]] = ()
 
     # samples --------------------------------------------------------------------------------------------------
     def sample_of(self, text: str, seed: int) -> Sample | None:
@@ -269,6 +276,24 @@ class Space(ABC):
             ValueError: what its file says of its input is wrong, in one sentence.
         """
         return None
+
+    def declared(self, said: Declared) -> Form:
+        """Return what a network takes of which somebody says it.
+
+        Raises:
+            ValueError: what is said cannot be, in one sentence.
+        """
+        asked = {question.name: question for question in self.questions}
+        if self.form is None:
+            raise ValueError(f"what a network on a {said.kind} takes cannot be declared")
+        if wrong := next((name for name, _ in said.answers if name not in asked), ""):
+            known = ", ".join(asked) or "nothing"
+            raise ValueError(f"an input of kind {said.kind} has no {wrong!r:.40}; it has {known}")
+        return self.form(**{name: asked[name].parse(text) for name, text in said.answers})
+
+    def proposed(self, network: Recognised) -> Mapping[str, tuple[Any, str]]:
+        """Return {attribute of the form: (a value, why)} for a network that would take this, for a person to change."""
+        return {}
 
     def first_sample(self, form: Form) -> str:
         """Return the sample that somebody's own network is shown on first."""

@@ -114,6 +114,34 @@ class Report:
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(map(repr, names[:12])) or 'none'}"
         raise KeyError(f"{self.model} has no layer {layer!r}; {hint}")
 
+    @property
+    def first_broken(self) -> LayerReport | None:
+        """Return the first layer, in the order of execution, that breaks its law; else the first where a fault shows.
+
+        None where the law holds, or nothing could be judged.
+        """
+        if self.verdict != "broken":
+            return None
+        rows = [row for row in self.layers if row.name in self.guilty] or [row for row in self.layers if row.seen]
+        return next(iter(rows), None)
+
+    def sentence(self) -> str:
+        """Return the outcome in one line: what fails first, by how much, and what rounding and chance would give."""
+        under = f"{self.model} under {self.group}"
+        if self.holds:
+            return f"{under}: the law holds"
+        first = self.first_broken
+        if first is None:
+            return f"{under}: {'no law could be tested' if self.verdict == 'no law' else self.verdict}"
+        own = first.local_max is not None and first.local_max > first.local_tolerance
+        kind, error, limit = (
+            ("local error", first.local_max, first.local_tolerance) if own
+            else ("error", first.cumulative_max, first.tolerance)
+        )  # fmt: skip
+        figures = {kind: error, "tolerance": limit, "floor": first.floor, "chance": first.chance}
+        said = ", ".join(f"{name} {value:.2g}" for name, value in figures.items() if value is not None)
+        return f"{under}: the law is broken, first in layer {first.name!r} ({first.kind}): {said}"
+
     def to_json(self) -> dict[str, Any]:
         """Return plain values; infinities and NaN become None."""
         names = [*(f.name for f in fields(LayerReport)), "share"]

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import itertools
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from functools import lru_cache
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
+from torch.utils.hooks import RemovableHandle
 
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.inputs import Given, Inputs
-from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error
-from explorer.network.running import first_tensor, tensors_in
+from explorer.network.interventions.hooks import standing_for
+from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error, named_error
+from explorer.network.running import attended, tensors_in
+from explorer.work.crumbs import within
 from explorer.work.progress import Cancelled
 
 Reduce = Callable[[str, Tensor], Any]
@@ -44,51 +49,42 @@ def capture(
     Raises:
         LayerError: a module raised, or a watched layer was not called; `.where` names it.
     """
-    wanted = set(layers)
-    by_module: dict[str, dict[int, list[tuple[str, int]]]] = {}
-    modules = dict(model.named_modules())
-    inner = False
-    for name in wanted:
-        base, call, part = _parsed(name)
-        by_module.setdefault(base, {}).setdefault(call, []).append((name, part))
-        inner = inner or (base not in modules and base not in (OUTPUT, FORWARD))
+    wanted = tuple(dict.fromkeys(layers))
+    by_module = _by_module(wanted)
     outputs: dict[str, Any] = {}
     fed: dict[str, tuple[Tensor, ...]] = {}
-    handles = []
+    handles: list[_Hook | RemovableHandle] = []
+    modules = dict(model.named_modules())
+    watched = {m: _Calls(base, by_module[base]) for base, m in modules.items() if base and base in by_module}
+    inner = any(base not in modules and base not in (OUTPUT, FORWARD) for base in by_module)
 
-    def watch(module: nn.Module, base: str, calls: Mapping[int, list[tuple[str, int]]]) -> None:
-        count = 0
+    def before(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        calls = watched[module]
+        if calls.done in calls.named:
+            name = calls.base if calls.done == 0 else f"{calls.base}#{calls.done + 1}"
+            fed[name] = Fed.of(args, kwargs, clone)
 
-        def before(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-            if count in calls:
-                name = base if count == 0 else f"{base}#{count + 1}"
-                fed[name] = Fed.of(args, kwargs, clone)
-
-        def after(_: nn.Module, args: tuple[Any, ...], result: Any) -> Tensor | None:
-            nonlocal count
-            count += 1
-            if count - 1 not in calls or (first := first_tensor(result)) is None:
-                return None
-            rest = [first] if first is result else list(tensors_in(result))
-            for name, part in calls[count - 1]:
-                if part >= len(rest):
-                    continue
-                tensor = rest[part]
-                if reduce:
-                    outputs[name] = reduce(name, tensor)
-                elif clone and tensor is result:
-                    # the network goes on with the copy: what is kept stays in the graph, and gradients reach it
-                    outputs[name] = tensor
-                    passed_on: Tensor = tensor.clone()
-                    return passed_on
-                else:
-                    outputs[name] = tensor.clone() if clone else tensor
+    def after(module: nn.Module, _: tuple[Any, ...], result: Any) -> Tensor | None:
+        calls = watched[module]
+        here = calls.named.get(calls.done)
+        calls.done += 1
+        if here is None:
             return None
-
-        if inputs:
-            # before hooks of its own, which run again when it is fed alone
-            handles.append(module.register_forward_pre_hook(before, prepend=True, with_kwargs=True))
-        handles.append(module.register_forward_hook(after))
+        found = [result] if isinstance(result, Tensor) else list(tensors_in(result))
+        for name, part in here:
+            if part >= len(found):
+                continue
+            tensor = found[part]
+            if reduce:
+                outputs[name] = reduce(name, tensor)
+            elif clone and tensor is result:
+                # the network goes on with the copy: what is kept stays in the graph, and gradients reach it
+                outputs[name] = tensor
+                passed_on: Tensor = tensor.clone()
+                return passed_on
+            else:
+                outputs[name] = tensor.clone() if clone else tensor
+        return None
 
     def step(_: nn.Module, __: Any) -> None:
         if cancelled is not None and cancelled():
@@ -104,23 +100,25 @@ def capture(
             given.again = value.again
 
     try:
-        for base, module in modules.items():
-            if cancelled is not None:
-                handles.append(module.register_forward_pre_hook(step))
-            if base in by_module and base:
-                watch(module, base, by_module[base])
+        if cancelled is not None:
+            handles.append(_Hook(step, [m._forward_pre_hooks for m in modules.values()]))
+        handles += attended(model, None)  # which say where the network is, if anybody listens
+        if inputs:
+            # before hooks of its own, which run again when it is fed alone
+            handles += [m.register_forward_pre_hook(before, prepend=True, with_kwargs=True) for m in watched]
+        handles.append(_Hook(after, [m._forward_hooks for m in watched]))
         try:
             with watching(model, arisen) if inner else nullcontext() as finish:
                 result = x.run(model, clone) if isinstance(x, Inputs) else model(x.clone() if clone else x)
                 if finish is not None:
                     finish()
-        except (Cancelled, torch.OutOfMemoryError):
+        except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
             raise
-        except Exception as error:
+        except BaseException as error:  # somebody else's network may raise anything
             raise layer_error(model, error) from error
         for base in {OUTPUT, FORWARD} & by_module.keys() - modules.keys():
             found = list(tensors_in(result))
-            for name, part in by_module[base].get(0, []):
+            for name, part in by_module[base].get(0, ()):
                 if part < len(found):
                     tensor = found[part]
                     outputs[name] = reduce(name, tensor) if reduce else tensor.clone() if clone else tensor
@@ -130,11 +128,35 @@ def capture(
     finally:
         for handle in handles:
             handle.remove()
-    missing = wanted - set(outputs)
-    if missing:
-        name = sorted(missing)[0]
+    if len(outputs) < len(wanted):
+        name = min(set(wanted) - outputs.keys())
         raise LayerError(name, f"layer {name} was not called on this input")
     return outputs, fed
+
+
+Named = dict[int, list[tuple[str, int]]]  # {call: [(layer, which tensor of the result it is)]}
+
+
+class _Calls:
+    """The calls of one module: what is wanted of which, and how many there have been."""
+
+    __slots__ = ("base", "done", "named")
+
+    def __init__(self, base: str, named: Named) -> None:
+        self.base, self.named, self.done = base, named, 0
+
+
+class _Hook:
+    """One hook after all others of many modules; one each, by torch's own method, takes four times as long."""
+
+    def __init__(self, hook: Callable[..., Any], of: list[OrderedDict[int, Callable[..., Any]]]) -> None:
+        self.of, self.key = of, RemovableHandle(OrderedDict()).id  # which no other hook has
+        for hooks in of:
+            hooks[self.key] = hook
+
+    def remove(self) -> None:
+        for hooks in self.of:
+            hooks.pop(self.key, None)
 
 
 class Fed(tuple[Tensor, ...]):
@@ -164,6 +186,16 @@ class Fed(tuple[Tensor, ...]):
             [next(left) if leaf is None else leaf[0] for leaf in leaves], spec
         )
         return found
+
+
+@lru_cache(maxsize=64)
+def _by_module(names: tuple[str, ...]) -> dict[str, Named]:
+    """Return the layers' names by module and call."""
+    found: dict[str, Named] = {}
+    for name in names:
+        base, call, part = _parsed(name)
+        found.setdefault(base, {}).setdefault(call, []).append((name, part))
+    return found
 
 
 def _parsed(name: str) -> tuple[str, int, int]:
@@ -209,27 +241,33 @@ def feed(
     tensors = tuple(t.clone() for t in tensors) if trace.clones else tensors
     args, kwargs = like.filled(tensors) if isinstance(like, Fed) else (tensors, {})
     try:
-        result = next(itertools.islice(tensors_in(module(*args, **kwargs)), trace[name].part, None), None)
-    except torch.OutOfMemoryError:
+        with standing_for(trace[name].call), within(name):
+            result = next(itertools.islice(tensors_in(module(*args, **kwargs)), trace[name].part, None), None)
+    except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
         raise
-    except Exception as error:
-        raise LayerError(name, f"layer {name} raised {type(error).__name__}: {error}") from error
+    except BaseException as error:
+        raise LayerError(name, f"layer {name} raised {named_error(error)}") from error
     assert result is not None
     return result
 
 
 def thumbnails(side: int = 32, channels: int = 16) -> Reduce:
     """Return a reduction to what a gallery tile draws: at most `channels` maps of at most `side` pixels."""
+    geometry: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[tuple[int, ...], tuple[int, ...]]] = {}
+
+    def picked(shape: tuple[int, ...], steps: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        _, c, h, w = shape
+        sy, sx = -(-h // side), -(-w // side)
+        return (min(c, channels), -(-h // sy), -(-w // sx)), (steps[1], steps[2] * sy, steps[3] * sx)
 
     def reduce(name: str, value: Tensor) -> Tensor:
         if value.ndim == 4:
             # strided picking costs one small copy (averaging would read the whole map), and one view is cheaper to make
             # than the four slices that say the same
-            _, c, h, w = value.shape
-            sy, sx = -(-h // side), -(-w // side)
-            size, steps = (min(c, channels), -(-h // sy), -(-w // sx)), value.stride()
-            picked = value.as_strided(size, (steps[1], steps[2] * sy, steps[3] * sx), value.storage_offset())
-            return picked.clone()
+            key = value.shape, value.stride()
+            if (found := geometry.get(key)) is None:
+                found = geometry[key] = picked(*key)
+            return value.as_strided(*found, value.storage_offset()).clone()
         return (value[0, :channels] if value.ndim > 1 else value).clone()
 
     return reduce

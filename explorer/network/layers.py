@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from torch import nn
+from torch import Tensor, nn
 
 from explorer.declare.fields import FieldType
 
@@ -86,6 +86,20 @@ class Trace:
         return self.by_name[name]
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a network while it was traced, where another run would give the same.
+
+    Attributes:
+        values, fed: {layer: output} and {layer: its tensor inputs}, as `capture` returns them.
+        seconds: what it took, with what a network does in its first run only.
+    """
+
+    values: Mapping[str, Tensor]
+    fed: Mapping[str, tuple[Tensor, ...]]
+    seconds: float
+
+
 def failing(model: nn.Module, error: BaseException) -> str:
     """Return the name of the innermost module in whose forward `error` was raised; "" is `model` itself."""
     names = {id(module): name for name, module in model.named_modules()}
@@ -96,8 +110,16 @@ def failing(model: nn.Module, error: BaseException) -> str:
     return found
 
 
-def layer_error(model: nn.Module, error: Exception) -> LayerError:
+def layer_error(model: nn.Module, error: BaseException) -> LayerError:
     """Return `error` as one sentence that names the layer it came from."""
     where = failing(model, error)
     named = f"layer {where}" if where else "the network's forward"
-    return LayerError(where, f"{named} raised {type(error).__name__}: {error}")
+    if isinstance(error, MemoryError):
+        return LayerError(where, f"{named} has not enough memory")
+    return LayerError(where, f"{named} raised {named_error(error)}")
+
+
+def named_error(error: BaseException) -> str:
+    """Return "ValueError: what it says", or its kind alone where it says nothing."""
+    kind, text = type(error).__name__, str(error)
+    return f"{kind}: {text}" if text else kind

@@ -27,34 +27,24 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.card import Card, ModelInfo
-from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, split_name
-from explorer.declare.space import spaces
+from explorer.declare.asking import Declared, parse_declared
+from explorer.declare.card import Card, Form, ModelInfo
+from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, beside, code_of, split_call, split_input, split_name
+from explorer.declare.space import space_of_kind, spaces
+from explorer.network.declared import Taken, remembered_inputs, taken
 from explorer.network.files.importing import FromText, import_as_text
-from explorer.network.files.python_text import code_files
+from explorer.network.files.python_text import code_files, read_python
 from explorer.network.files.trust import Trust
 from explorer.network.helpers import make_room
+from explorer.network.layers import named_error
+from explorer.network.making import maker
 from explorer.network.recognise import Recognised
+from explorer.network.refusals import Misfit, ModelError, Unknown, Untrusted
 from explorer.network.source_lines import TEXT
+from explorer.network.way import ways
 from explorer.work.places import RESOURCES
 
 WEIGHTS = RESOURCES / "weights"
-
-
-class ModelError(ValueError):
-    """A model that cannot be made; one sentence, with `where`: the card, file or parameter."""
-
-    def __init__(self, where: str, message: str) -> None:
-        super().__init__(message)
-        self.where = where
-
-
-class Untrusted(ModelError):
-    """A Python file that nobody has said may be executed."""
-
-
-class Misfit(ModelError):
-    """Weights of which some fit the network and others do not."""
 
 
 def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False) -> Card:
@@ -71,16 +61,14 @@ def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False)
         file = Path(weights).expanduser().resolve()
         partly = name.removeprefix(base).startswith(WEIGHTS_MARK + PARTLY)
         return replace(card, name=name, title=f"{card.title}, {file.name}", weights=str(file), weights_partly=partly)
-    path, colon, attribute = base.rpartition(":")
-    if colon and path.endswith(".py"):
-        return replace(file_card(Path(path).expanduser(), attribute, trust), name=name)
-    if base.endswith(".py") and Path(base).is_file():
-        names = _defined(Path(base))
-        hint = f": it defines {', '.join(names[:8])}{', …' if len(names) > 8 else ''}" if names else ""
-        raise ModelError(name, f"say what in {base} makes the network, {Path(base).name}:NAME{hint}")
-    if base.endswith((".pt2", ".pt", ".pth", ".pkl", ".ts", ".torchscript")):
-        how = f"give file.py:callable with --trust, and file.py:callable{WEIGHTS_MARK}{base} if it holds weights alone"
-        raise ModelError(name, f"{name} may hold code, so it is not opened as a model; {how}")
+    base, said = split_input(base)
+    path, attribute, arguments = split_call(base)
+    if path.endswith(".py") and path != base:
+        return replace(file_card(Path(path).expanduser(), attribute, trust, arguments, said), name=name, own=True)
+    if base.endswith(".py") and Path(base).expanduser().is_file():
+        return replace(exported_card(Path(base).expanduser(), trust), name=name, own=True)
+    if (way := next((way for way in ways().values() if way.takes(base)), None)) is not None:
+        return replace(_declared(way.card(base, trust), said), name=name, own=True)
     if base.endswith(".safetensors"):
         how = f"put a model's name before it, as in d4-cnn{WEIGHTS_MARK}{base}"
         raise ModelError(name, f"{name} holds weights and no network; {how}")
@@ -93,8 +81,51 @@ def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False)
     raise ModelError(name, f"there is no model {name!r}; {hint}")
 
 
-def file_card(path: Path, attribute: str, trust: bool | Trust) -> Card:
+def exported_card(path: Path, trust: bool | Trust) -> Card:
+    """Return the CARD that a Python file exports.
+
+    Raises:
+        ModelError: it exports none, or runs without trust.
+    """
+    if not any(name == "CARD" for name, _ in read_python(path).constants):
+        names = _defined(path)
+        hint = f": it defines {', '.join(names[:8])}{', …' if len(names) > 8 else ''}" if names else ""
+        raise ModelError(str(path), f"say what in {path} makes the network, {path.name}:NAME{hint}")
+    found = getattr(trusted_module(path, trust), "CARD", None)
+    if not isinstance(found, Card):
+        raise ModelError(str(path), f"CARD in {path} is of type {type(found).__name__}, not an equiscope.Card")
+    return with_weights_beside(found, path)
+
+
+def with_weights_beside(card: Card, path: Path) -> Card:
+    """Return a card of somebody's file, whose weights lie beside that."""
+    return card if card.weights is None else replace(card, weights=str(path.resolve().parent / card.weights))
+
+
+def trusted_module(path: Path, trust: bool | Trust) -> ModuleType:
+    """Return a Python file as a module that has run.
+
+    Raises:
+        Untrusted: nobody has said that it may; ModelError: there is none, or it raised.
+    """
+    if not path.is_file():
+        raise ModelError(str(path), f"there is no file {path}")
+    if not allowed(path, trust):
+        raise Untrusted(str(path), f"{path} is Python code, which would be executed: add --trust if you trust it")
+    return _executed(path)
+
+
+def allowed(path: Path, trust: bool | Trust) -> bool:
+    """Return whether a person has said that this file may be executed."""
+    return trust.allows(path) if isinstance(trust, Trust) else trust
+
+
+def file_card(path: Path, attribute: str, trust: bool | Trust, arguments: str | None = None, said: str = "") -> Card:
     """Return a card for a callable in a Python file: a function or class that makes an nn.Module, or a module.
+
+    Args:
+        arguments: what it is called with, as text of literals: "3, width=64".
+        said: what it takes (`parse_declared`), else that is what is remembered beside the file, or what that says.
 
     The file may say INPUT_SHAPE = (channels, height, width), None for any size, and LABELS, the names of the outputs.
     A network on graphs says INPUT_SIGNALS = ("x", "edge_index", ...), in the order of its arguments, and may say
@@ -104,50 +135,103 @@ def file_card(path: Path, attribute: str, trust: bool | Trust) -> Card:
     One that names what only a surface has, "radius", "angle", "transport", "cotan", "mass", "patch_index" or
     "patch_weight", is called with a mesh; INPUT_FEATURES, what x is made of, and INPUT_GAUGE are those of `MeshInput`.
     """
-    where = str(path)
-    if not path.is_file():
-        raise ModelError(where, f"there is no file {path}")
-    if not (trust.allows(path) if isinstance(trust, Trust) else trust):
-        raise Untrusted(where, f"{path} is Python code, which would be executed: add --trust if you trust it")
+    module, made = found_in(path, attribute, trust)
+    if isinstance(made, Card):
+        return with_weights_beside(made, path)
+    own, build = recognised(module, made, path, attribute, arguments)
+    called = f"{attribute}({arguments})" if arguments is not None else attribute
+    try:
+        told = parse_declared(said) if said else remembered_inputs(path).get(attribute)
+    except ValueError as error:
+        raise Unknown(str(path), f"{path}: {error}") from None
+    summary = (inspect.getdoc(made) or "Your own model.").split("\n\n")[0]
+    made_by = made if inspect.isclass(made) or inspect.isfunction(made) else type(made)
+    return own_card(
+        own, f"{path}:{called}", f"{called} ({path.name})", summary, build, labels=getattr(module, "LABELS", ()),
+        said=told, why="you say so" if said else f"{beside(path).name} says so", source=(made_by,),
+    )  # fmt: skip
+
+
+def found_in(path: Path, attribute: str, trust: bool | Trust) -> tuple[ModuleType, Any]:
+    """Return a Python file, which is executed, and what it calls by that name.
+
+    Raises:
+        ModelError: there is none, or it is not trusted.
+    """
+    where, module = str(path), trusted_module(path, trust)
     if not attribute.isidentifier():
         raise ModelError(where, f"{attribute!r} after the colon must be the name of a callable in {path}")
-    module = _executed(path)
     if not hasattr(module, attribute):
         near = get_close_matches(attribute, _defined(path), 1, 0.5)
         raise ModelError(where, f"{path} defines no {attribute!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-    made = getattr(module, attribute)
-    if not isinstance(made, nn.Module) and not callable(made):
-        kind = type(made).__name__
-        raise ModelError(
-            where, f"{attribute} in {path} is of type {kind}, neither a network nor something that makes one"
-        )
+    return module, getattr(module, attribute)
 
-    def build(**_: float) -> nn.Module:
-        network = copy.deepcopy(made) if isinstance(made, nn.Module) else made()
-        if not isinstance(network, nn.Module):
-            kind = type(network).__name__
-            raise ModelError(where, f"{attribute} in {path} returned {kind}, not a torch.nn.Module")
-        return network
 
-    name = f"{path}:{attribute}"
-    own = Recognised(made, module, where, cache(lambda: _built(name, build)))
+def recognised(
+    module: ModuleType, made: object, path: Path, attribute: str, arguments: str | None = None
+) -> tuple[Recognised, Callable[..., nn.Module]]:
+    """Return what a Python file defines as a network of which is to be found out what it takes, and what makes it.
+
+    Raises:
+        ModelError: it makes no network.
+    """
+    build = maker(made, attribute, str(path), arguments)
+    name = f"{path}:{attribute}" + (f"({arguments})" if arguments is not None else "")
+    return Recognised(made, module, str(path), cache(lambda: built(name, build))), build
+
+
+def own_card(
+    own: Recognised, name: str, title: str, summary: str, build: Callable[..., nn.Module], *, labels: object = (),
+    form: Form | None = None, said: Declared | None = None, why: str = "", source: tuple[Any, ...] = (),
+    notes: tuple[str, ...] = (),
+) -> Card:  # fmt: skip
+    """Return the card of somebody's own network.
+
+    Args:
+        form: what it takes; found out where nothing says so.
+        said, why: what somebody says that it takes, and where.
+        labels: names of its outputs, as its file says them.
+        notes: sentences about how it was made.
+
+    Raises:
+        ModelError: nothing tells what it takes, or the labels are none.
+    """
     try:
-        space, form = next((s, f) for s in spaces().values() if (f := s.recognise(own)) is not None)
+        found = _of_form(form) if form is not None else taken(own, said, why)
     except ModelError:
         raise
     except ValueError as error:
-        raise ModelError(where, f"{where}: {error}") from None
-    except StopIteration:
-        raise ModelError(where, f"{where}: nothing says what it takes; say INPUT_SHAPE in the file") from None
-    labels = getattr(module, "LABELS", ())
+        raise Unknown(own.where, f"{own.where}: {error}") from None
     if isinstance(labels, str) or not isinstance(labels, list | tuple) or not all(isinstance(n, str) for n in labels):
-        raise ModelError(where, f"{path}: LABELS must be a list of texts, not {labels!r:.60}")
+        raise ModelError(own.where, f"{own.where}: LABELS must be a list of texts, not {labels!r:.60}")
     return Card(
-        name=name, title=f"{attribute} ({path.name})", rows=(), reference=where, equation="",
-        summary=(inspect.getdoc(made) or "Your own model.").split("\n\n")[0], build=build, input=form,
-        sample=space.first_sample(form),
-        labels=tuple(labels), source=(made if inspect.isclass(made) or inspect.isfunction(made) else type(made),),
+        name=name, title=title, rows=(), reference=own.where, equation="", summary=summary, build=build,
+        input=found.form, domain=found.kind, sample=found.space.first_sample(found.form), labels=tuple(labels),
+        source=source or (type(own.made),), notes=notes, own=True,
     )  # fmt: skip
+
+
+def _of_form(form: Form) -> Taken:
+    space = spaces()[form.space]
+    return Taken(space, form.data or space.kinds[0].name, form, {})
+
+
+def _declared(card: Card, said: str) -> Card:
+    """Return a card with the input that somebody says it takes, if they say so."""
+    if not said:
+        return card
+    try:
+        declared = parse_declared(said)
+        space = space_of_kind(declared.kind)
+        form = space.declared(declared)
+    except (ValueError, KeyError) as error:
+        raise Unknown(card.name, f"{card.name}: {error}") from None
+    return replace(card, input=form, domain=declared.kind, sample=space.first_sample(form))
+
+
+def copied_each_time(network: nn.Module) -> Callable[..., nn.Module]:
+    """Return what makes a network that was loaded, anew each time."""
+    return lambda **_: copy.deepcopy(network)
 
 
 def _executed(path: Path) -> ModuleType:
@@ -169,11 +253,13 @@ def _executed(path: Path) -> ModuleType:
         code = path.read_bytes()
         module.__dict__[TEXT] = decode_source(code)
         exec(compile(code, str(path), "exec"), module.__dict__)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # somebody else's code may raise anything
         del sys.modules[name]
         if before is not None:
             sys.modules[name] = before
-        told = f"{path} could not be run: {type(error).__name__}: {error}"
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        told = f"{path} could not be run: {named_error(error)}"
         raise ModelError(str(path), told + _line(error, path)) from error
     finally:
         sys.dont_write_bytecode = unwritten
@@ -220,7 +306,9 @@ def load_model(
             known = ", ".join(values) or "none"
             raise ModelError(card.name, f"{card.name} has no parameter {name!r}; it has: {known}")
         values[name] = value
-    model = _built(card.name, partial(card.build, **values))
+    model = built(card.name, partial(card.build, **values))
+    for note in card.notes if card.own else ():
+        tell(note)
     path = weights or (WEIGHTS / card.weights if card.weights else None)
     if path is not None:
         # a person's own file has to fit; shipped weights may leave what a parameter has reshaped as it is
@@ -229,17 +317,17 @@ def load_model(
     return model.eval()
 
 
-def _built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
+def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
     """Build a network; an untrained one must be the same every time."""
     state = torch.get_rng_state()
     try:
         torch.manual_seed(0)
         return build()
-    except (ModelError, torch.OutOfMemoryError):
+    except (ModelError, KeyboardInterrupt, torch.OutOfMemoryError):
         raise
-    except (Exception, SystemExit) as error:
-        told = f"{name} could not be built: {type(error).__name__}: {error}"
-        raise ModelError(name, told + _line(error, Path(name.rpartition(":")[0]))) from error
+    except BaseException as error:
+        told = f"{name} could not be built: {named_error(error)}"
+        raise ModelError(name, told + _line(error, code_of(name) or Path(name))) from error
     finally:
         torch.set_rng_state(state)
 

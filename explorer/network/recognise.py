@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
@@ -21,23 +21,34 @@ class Recognised:
         module: the file, executed.
         where: its path, for messages.
         network: makes the network; only called where nothing else tells.
+        why: {what of its input: the reason for what is taken}, noted as it is found out; "data" is the kind of data.
     """
 
     made: Any
     module: ModuleType
     where: str
     network: Callable[[], nn.Module]
+    why: dict[str, str] = field(default_factory=dict)
 
     def said(self, name: str) -> Any:
         """Return what the class says as `input_channels`, or its file as INPUT_CHANNELS; None where neither does."""
-        return getattr(self.made, name, getattr(self.module, name.upper(), None))
+        own = getattr(self.made, name, None)
+        value = getattr(self.module, name.upper(), None) if own is None else own
+        if value is not None:
+            where = name.upper() if own is None else f"{getattr(self.made, '__name__', 'the network')}.{name}"
+            self.why[name.removeprefix("input_")] = f"the file says {where} = {value!r:.60}"
+        return value
 
     def arguments(self, known: Collection[str]) -> tuple[str, ...]:
         """Return the leading arguments of its forward that are among the known names, and that a call must give.
 
         What has a default is passed to nobody's network unasked: the file's INPUT_SIGNALS ask for it.
         """
-        return tuple(itertools.takewhile(lambda name: name in known, self.required()))
+        needed = self.required()
+        found = tuple(itertools.takewhile(lambda name: name in known, needed))
+        if found:
+            self.why["signals"] = f"its forward takes ({', '.join(needed)})"
+        return found
 
     def required(self) -> tuple[str, ...]:
         """Return the arguments of its forward that have no default; of what a function makes as well."""
@@ -70,7 +81,8 @@ class Recognised:
 
     def first_width(self) -> int | None:
         """Return how many channels the first layer takes, where it says so."""
-        for m in self.network().modules():
+        for name, m in self.network().named_modules():
             if isinstance(width := getattr(m, "in_channels", getattr(m, "in_features", None)), int) and width > 0:
+                self.why["channels"] = f"its first layer with a width, {name or type(m).__name__}, takes {width}"
                 return width
         return None

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
+
+from explorer.work.crumbs import ROOT, Writer, writer
+from explorer.work.progress import Cancelled
 
 
 def tensors_in(value: Any) -> Iterator[Tensor]:
@@ -58,3 +64,47 @@ def evaluating(model: nn.Module) -> Iterator[None]:
         torch.set_rng_state(rng)
         if cuda_rng:
             torch.cuda.set_rng_state_all(cuda_rng)
+
+
+def attended(model: nn.Module, cancelled: Callable[[], bool] | None) -> list[RemovableHandle]:
+    """Ask before each module runs whether that is still wanted, and say which one it is to whoever listens.
+
+    Returns:
+        handles of hooks, which the caller has to remove; a hook raises Cancelled.
+    """
+    write = writer()
+    handles = []
+
+    def ask(_: nn.Module, __: Any) -> None:
+        if cancelled is not None and cancelled():
+            raise Cancelled
+
+    for name, module in model.named_modules() if write is not None or cancelled is not None else ():
+        if cancelled is not None:
+            handles.append(module.register_forward_pre_hook(ask))
+        if write is not None:
+            outer = "" if not name else name.rpartition(".")[0] or ROOT
+            handles.append(module.register_forward_pre_hook(_saying(write, name or ROOT)))
+            handles.append(module.register_forward_hook(_saying(write, outer)))
+    return handles
+
+
+def _saying(write: Writer, place: str) -> Callable[..., None]:
+    """Return a hook that says where the network is: a function, which a copy of the network shares with it."""
+
+    def say(*_: Any) -> None:
+        write(place)
+
+    return say
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Restore what Python and NumPy draw next, and torch on the processor; too slow for every frame."""
+    states = random.getstate(), np.random.get_state(), torch.get_rng_state()  # noqa: NPY002
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])  # noqa: NPY002
+        torch.set_rng_state(states[2])

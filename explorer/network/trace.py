@@ -8,6 +8,7 @@ kind and the tensor's shape and marked as a guess, which a person can correct (`
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -19,13 +20,15 @@ from torch.utils._pytree import tree_leaves
 
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import FieldType, Scalar
-from explorer.declare.space import Inference, Known, inference_of
+from explorer.declare.space import Known, inference_of
+from explorer.network.capture import Fed
 from explorer.network.inner.tracing import constant_masks, described, settled
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.inputs import Given, Inputs, inputs_of
-from explorer.network.layers import FORWARD, OUTPUT, Layer, LayerError, Trace, layer_error
-from explorer.network.running import evaluating, first_tensor, tensors_in, tensors_of
+from explorer.network.layers import FORWARD, OUTPUT, Layer, LayerError, Run, Trace, layer_error
+from explorer.network.reaching import reaching
+from explorer.network.running import first_tensor, tensors_in, tensors_of
 from explorer.network.trials import Sizes, channelwise, pointwise, sizes
 
 
@@ -38,7 +41,22 @@ def trace(
     declared: bool = False,
     parts: bool = False,
 ) -> Trace:
-    """Run `model` once and describe every module call.
+    """Run `model` once and describe every module call; `traced_run` has the arguments and errors."""
+    return traced_run(model, x, x_field, overrides=overrides, declared=declared, parts=parts)[0]
+
+
+def traced_run(
+    model: nn.Module,
+    x: Given,
+    x_field: FieldType | None = None,
+    *,
+    overrides: Mapping[str, str] | None = None,
+    declared: bool = False,
+    parts: bool = False,
+) -> tuple[Trace, Run | None]:
+    """Run `model` once, describe every module call, and return what the run gave.
+
+    Nothing is returned of a run in which random numbers were drawn or a value was overwritten.
 
     Args:
         x: what it is called with: Inputs, or one tensor with its field, such as an image (batch, channel, y, x).
@@ -64,6 +82,7 @@ def trace(
         for module in names:
             handles.append(module.register_forward_pre_hook(recorder.enter, prepend=True, with_kwargs=True))
             handles.append(module.register_forward_hook(recorder.leave, with_kwargs=True))
+        drawn, start = torch.get_rng_state(), time.perf_counter()
         with torch.no_grad():
             try:
                 with nullcontext() if declared else watching(model, recorder.arisen) as finish:
@@ -79,9 +98,10 @@ def trace(
             handle.remove()
     if first_tensor(result) is None:
         raise LayerError(OUTPUT, f"the network returned {type(result).__name__}, which holds no tensor")
+    seconds, steady = time.perf_counter() - start, torch.equal(drawn, torch.get_rng_state()) and not inputs.x.is_cuda
     layers = recorder.finish(result)
     clones = recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
-    layers = _reaching(model, inputs, recorder.inference, layers)
+    layers = reaching(model, inputs, recorder.inference, layers)
     if recorder.masks:
         constant = constant_masks(model, inputs, recorder.inference, recorder.masks)
         layers = [settled(n, n.name in constant) if n.name in recorder.masks else n for n in layers]
@@ -90,9 +110,11 @@ def trace(
     if unknown:
         raise KeyError(f"no layer is called {sorted(unknown)[0]!r}")
     outputs = recorder.outputs
-    return Trace(
+    traced = Trace(
         tuple(layers), outputs[0], clones, by_name={layer.name: layer for layer in layers}, outputs=tuple(outputs)
     )
+    values, fed = recorder.values, recorder.fed
+    return traced, Run(values, fed, seconds) if steady and not clones and not parts else None
 
 
 class _Unfit(ValueError):
@@ -130,6 +152,8 @@ class _Recorder:
         self._stored = {id(t) for m in names for own in (m._parameters, m._buffers) for t in own.values()}
         self.sizes: dict[str, Sizes] = {}  # of the tensors of each call, for resized inputs
         self._entered: list[tuple[Any, Any]] = []
+        self.values: dict[str, Tensor] = {}
+        self.fed: dict[str, tuple[Tensor, ...]] = {}
         self.masks: dict[str, tuple[Tensor, ...]] = {}  # of values that no module returns
 
     def arisen(self, label: str, inner: Inner) -> None:
@@ -147,6 +171,10 @@ class _Recorder:
         self._keep.append((value, _version(value)))
         self._produced[id(value)] = label
         self.layers.append(layer)
+        self.values[label] = value
+        if inner.again is not None:
+            given = self.fed[label] = Fed.of(inner.fed, {}, clone=False)
+            given.again = inner.again
         if inner.masks:
             self.masks[label] = inner.masks
 
@@ -237,6 +265,7 @@ class _Recorder:
             )
         )
         self._produced[id(out)] = label
+        self.values[label], self.fed[label] = out, Fed.of(args, kwargs, clone=False)
         if self.parts:
             self._rest(self.layers[-1], result)
 
@@ -322,6 +351,7 @@ class _Recorder:
             if out_field is not None and not self.inference.fits(out_field, out):
                 out_field = None
             made = label = self._root_name()
+            self.values[label] = out
             if label in self.overrides:
                 out_field = self._override(label, out)
             last = self.layers[-1] if self.layers else None
@@ -410,29 +440,6 @@ class _Recorder:
 def _widest(radii: Sequence[float]) -> float:
     """Return the largest radius; what is endless is so whatever else is not known."""
     return math.inf if math.inf in radii else math.nan if any(map(math.isnan, radii)) else max(radii)
-
-
-def _reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: list[Layer]) -> list[Layer]:
-    """Return the layers with the radii that no layer tells by itself: found by trying the network as a whole."""
-    unknown = {n.name: n.field for n in layers if math.isnan(n.receptive) and n.field is not None}
-    if not unknown or not inputs.x.is_floating_point() or not inputs.x.numel():
-        return layers
-
-    def run(x: Tensor) -> dict[str, Tensor]:
-        from explorer.network.capture import capture
-
-        torch.manual_seed(0)
-        found, _ = capture(model, inputs.with_x(x), unknown, clone=True)
-        return found
-
-    try:
-        with evaluating(model), torch.no_grad():
-            found = inference.reaches(run, inputs, unknown)
-    except torch.OutOfMemoryError:
-        raise
-    except Exception:  # on other values somebody else's network may raise anything
-        return layers
-    return [replace(n, receptive=found.get(n.name, n.receptive)) for n in layers]
 
 
 def _version(tensor: Tensor) -> int:

@@ -18,6 +18,7 @@ from explorer.declare.fields import FieldType, Regular
 from explorer.declare.space import space_of
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import PROBES, Effect, attributed
+from explorer.equivariance.remembered import Remembered
 from explorer.network.inner.tiled import Tiled
 from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError
@@ -30,8 +31,7 @@ from explorer.square.drawing.weights import weights_of
 from explorer.square.frame import Array, LayerInfo, Measure, Square
 from explorer.square.judging import judged, limit
 from explorer.square.kept import Kept, kept
-from explorer.square.prepare import Prepared, reseed
-from explorer.square.remembered import Remembered
+from explorer.square.prepare import Prepared, meet_chance, reseed
 from explorer.state.state import State
 
 MEASURE_SECONDS = 0.025  # what all-layer errors may add to a frame; slower ones follow when idle
@@ -144,6 +144,10 @@ def refine(
     """
     element = Remembered(chain_element(state.steps).on(p.inputs))
     measures = dict(have)
+    if not p.chance:
+        meet_chance(p)
+        with torch.inference_mode():
+            measures = {name: replace(m, chance=_chance(p, element, p.trace[name], m)) for name, m in have.items()}
     start = time.perf_counter()
     for w in p.watched:
         if w.name in measures:
@@ -159,6 +163,17 @@ def refine(
         for name, effect in effects.items():
             measures[name] = replace(measures[name], attributed=effect.value, attributed_within=effect.within)
         yield measures
+
+
+def _chance(p: Prepared, element: Element, layer: Layer, found: Measure) -> float | None:
+    """Return the chance of a layer that was measured before the unrelated input was met."""
+    value, f, other = p.values[layer.name], layer.field, p.chance.get(layer.name)
+    expected = measure.expected_after(element, layer, value)
+    if found.cumulative is None or f is None or expected is None or other is None or other.shape != expected.shape:
+        return None
+    plain = element.element if isinstance(element, Remembered) else element
+    chance = float(measure.apart(expected, other, measure.mask(plain, value, f, layer.receptive), f))
+    return chance if math.isfinite(chance) else None
 
 
 def effects_on_output(p: Prepared, element: Element, names: Sequence[str]) -> dict[str, Effect]:
@@ -227,17 +242,24 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
     infos, space = layer_infos(p), space_of(p.inputs)
     return Square(
         model=p.card.name, title=p.card.title, layer=next(i for i in infos if i.name == layer.name),
-        layers=infos, measures=measures, x=fixed.x, gx=drawn(one.gx.x, _shown_as(p))[0], fx=fixed.fx, f_gx=f_gx,
+        layers=infos, measures=measures, x=fixed.x, gx=drawn(one.gx.x, shown_as(p))[0], fx=fixed.fx, f_gx=f_gx,
         rho_fx=rho_fx, difference=difference_a, error_map=map_a, no_action=one.no_action, scale=scale,
         group=f.rep.group.name if f and isinstance(f.rep, Regular) else "",
         output=scores_of(p.output, *last), output_g=scores, labels=p.labels, probabilities=bool(p.labels),
         back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
-        matrices=fixed.matrices, shown=fixed.total, source=_source(p, layer.owner),
+        matrices=fixed.matrices, shown=fixed.total, interventions=p.interventions, source=_source(p, layer.owner),
         part=space.part(one), kind=space.kinds[0].name,
     )  # fmt: skip
 
 
-def _shown_as(p: Prepared) -> FieldType | None:
+def moved_picture(inputs: Inputs, field: FieldType | None, state: State) -> Array:
+    """Return the picture of rho(g) x, drawn as such a field, without running the network."""
+    with torch.inference_mode():
+        return drawn(inputs.moved(chain_element(state.steps).on(inputs)).x, field)[0]
+
+
+def shown_as(p: Prepared) -> FieldType | None:
+    """Return the field that x is drawn as, None for a picture."""
     return None if p.inputs.batched else p.x_field
 
 
@@ -263,7 +285,7 @@ def _fixed(p: Prepared, layer: Layer) -> _Fixed:
 def _drawn_once(p: Prepared, name: str) -> _Fixed:
     layer = p.trace[name]
     fx, total = drawn(p.values[name], layer.field)
-    return _Fixed(drawn(p.x, _shown_as(p))[0], fx, total, *drawn_filters(p, layer), _matrices(p))
+    return _Fixed(drawn(p.x, shown_as(p))[0], fx, total, *drawn_filters(p, layer), _matrices(p))
 
 
 @kept(most=64)

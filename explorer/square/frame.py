@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from explorer.declare.excerpt import Excerpt
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import Domain, Point
+from explorer.declare.interventions import Intervention
 from explorer.declare.registry import scanned
 from explorer.state.state import State
 
@@ -100,6 +101,14 @@ class LayerInfo:
         return "×".join(map(str, shape)) or "1"
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The relative distance of a layer from that of the network without its interventions, on x and on rho(g) x."""
+
+    on_x: float
+    on_gx: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
     """One parameter of a layer as it is drawn.
@@ -127,6 +136,31 @@ class Weights:
 
     parameters: tuple[Parameter, ...] = ()
     entries: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Saliency:
+    """Maps of which pixels an entry of the answer depends on, (1, height, width), summed over channels.
+
+    Attributes:
+        method, entry, label: what was asked: how, and of which of so many `entries` of the answer.
+        on_x, on_gx: S(x) and S(rho(g) x); `expected` is rho(g) S(x), and `difference` the first less the second.
+        error: relative distance of S(rho(g) x) from rho(g) S(x); None where the entry itself moves.
+        exact: whether the element permutes pixels.
+        done: share of the work, for partial maps.
+    """
+
+    method: str
+    entry: int
+    label: str
+    entries: int
+    on_x: Array | None = None
+    on_gx: Array | None = None
+    expected: Array | None = None
+    difference: Array | None = None
+    error: float | None = None
+    exact: bool = False
+    done: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,7 +209,10 @@ class Square:
     message: str = ""
     before: Mapping[str, Measure] = field(default_factory=dict)  # the measures before its file was edited last
     source: tuple[Excerpt, ...] = ()  # the lines that make the selected layer, and those that compute it
+    interventions: tuple[Intervention, ...] = ()  # in the network that all this was measured on
+    changes: Mapping[str, Change] = field(default_factory=dict)  # what follows of them, layer by layer
     weights: Weights = Weights()  # of the selected layer, with the gradient that was asked for
+    saliency: Saliency | None = None  # where the state asks for it
     part: object | None = None  # what views of its space draw beside these images
     kind: str = ""  # of the data it lives on; that of its part if empty
 
@@ -218,11 +255,20 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Moved:
+    """The picture of rho(g) x, which needs no network: drawn while a slow one has not answered yet."""
+
+    state: State
+    gx: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class OrbitCurve:
     """Error of every layer along a one-parameter family of elements; partial while `done` < len(values).
 
     errors[layer] is (n,) with NaN where not computed yet; floor[layer] likewise; `exact` marks exact elements.
-    `outputs` is (n, classes): the output along the orbit.
+    `outputs` is (n, classes): the output along the orbit. `estimated` marks elements whose errors were compared at
+    a few places only; () where none was.
     """
 
     state: State
@@ -237,6 +283,11 @@ class OrbitCurve:
     outputs: Array
     labels: tuple[str, ...]
     done: int
+    estimated: NDArray[np.bool_] | tuple[()] = ()
+
+    def about(self, index: int) -> bool:
+        """Return whether the errors of an element are estimates."""
+        return bool(len(self.estimated) and self.estimated[index])
 
 
 @dataclass(frozen=True, slots=True)

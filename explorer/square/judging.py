@@ -14,7 +14,7 @@ from explorer.network.capture import capture
 from explorer.network.layers import Layer, LayerError
 from explorer.square.frame import Measure, Square
 from explorer.square.kept import kept
-from explorer.square.prepare import Prepared, reseed
+from explorer.square.prepare import Prepared, meet_chance, reseed
 
 
 def limit(p: Prepared, layer: Layer, group: str, error: float, alone: bool = False) -> float:
@@ -45,7 +45,7 @@ def filters_count(p: Prepared, group: str) -> bool:
 
 @kept()
 def _of_run(p: Prepared) -> dict[str, float]:
-    return rounding.of_run(p.trace, p.x.dtype, p.float_floor)
+    return rounding.of_run(p.trace, p.dtype, p.float_floor)
 
 
 @kept(most=2)
@@ -56,16 +56,17 @@ def _of_filters(p: Prepared, alone: bool) -> dict[str, float]:
 @kept()
 def _of_casts(p: Prepared) -> dict[str, float]:
     """Return what the lowest precision excuses that the network's own code turns numbers of the run into."""
-    casts = rounding.Casts(p.x.dtype)
+    casts = rounding.Casts(p.dtype)
     with torch.inference_mode(), casts:
         reseed(p.seed)
         p.inputs.run(p.model)
-    return rounding.of_run(p.trace, casts.lowest or p.x.dtype)
+    return rounding.of_run(p.trace, casts.lowest or p.dtype)
 
 
 @kept()
 def variation(p: Prepared) -> dict[str, float]:
     """Return per layer the relative distance of its values on unrelated inputs."""
+    meet_chance(p)
     found = rounding.variation(p.trace, p.values, p.chance)
     if (drawn := rounding.drawn_anew(p.inputs, p.seed)) is not None:
         reseed(p.seed)

@@ -75,7 +75,7 @@ def orbit(
     n = len(values)
     errors = {w.name: np.full(n, np.nan) for w in layers}
     lowest = {w.name: np.full(n, np.nan) for w in layers}
-    exact = np.zeros(n, bool)
+    exact, estimated = np.zeros(n, bool), np.zeros(n, bool)
     soft: dict[str, list[int]] = {w.name: [] for w in layers}  # the elements that resample a layer
     outputs: NDArray[np.float64] | None = None
     if batch is None:
@@ -89,6 +89,7 @@ def orbit(
             state, p.card.name, transform.name, declared.name, declared.unit, values,
             {k: v.copy() for k, v in errors.items()}, {k: v.copy() for k, v in lowest.items()}, exact.copy(),
             np.zeros((n, 0)) if outputs is None else outputs.copy(), p.labels, done,
+            estimated.copy(),
         )  # fmt: skip
 
     def bound(part: slice) -> list[Element]:
@@ -115,6 +116,7 @@ def orbit(
             assert w.field is not None
             soft[w.name] += [k for k, e in enumerate(elements, first) if not e.exact(w.field, w.shape)]
         out = compare(part, elements, quick)
+        estimated[part] = quick is not full
         scores = np.stack([scores_of(o, *last, e) for o, e in zip(out, elements, strict=True)]).astype(np.float64)
         outputs = np.full((n, scores.shape[1]), np.nan) if outputs is None else outputs
         outputs[part] = scores
@@ -128,6 +130,7 @@ def orbit(
     for first in range(0, n, few) if rough else ():
         part = slice(first, min(first + few, n))
         compare(part, bound(part), full)
+        estimated[part] = False
         yield curve(n - 1)
     start = time.perf_counter()
     for w in layers:

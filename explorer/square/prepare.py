@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -16,19 +16,27 @@ from torch import Tensor, nn
 from explorer.data.samples import Sample
 from explorer.declare.card import Card
 from explorer.declare.fields import FieldType
-from explorer.declare.space import spaces
+from explorer.declare.interventions import Intervention
+from explorer.declare.space import space_of, spaces
 from explorer.equivariance import rounding
 from explorer.network.capture import capture
 from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError, Trace
 from explorer.network.precision import converted, copied
-from explorer.network.running import evaluating
-from explorer.network.trace import trace
-from explorer.work.progress import Cancelled
+from explorer.network.running import attended, evaluating
+from explorer.network.trace import traced_run
+from explorer.work.progress import Cancelled, step
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
-SLOW_SECONDS = 0.5  # of a forward pass: a network this slow is not run once more only to be timed
+SLOW_SECONDS = 0.5  # of a forward pass: a network this slow is not run once more than its first frame needs
 QUICK_SECONDS = 0.05  # of a forward pass: a network this quick is run once more, in double precision
+
+
+class Frozen(Protocol):
+    """Interventions that are on a network."""
+
+    def freeze(self, values: Mapping[str, Tensor]) -> None:
+        """Let frozen layers give these values from here on."""
 
 
 @dataclass(slots=True)
@@ -37,10 +45,11 @@ class Prepared:
 
     Attributes:
         values, fed: {layer: output} and {layer: its tensor inputs} of F(x).
-        chance: the layers of another, unrelated input.
+        chance: the layers of another, unrelated input; of a slow network none until `meet_chance` is called.
         float_floor: relative rounding error per layer.
         stored: the epsilon that each parameter was made with.
         notes: sentences about the network: shipped weights that did not fit.
+        interventions, base: what was changed in the network, and F(x) without that; None where nothing was.
         kept: the store of `square.kept`: what depends on the epoch and is made when it is first needed.
     """
 
@@ -58,6 +67,8 @@ class Prepared:
     seed: int = 0
     sample: Sample | None = None
     notes: tuple[str, ...] = ()
+    interventions: tuple[Intervention, ...] = ()
+    base: Prepared | None = None
     kept: dict[object, Any] = field(default_factory=dict)
 
     @property
@@ -67,6 +78,11 @@ class Prepared:
     @property
     def x_field(self) -> FieldType:
         return self.inputs.field
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Return the precision of the run; numbers of tokens have none."""
+        return self.x.dtype if self.x.is_floating_point() else self.output.dtype
 
     @property
     def output(self) -> Tensor:
@@ -99,6 +115,26 @@ class Prepared:
         return capture(self.model, x, names, clone=self.trace.clones, cancelled=cancelled)[0]
 
 
+def meet_chance(p: Prepared) -> None:
+    """Run the network on the unrelated input, unless that was done already."""
+    if p.chance:
+        return
+
+    def waited() -> bool:
+        step("Computing", 0.0)  # which raises Cancelled
+        return False
+
+    reseed(p.seed)
+    other = space_of(p.inputs).inference(p.inputs).another(p.inputs, p.seed)
+    start = time.perf_counter()
+    with torch.no_grad(), evaluating(p.model):
+        names = [layer.name for layer in p.trace.layers]
+        p.chance, _ = capture(p.model, other, names, clone=p.trace.clones, cancelled=waited)
+    if p.forward_seconds >= SLOW_SECONDS and not p.x.is_cuda:
+        # the first run was the only one yet, and may have made what later ones find
+        p.forward_seconds = min(p.forward_seconds, time.perf_counter() - start)
+
+
 def reseed(seed: int) -> None:
     """Set the generators that networks draw from."""
     # torch.manual_seed formats a traceback for a CUDA that was never started, which takes a millisecond
@@ -111,11 +147,7 @@ def reseed(seed: int) -> None:
 def interruptible(model: nn.Module, cancelled: Callable[[], bool] | None) -> Iterator[None]:
     """Let every forward pass of `model` end with Cancelled, between two layers, once nobody waits for it."""
 
-    def ask(_: nn.Module, __: Any) -> None:
-        if cancelled is not None and cancelled():
-            raise Cancelled
-
-    handles = [m.register_forward_pre_hook(ask) for m in model.modules()] if cancelled is not None else []
+    handles = attended(model, cancelled)
     try:
         yield
     except LayerError as error:
@@ -138,11 +170,15 @@ def prepare(
     declared: bool = True,
     seed: int = 0,
     cancelled: Callable[[], bool] | None = None,
+    base: Prepared | None = None,
+    intervened: Callable[[nn.Module], Frozen] | None = None,
 ) -> Prepared:
     """Run F(x) once with everything captured.
 
     Args:
         model: is moved to `device` and `dtype`: give a copy.
+        base, intervened: F(x) without interventions, whose layers and fields these are too, and what puts them on the
+            copy, which they belong to as long as it lives.
 
     Raises:
         LayerError: a layer raised, or gave NaN, or the answer is none that can be measured; `.where` names it.
@@ -157,24 +193,32 @@ def prepare(
     model = converted(model.to(device), dtype).eval()
     with interruptible(model, cancelled), torch.no_grad(), evaluating(model):
         reseed(seed)
+        changed = intervened(model) if intervened is not None else None
         try:
-            traced = trace(model, x, overrides=overrides, declared=declared)
+            if base is not None:
+                traced, first = base.trace, None
+            else:
+                traced, first = traced_run(model, x, overrides=overrides, declared=declared)
         except KeyError as error:
             known = ", ".join(name for name, _ in model.named_modules() if name)
             raise ValueError(f"{error.args[0]}; {card.name} has: {known}") from None
         names = [layer.name for layer in traced.layers]
-        reseed(seed)
-        start = time.perf_counter()
-        values, fed = capture(model, x, names, clone=traced.clones, inputs=True)
-        seconds = time.perf_counter() - start
+        slow = first is not None and first.seconds >= SLOW_SECONDS
+        if first is not None and slow:
+            values, fed, seconds = first.values, first.fed, first.seconds
+        else:
+            reseed(seed)
+            start = time.perf_counter()
+            values, fed = capture(model, x, names, clone=traced.clones, inputs=True)
+            seconds = time.perf_counter() - start
+        del first
         _check_output(card.name, values[traced.output], traced.output, x.batched, inference.may_be_empty())
         for name in names:
-            if not torch.isfinite(values[name]).all():
+            # a sum is finite only of finite numbers, and quicker than asking for each; one of many may overflow
+            if not values[name].sum().isfinite() and not torch.isfinite(values[name]).all():
                 raise LayerError(name, f"layer {name} of {card.name} gave NaN or infinite values on this input")
         if seconds < SLOW_SECONDS:
             seconds = _seconds(partial(x.run, model), device)
-        reseed(seed)
-        chance, _ = capture(model, inference.another(x, seed), names, clone=traced.clones)
         watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)
         floor = {w.name: torch.finfo(dtype).eps * math.sqrt(max(w.rank, 1)) for w in traced.layers}
         if dtype == torch.float32 and seconds < QUICK_SECONDS:
@@ -184,9 +228,14 @@ def prepare(
                 size = float(precise.norm())
                 if size and value.shape == precise.shape:
                     floor[name] = float((value.double() - precise).norm()) / size
-    return Prepared(
-        card, model, traced, x, values, fed, seconds, watched, chance, floor, stored, seed, sample,
-    )  # fmt: skip
+        if changed is not None:
+            changed.freeze(values)
+        made = Prepared(
+            card, model, traced, x, values, fed, seconds, watched, {}, floor, stored, seed, sample, base=base,
+        )  # fmt: skip
+        if not slow:
+            meet_chance(made)
+    return made
 
 
 def _in_double(

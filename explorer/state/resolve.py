@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Protocol
 
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import Step, transforms
 from explorer.declare.field_text import parse_field
 from explorer.declare.params import Param
+from explorer.declare.saliency import parse_saliency, saliency_text
 from explorer.declare.space import kinds, same_space, space_of_kind
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
@@ -52,9 +54,50 @@ def resolve(state: State, catalogue: Catalogue, layers: Sequence[LayerSeen] = ()
         seed=max(0, state.seed),
         truncate=state.truncate if state.truncate is not None and state.truncate > 0 else None,
         gradient=state.gradient if state.gradient == "norm" or state.gradient.isdecimal() else "",
+        saliency=_saliency(state.saliency),
         overrides=tuple((layer, text) for layer, text in dict(state.overrides).items() if _is_field(text)),
     )
     return _place(state, layers)
+
+
+def corrected(wanted: State, state: State, catalogue: Catalogue) -> list[str]:
+    """Return sentences about what of a wanted state cannot be, and was left out of `state` or replaced in it."""
+    info = next((m for m in catalogue.models if m.name == wanted.model), None)
+    if info is None:
+        return []
+    lives = f"{info.name} lives on {_one(info.domain)}"
+    said = []
+    for step in wanted.steps:
+        transform = transforms().get(step.name)
+        if transform is not None and info.domain not in transform.domains:
+            where = " or ".join(map(_one, transform.domains))
+            said.append(f"{step.name} acts on {where}, and {lives}: it is left out.")
+    known = {s.name: s.domain for s in catalogue.samples}
+    if wanted.sample and wanted.sample != state.sample and wanted.sample in known:
+        lies = f"{wanted.sample!r} lies on {_one(known[wanted.sample])}"
+        said.append(f"{lies}, and {info.name} takes {_one(info.domain)}: {state.sample} is shown.")
+    domains = {m.name: m.domain for m in catalogue.models}
+    for name in wanted.compared:
+        if name in domains and name != wanted.model and not same_space(domains[name], info.domain):
+            said.append(f"{name} lives on {_one(domains[name])}, and {lives}: it is not shown beside.")
+    orbit = transforms().get(wanted.orbit)
+    if wanted.orbit not in (state.orbit, State().orbit) and orbit is not None:
+        said.append(f"{wanted.orbit} has no curve here: that of {state.orbit} is shown.")
+    return said
+
+
+def missing_layer(state: State, layers: Sequence[LayerSeen]) -> str:
+    """Return a sentence about a layer that is not there, "" where it is."""
+    names = [layer.name for layer in layers]
+    if not state.layer or not names or state.layer in names:
+        return ""
+    near = get_close_matches(state.layer, names, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"it has: {', '.join(names[:12])}{', …' if names[12:] else ''}"
+    return f"{state.model} has no layer {state.layer!r}; {hint}"
+
+
+def _one(domain: str) -> str:
+    return (kinds()[domain].one if domain in kinds() else "") or f"a {domain}"
 
 
 def _params(values: tuple[tuple[str, float], ...], params: Sequence[Param]) -> tuple[tuple[str, float], ...]:
@@ -103,6 +146,14 @@ def _orbit(name: str, domain: str) -> str:
     # a group before what only leaves something out
     first = space_of_kind(domain).orbits if domain in kinds() else ()
     return next((n for n in (*first, State().orbit) if n in fit), fit[0])
+
+
+def _saliency(text: str) -> str:
+    """Return what asks for a map of pixels, "" where nothing does."""
+    try:
+        return saliency_text(*parse_saliency(text)) if text else ""
+    except ValueError:
+        return ""
 
 
 def _is_field(text: str) -> bool:

@@ -24,6 +24,7 @@ from typing import Any, Never, get_type_hints
 import msgspec
 
 from explorer.declare.elements import Step, transforms
+from explorer.declare.interventions import parse_interventions
 from explorer.state.state import State
 
 VERSION = 1
@@ -126,7 +127,8 @@ def state_to_json(state: State) -> dict[str, Any]:
     """Return a State as plain JSON values: all of it, so that a new default changes no session."""
     found = {f.name: getattr(state, f.name) for f in fields(state)}
     # numbers in full, unlike the text of a chain on the command line
-    return found | {"steps": [[step.name, list(step.values)] for step in state.steps]}
+    steps = [[step.name, list(step.values)] for step in state.steps]
+    return found | {"steps": steps, "interventions": [str(one) for one in state.interventions]}
 
 
 def state_from_json(value: Any) -> State:
@@ -138,6 +140,11 @@ def state_from_json(value: Any) -> State:
     found = {name: _value(held, _types()[name], name) for name, held in value.items()}
     if "steps" in found:
         found["steps"] = tuple(_step(key, values) for key, values in found["steps"])
+    if "interventions" in found:
+        try:
+            found["interventions"] = parse_interventions(found["interventions"])
+        except ValueError as error:
+            raise SessionError(f'"interventions": {error}') from None
     return State(**found)
 
 
@@ -161,13 +168,14 @@ def write_beside(path: Path, data: bytes) -> None:
 # msgspec compares values with the types that State declares; the sentences are ours ------------------------------
 
 _WANTED = {"str": "must be text", "int": "must be a whole number", "bool": "must be true or false"}
-_LISTED = {"pixel": "must be [row, column]"}  # of all others: pairs
+# of all others: pairs
+_LISTED = {"pixel": "must be [row, column]", "interventions": "must be a list of texts such as conv2:zero"}
 
 
 @cache
 def _types() -> dict[str, Any]:
     """Return {field of a State: what stands for it in a file}."""
-    return get_type_hints(State) | {"steps": tuple[tuple[str, Any], ...]}
+    return get_type_hints(State) | {"steps": tuple[tuple[str, Any], ...], "interventions": tuple[str, ...]}
 
 
 def _value(value: Any, kind: Any, name: str) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from explorer.declare.elements import Step, chain_text, inverse_steps, transforms
+from explorer.declare.interventions import Intervention
 from explorer.work.places import COMMAND
 
 
@@ -36,6 +37,8 @@ class State:
         dtype: "float32" or "float64".
         seed: for probes, random elements and random data.
         overrides: field types corrected by the person, ((layer, field text), ...).
+        interventions: what is changed inside the first model, in the order in which it was done.
+        saliency: how it is asked which pixels an entry of the answer depends on: "occlusion", "gradient:3"; "" not.
     """
 
     model: str = "d4-cnn"
@@ -56,6 +59,8 @@ class State:
     dtype: str = "float32"
     seed: int = 0
     overrides: tuple[tuple[str, str], ...] = ()
+    interventions: tuple[Intervention, ...] = ()
+    saliency: str = ""
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -65,7 +70,8 @@ class State:
     @property
     def epoch(self) -> tuple[Any, ...]:
         """Return what F(x) depends on: a frame of another epoch is stale and must not be shown."""
-        return (self.model, self.params, self.compare, self.sample, self.device, self.dtype, self.seed, self.overrides)
+        made = (self.model, self.params, self.compare, self.overrides, self.interventions)
+        return (*made, self.sample, self.device, self.dtype, self.seed)
 
     def step(self, name: str) -> Step | None:
         """Return the last step of that transform, the one that its controls edit."""
@@ -89,6 +95,8 @@ class State:
         words = [*COMMAND, "--model", self.model]
         for name, value in self.params:
             words += ["--set", f"{name}={value:g}"]
+        for one in self.interventions:
+            words += ["--intervene", str(one)]
         for flag, text in (
             ("--compare", self.compare),
             ("--data", self.sample),
@@ -97,7 +105,7 @@ class State:
         ):
             if text:
                 words += [flag, text]
-        told = ("device", "dtype", "seed", "orbit", "node", "truncate")
+        told = ("device", "dtype", "seed", "orbit", "node", "truncate", "saliency")
         for f in fields(self):
             if f.name in told and getattr(self, f.name) != f.default:
                 words += [f"--{f.name}", str(getattr(self, f.name))]
@@ -124,6 +132,12 @@ class History:
         self._future.clear()
         self.state = state
         return True
+
+    def give_up(self, state: State) -> None:
+        """Make `state` the present again after what came later could not be shown: no trace of that is left."""
+        while self._past and self.state != state:
+            self.state = self._past.pop()
+        self.state, self._tag = state, None
 
     def end_gesture(self) -> None:
         """Close a drag: the next change is a new entry even with the same tag."""

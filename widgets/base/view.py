@@ -11,7 +11,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
-from explorer.square.frame import Frame, OrbitCurve
+from explorer.square.frame import Frame, Moved, OrbitCurve
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 from widgets.base.pointer import Pointer
@@ -73,6 +73,17 @@ class View(QWidget):
 
     def show_orbit(self, curves: tuple[OrbitCurve, ...]) -> None:
         """Draw the (partial) curves along the orbit, one per model."""
+
+    def show_moved(self, moved: Moved) -> None:
+        """Show the picture of rho(g) x, whose frame comes later."""
+
+    def show_stale(self, text: str) -> bool:
+        """Dim what no longer belongs to what was asked for, and say `text`; "" ends it.
+
+        Returns:
+            whether the view does so itself; else all of it is dimmed.
+        """
+        return False
 
     def set_state(self, state: State) -> None:
         """Follow what the person has chosen at once: the frame that answers it comes later."""

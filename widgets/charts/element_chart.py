@@ -39,6 +39,7 @@ class Trace:
     layer: str
     output: str
     role: str
+    instead: str = ""  # the selected layer, where it has no curve and another one is drawn
 
     def errors(self, layer: str) -> NDArray[Any]:
         return np.asarray(self.curve.errors.get(layer, np.full(len(self.curve.values), np.nan)), dtype=float)
@@ -204,9 +205,13 @@ class CurveItems:
         there = np.flatnonzero(np.asarray(trace.curve.exact, dtype=bool) & ~np.isnan(errors))
         heights = np.fmax(chart.scale.decade(errors[there]), chart.scale.decades[0] + 4 / max(chart.pixels().y(), 1e-9))
         colour = getattr(t, trace.role)
-        low = {
-            k: (DOWN, ink(colour, 1.4), fill(t.plot)) for k, i in enumerate(there) if chart.scale.outside(errors[i]) < 0
-        }
+        hollow = (ink(colour, 1.4), fill(t.plot))
+        low: dict[int, tuple[Any, ...]] = {}
+        for k, i in enumerate(there):
+            if chart.scale.outside(errors[i]) < 0:
+                low[k] = (DOWN, *hollow)
+            elif trace.curve.about(int(i)):
+                low[k] = (DOT, *hollow)
         self.exact.set_marks(chart.course.places(trace.curve.values)[there], heights, 6.8, low)
 
     def dress(self, role: str, ordered: bool, several: bool) -> None:
@@ -278,8 +283,11 @@ class CurveChart(ElementChart):
         for trace in self.traces:
             index = self.nearest(trace, QPointF(self.course.place(self.value), 0))
             error = float(trace.errors(trace.layer)[index]) if index is not None else math.nan
-            shown = "" if math.isnan(error) else f"  {figure(error)}"
+            about = "about " if index is not None and trace.curve.about(index) else ""
+            shown = "" if math.isnan(error) else f"  {about}{figure(error)}"
             parts.append((f"{trace.curve.model}: {trace.layer or 'no layer'}{shown}", getattr(t, trace.role), False))
+            if trace.instead:
+                parts.append((f"{trace.instead} has no curve of its own", t.muted, False))
             if trace.curve.done < len(trace.curve.values):
                 parts.append((f"{trace.curve.done} of {len(trace.curve.values)} computed", t.muted, False))
         self.header.write(parts)
@@ -294,9 +302,10 @@ class CurveChart(ElementChart):
             error, output = float(trace.errors(trace.layer)[i]), float(trace.errors(trace.output)[i])
             kind = "exact" if trace.curve.exact[i] else "resampled"
             lines.append(f"{trace.curve.model} at {self.course.text(float(trace.curve.values[i]))} ({kind})")
-            lines.append(f"{trace.layer} {_computed(error)}")
+            about = trace.curve.about(i)
+            lines.append(f"{trace.layer} {_computed(error, about)}")
             if trace.output != trace.layer:
-                lines.append(f"output {_computed(output)}")
+                lines.append(f"output {_computed(output, about)}")
             lines.append(f"floor {_computed(float(trace.floor()[i]))}")
         return "\n".join(lines)
 
@@ -392,8 +401,10 @@ class HeatChart(ElementChart):
         if i is None:
             return ""
         value = self.course.text(float(trace.curve.values[i]))
-        return f"{name} at {value}\n{_computed(float(trace.errors(name)[i]))}"
+        return f"{name} at {value}\n{_computed(float(trace.errors(name)[i]), trace.curve.about(i))}"
 
 
-def _computed(error: float) -> str:
-    return "not computed" if math.isnan(error) else figure(error)
+def _computed(error: float, about: bool = False) -> str:
+    if math.isnan(error):
+        return "not computed"
+    return f"about {figure(error)} (compared at a few places)" if about else figure(error)

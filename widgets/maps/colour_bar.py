@@ -19,7 +19,7 @@ class ColourBar(Bar):
     WIDTH = 62.0
 
     def __init__(self) -> None:
-        super().__init__(gap=0.0)
+        super().__init__(table=TABLES["signed"], gap=0.0)
         self.low, self.high, self.kind = -1.0, 1.0, "signed"
         self.set_font(font(10))
         self.axis.setWidth(self.WIDTH - 8)
@@ -32,10 +32,11 @@ class ColourBar(Bar):
 
     def set_levels(self, low: float, high: float, kind: str = "signed") -> None:
         """Show a colour map between two values."""
-        if (low, high, kind) != (self.low, self.high, self.kind):
-            self.low, self.high, self.kind = low, high, kind
-            self.table = TABLES[kind]
+        if kind != self.kind:
+            self.kind, self.table = kind, TABLES[kind]
             self.dress()
+        if (low, high) != (self.low, self.high):
+            self.low, self.high = low, high
             self._write()
 
     def _write(self) -> None:

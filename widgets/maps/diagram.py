@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsSceneMous
 from widgets.base.look.theme import current
 from widgets.base.text.words import figure
 
-SIGNS = {"holds": "✓", "broken": "✗", "broken earlier": "✗", "no law": "–"}
+SIGNS = {"holds": "✓", "broken": "✗", "broken earlier": "✗", "no law": "–", "no verdict": "–", "nothing to test": "–"}
 DOT = 14.0  # pixels that a dot takes before a text
 
 
@@ -201,6 +201,7 @@ class ReadOut(QGraphicsItem):
         self.local: float | None = None
         self.floor: float | None = None
         self.verdict = ""
+        self.stale = ""  # why the numbers are not those of what is asked for
         self._box = QRectF()
 
     def place(self, box: QRectF) -> None:
@@ -212,6 +213,12 @@ class ReadOut(QGraphicsItem):
         if new != (self.value, self.local, self.floor, self.verdict):
             self.value, self.local, self.floor, self.verdict = new
             self.setToolTip("‖ρ′(g)F(x) − F(ρ(g)x)‖ / ‖ρ′(g)F(x)‖, from the input to this layer")
+            self.update()
+
+    def show_stale(self, text: str) -> None:
+        """Show `text` in place of the numbers, which belong to another element; "" shows them again."""
+        if text != self.stale:
+            self.stale = text
             self.update()
 
     def boundingRect(self) -> QRectF:
@@ -246,9 +253,10 @@ class ReadOut(QGraphicsItem):
             line("relative error", 11, "muted")
         size = 17.0 if compact else min(max(26.0, self._box.height() / 9), 44.0)
         role = {"holds": "good", "broken": "bad", "broken earlier": "bad"}.get(self.verdict, "text")
-        number = line(figure(self.value), size, role, bold=True)
+        role = "muted" if self.stale else role
+        number = line("…" if self.stale else figure(self.value), size, role, bold=True)
         badge_font = font(11, bold=True)
-        text = f"{SIGNS.get(self.verdict, '')} {self.verdict}"
+        text = self.stale or f"{SIGNS.get(self.verdict, '')} {self.verdict}"
         badge = QRectF(0, 0, QFontMetricsF(badge_font).horizontalAdvance(text) + 14, 18)
         if compact and number.right() + 8 + badge.width() <= self._box.right():
             badge.moveTo(number.right() + 8, number.center().y() - 9)
@@ -261,6 +269,8 @@ class ReadOut(QGraphicsItem):
         painter.setFont(badge_font)
         painter.setPen(colour("panel"))
         painter.drawText(badge, int(Qt.AlignmentFlag.AlignCenter), text)
+        if self.stale:
+            return
         line(f"floor {figure(self.floor)}", 11, "muted")
         if not compact and y + 16 <= self._box.bottom():
             line(f"local {figure(self.local)}", 11, "muted")

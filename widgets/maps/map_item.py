@@ -31,7 +31,7 @@ class Mosaic(pg.ImageItem):
     def __init__(self) -> None:
         super().__init__()
         self.kind = "signed"
-        self._scaled: tuple[tuple[int, int], QImage] | None = None
+        self._screen: tuple[int, QImage] | None = None  # how much enlarged, and the picture
 
     def show_cells(self, cells: NDArray[np.uint8], kind: str, rect: QRectF) -> None:
         """Show (height, width) colour indices of a colour map, or (height, width, 3) as they are."""
@@ -39,7 +39,7 @@ class Mosaic(pg.ImageItem):
         self.setImage(cells, autoLevels=False, rect=rect)
 
     def render(self) -> None:
-        self._scaled = None
+        self._screen = None
         if self.image is None or self.image.ndim == 3:
             super().render()
             return
@@ -59,16 +59,31 @@ class Mosaic(pg.ImageItem):
         ratio = p.device().devicePixelRatio() if raster else 1.0
         whole, pixel = QRectF(0, 0, self.width(), self.height()), p.worldTransform().m11() * ratio
         size = (round(whole.width() * pixel), round(whole.height() * pixel))
-        if raster and min(size) > 0 and _averaged(pixel, size):
-            if self._scaled is None or self._scaled[0] != size:
-                self._scaled = (size, _average(self.qimage, pixel, size))
-            p.drawImage(whole, self._scaled[1])
+        averaged = raster and min(size) > 0 and _averaged(pixel, size)
+        if averaged and pixel < 0.5:
+            p.drawImage(whole, self.qimage.scaled(*size, mode=Qt.TransformationMode.SmoothTransformation))
+            return
+        if averaged:
+            # enlarged to whole pixels first: a painter that then shrinks it to a half or more takes every value
+            enlarged = self._on_screen(max(1, int(np.ceil(pixel))))
+            p.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            p.drawImage(whole, enlarged, QRectF(enlarged.rect()))
             return
         # only what is seen: a file of vectors would carry the rest along, and does not clip it
         seen = self.viewRect()
         part = (seen.toAlignedRect() if raster else _inner(seen)).intersected(whole.toAlignedRect())
         p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        p.drawImage(QRectF(part), self.qimage, QRectF(part))
+        # a painter converts indices pixel by pixel, twenty times as slowly as Qt does at once; files keep the indices
+        p.drawImage(QRectF(part), self._on_screen(1) if raster else self.qimage, QRectF(part))
+
+    def _on_screen(self, enlarged: int) -> QImage:
+        """Return the picture in the colours of the screen, every pixel repeated along both axes."""
+        if self._screen is None or self._screen[0] != enlarged:
+            image = self.qimage.convertToFormat(QImage.Format.Format_RGB32)
+            if enlarged > 1:
+                image = image.scaled(image.width() * enlarged, image.height() * enlarged)
+            self._screen = (enlarged, image)
+        return self._screen[1]
 
 
 class Over(QGraphicsItem):
@@ -113,7 +128,8 @@ class MapItem(QGraphicsObject):
         self._levels = (-1.0, 1.0, "signed")
         self._shown: NDArray[Any] | None = None
         self._bars: Bars | None = None
-        self._layout: tuple[float, QRectF] | None = None  # height of the strip and frame, once they are known
+        self._layout: tuple[object, float, QRectF] | None = None  # for what, height of the strip, frame
+        self._framed: object = None  # for what the view box has its frame
         self._names: tuple[str, ...] = ()
         self._order = 1
         self._cells: NDArray[np.uint8] | None = None
@@ -204,7 +220,7 @@ class MapItem(QGraphicsObject):
 
     def _compose(self) -> None:
         values = self.values
-        self._bars = self._layout = None
+        self._bars = None
         if values is None or not values.size:
             self.tiling, self._shown = None, None
             self._frame_box()
@@ -241,27 +257,32 @@ class MapItem(QGraphicsObject):
     def _frame_box(self) -> None:
         """Give the view box the frame of the picture."""
         there = self.tiling is not None and not self._bars
-        self.box.setVisible(there)
-        if there and self.tiling is not None:
-            self.box.setGeometry(self.frame())
-            self.box.borderRect.setPen(QPen(colour("line"), 1))
-            self.box.show_size(*map(float, self.tiling.size))
+        if self._framed != (asked := (there, self._layout_key())):  # values that change in place need no new frame
+            self._framed = asked
+            self.box.setVisible(there)
+            if there and self.tiling is not None:
+                self.box.setGeometry(self.frame())
+                self.box.borderRect.setPen(QPen(colour("line"), 1))
+                self.box.show_size(*map(float, self.tiling.size))
         self.update()
         self.over.update()
 
     # where things are -------------------------------------------------------------------------------------
     def strip(self) -> float:
         """Return the height of the strip of orientation labels; 0 when they would not be legible."""
-        return self._lay_out()[0]
+        return self._lay_out()[1]
 
     def frame(self) -> QRectF:
         """Return the part of the box that the picture fills at zoom 1."""
-        return QRectF(self._lay_out()[1])
+        return QRectF(self._lay_out()[2])
 
-    def _lay_out(self) -> tuple[float, QRectF]:
-        if self._layout is None:
+    def _layout_key(self) -> object:
+        return self.tiling, self.labels, self._box.getRect(), self._bars is not None
+
+    def _lay_out(self) -> tuple[object, float, QRectF]:
+        if self._layout is None or self._layout[0] != self._layout_key():
             strip = self._strip()
-            self._layout = (strip, self._frame(strip))
+            self._layout = (self._layout_key(), strip, self._frame(strip))
         return self._layout
 
     def _strip(self) -> float:
@@ -427,11 +448,3 @@ def _averaged(pixel: float, size: tuple[int, int]) -> bool:
     between tiles would be drawn twice as thick as others.
     """
     return pixel < 1 or (pixel < 4 and size[0] * size[1] < 1_000_000)
-
-
-def _average(image: QImage, pixel: float, size: tuple[int, int]) -> QImage:
-    aspect, enlarged = Qt.AspectRatioMode.IgnoreAspectRatio, int(np.ceil(pixel))
-    if enlarged > 1:
-        fast = Qt.TransformationMode.FastTransformation
-        image = image.scaled(image.width() * enlarged, image.height() * enlarged, aspect, fast)
-    return image.scaled(*size, aspect, Qt.TransformationMode.SmoothTransformation)

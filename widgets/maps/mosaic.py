@@ -122,7 +122,8 @@ def compose(values: NDArray[Any], layout: Tiling, low: float, high: float, out: 
         shape=(layout.rows, layout.blocks, layout.order, layout.height, cell, layout.width, cell),
         strides=(layout.step_y * stride, layout.step_block, layout.step_x, cell * stride, stride, cell, 1),
     )
-    fields = levels.reshape(-1, layout.order, layout.height, 1, layout.width, 1)
+    # as bytes first: a value that fills many cells is converted once
+    fields = levels.astype(np.uint8).reshape(-1, layout.order, layout.height, 1, layout.width, 1)
     full, rest = divmod(len(fields), layout.blocks)
     tiles[:full] = fields[: full * layout.blocks].reshape(full, layout.blocks, *fields.shape[1:])
     if rest:

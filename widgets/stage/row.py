@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QGraphicsScene
 from explorer.declare.groups import group
 from explorer.square.frame import Square
 from widgets.base.camera import Camera
-from widgets.base.text.words import figure, inherited
+from widgets.base.text.words import badge, figure
+from widgets.base.veil import DIMMED
 from widgets.maps.colour_bar import ColourBar
 from widgets.maps.diagram import Arrow, Label, ReadOut
 from widgets.maps.linking import Link, Place, Places, precise, spacing_of
@@ -187,11 +188,9 @@ class StageRow:
         measure = square.measures.get(square.layer.name)
         self.readout.title, self.readout.role = (square.title, self.role) if models > 1 else ("", "")
         if measure is None:
-            self.readout.show_measure(None, None, None, "no law")
+            self.readout.show_measure(None, None, None, badge(measure))
         else:
-            # the square on the stage does not commute, though this layer does nothing wrong
-            verdict = "broken earlier" if inherited(measure) else measure.verdict
-            self.readout.show_measure(measure.cumulative, measure.local, measure.floor, verdict)
+            self.readout.show_measure(measure.cumulative, measure.local, measure.floor, badge(measure))
 
     @property
     def of_rows(self) -> bool:
@@ -199,6 +198,12 @@ class StageRow:
         return (
             self.square is not None and self.hands is not None and self.square.layer.kind_of_places in self.hands.rows
         )
+
+    def dim(self, stale: str, source_stays: bool) -> None:
+        """Dim the maps of another element and say why; F(x) stays where it is still that of the layer."""
+        self.readout.show_stale(stale)
+        for name, panel in self.panels.items():
+            panel.setOpacity(DIMMED if stale and not (name == "fx" and source_stays) else 1.0)
 
     def set_channel(self, channel: int | None) -> None:
         for name, panel in self.panels.items():

@@ -41,6 +41,9 @@ class GalleryView(StateView):
 
     FOLLOWS = ("model", "compare", "sample")
 
+    def show_stale(self, text: str) -> bool:
+        return True  # nothing in it belongs to an element
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.tabs, self.search = QTabBar(self), QLineEdit(self)

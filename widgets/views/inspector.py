@@ -32,6 +32,7 @@ from widgets.base.frame_view import StateView
 from widgets.base.look import theme
 from widgets.base.look.icons import icon
 from widgets.base.text.words import figure, subject
+from widgets.base.veil import Veil
 from widgets.base.view import ViewSpec, Wish
 
 ELEMENTS = (("identity", "reset", "Identity", "Take every transform back"),
@@ -112,7 +113,9 @@ class Section(QWidget):
 
     def show_values(self, values: Sequence[float], used: bool) -> None:
         """Follow the state; `used` says whether the transform is in the chain."""
-        if (tuple(values), used) == self._followed and self.values() == tuple(values):
+        same = (tuple(values), used) == self._followed
+        # what is folded up cannot have been moved by hand
+        if same and (not self.head.isChecked() or self.values() == tuple(values)):
             return
         self._followed, self._held = (tuple(values), used), tuple(values)
         shown = [(self.controls[p.name], v) for p, v in zip(self._params, values) if p.name in self.controls]
@@ -172,6 +175,7 @@ class InspectorView(StateView):
         self.untransform = QCheckBox("Untransform: pull the answers back", self)
         self.chain, self.complaint = QLineEdit(self), QLabel(self)
         self.table = MeasureTable(self)
+        self.veil = Veil(self.table)
         self._build()
         self._show_state(self.state)
         self.apply_theme()
@@ -248,6 +252,11 @@ class InspectorView(StateView):
         super().show_catalogue(catalogue)
         self._show_state(self.state)
 
+    def show_stale(self, text: str) -> bool:
+        self.veil.setGeometry(self.table.rect())
+        self.veil.say(text)
+        return True
+
     def follow(self) -> None:
         """Follow the person's choice at once, without answering it."""
         self._show_state(self.state)
@@ -283,8 +292,8 @@ class InspectorView(StateView):
 
     def _show_sections(self, state: State) -> None:
         """Show the transforms of what the model lives on, all of them while that is not known."""
-        known = {m.name: m.domain for m in self.catalogue.models} if self.catalogue else {}
-        domain = known.get(state.model, "")
+        models = self.catalogue.models if self.catalogue else ()
+        domain = next((m.domain for m in models if m.name == state.model), "")
         if self.catalogue and not domain and self.frame is not None and self.frame.state.model == state.model:
             domain = self.frame.squares[0].domain if self.frame.squares else ""  # a model from a file
         for name, transform in transforms().items():

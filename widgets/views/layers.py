@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt
-from PySide6.QtGui import QColor, QFont
+from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QIcon
 from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from explorer.square.frame import LayerInfo, Measure, Square
 from widgets.base.frame_view import FrameView
 from widgets.base.look import theme
+from widgets.base.look.icons import icon
 from widgets.base.text.words import counterpart, read_before, read_out, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.charts.axis.scales import scale_for
@@ -32,12 +33,15 @@ NAME, ERROR, FIELD, SHAPE, PARAMS = range(5)
 HEADS = ("Layer", "Error", "Field", "Shape", "Params")
 LAYER = Qt.ItemDataRole.UserRole + 3  # name of the layer, "" on a mere group of names
 ROOT = Qt.ItemDataRole.UserRole + 4  # index of the square
+CHANGED = Qt.ItemDataRole.UserRole + 5  # colour of the mark of a layer that was intervened in
 
 
 class LayersView(FrameView[Square]):
     """Tree of layers, one root a model when two are compared; updated in place, what is folded stays folded."""
 
     NOTHING = NONE = "No layers yet. Choose a model; its layers appear here with the error of each."
+
+    menu_asked = Signal(str, str, int, QPoint)  # layer, "" or the kind of a part of it, its number, where on screen
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,6 +70,8 @@ class LayersView(FrameView[Square]):
         self.tree.itemCollapsed.connect(lambda item: self._folded.add(_key(item)))
         self.tree.itemExpanded.connect(lambda item: self._folded.discard(_key(item)))
         self.tree.itemEntered.connect(self._entered)
+        self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.tree.customContextMenuRequested.connect(self._ask_menu)
         self.tree.viewport().installEventFilter(self)
         self.tree.setAccessibleName("Layers")
         self.empty = QLabel(self.NOTHING, self)
@@ -155,7 +161,9 @@ class LayersView(FrameView[Square]):
 
     def _fill(self, k: int, square: Square) -> None:
         guilty = set(square.guilty)
+        changed = {one.layer for one in square.interventions}
         for layer in square.layers:
+            self._mark_changed(self.items[k, layer.name], layer.name in changed)
             item, measure = self.items[k, layer.name], square.measures.get(layer.name)
             before = square.before.get(layer.name)
             if item.data(ERROR, MEASURE) is not measure or item.data(ERROR, BEFORE) is not before:
@@ -177,6 +185,13 @@ class LayersView(FrameView[Square]):
             for column in range(len(HEADS)):
                 item.setToolTip(column, _tip(layer, measure, column, before))
 
+    def _mark_changed(self, item: QTreeWidgetItem, changed: bool) -> None:
+        """Put a mark before the name of a layer that was intervened in."""
+        colour = theme.current().second if changed else ""
+        if (item.data(NAME, CHANGED) or "") != colour:
+            item.setData(NAME, CHANGED, colour)
+            item.setIcon(NAME, icon("intervene", colour) if changed else QIcon())
+
     # what the person does -------------------------------------------------------------------------------------
     def _chosen(self, item: QTreeWidgetItem | None, _before: QTreeWidgetItem | None = None) -> None:
         if item is None or self.frame is None or not item.data(NAME, LAYER):
@@ -195,6 +210,12 @@ class LayersView(FrameView[Square]):
         with QSignalBlocker(self.tree):
             self.tree.setCurrentItem(item, FIELD)
         self.tree.editItem(item, FIELD)
+
+    def _ask_menu(self, at: QPoint) -> None:
+        item = self.tree.itemAt(at)
+        if item is not None and item.data(NAME, LAYER) and self.frame is not None:
+            layer = "" if item.data(NAME, ROOT) else item.data(NAME, LAYER)
+            self.menu_asked.emit(layer, "", -1, self.tree.viewport().mapToGlobal(at))
 
     def _override(self, index: Index, text: str) -> None:
         """Wish for a corrected field type; an empty text takes the correction back."""

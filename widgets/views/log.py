@@ -28,6 +28,9 @@ def now() -> str:
 class LogView(View):
     """Lines with their time; details (tracebacks) are set back and muted."""
 
+    def show_stale(self, text: str) -> bool:
+        return True  # nothing in it belongs to an element
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._entries: deque[tuple[str, str, str]] = deque(maxlen=MOST)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,10 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLabel, QToolButton, QWidget
 
+from explorer.app.orbit_key import orbit_key
 from explorer.declare.elements import Transform, transforms
 from explorer.declare.params import Param
-from explorer.square.frame import Frame, OrbitCurve
+from explorer.square.frame import Frame, OrbitCurve, Square
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 from widgets.base.text.words import counterpart, shorten
@@ -98,6 +100,10 @@ class OrbitView(View):
         self._state, self._told = state, True
         self._when_visible("state", self._refresh)
 
+    def show_stale(self, text: str) -> bool:
+        """Stay as it is where the curves are those of the chosen element: they are drawn for all of them."""
+        return self._frame is not None and self._frame.state.epoch == self._state.epoch
+
     def set_playing(self, playing: bool) -> None:
         """Show whether the element runs; emits nothing."""
         self.play.setChecked(playing)
@@ -144,11 +150,33 @@ class OrbitView(View):
         for k, curve in enumerate(self._curves[:2]):
             names = list(curve.errors)
             square = squares[k] if k < len(squares) else None
-            layer = square.layer.name if square is not None and square.layer.name in curve.errors else ""
+            layer, instead = _shown_layer(square, names)
             output = square.layers[-1].name if square is not None and square.layers else ""
             output = output if output in curve.errors else (names[-1] if names else "")
-            traces.append(Trace(curve, layer or (names[0] if names else ""), output, "second" if k else "first"))
+            measured = self._measured(curve, square, {layer, output})
+            traces.append(Trace(measured, layer, output, "second" if k else "first", instead))
         return traces
+
+    def _measured(self, curve: OrbitCurve, square: Square | None, layers: set[str]) -> OrbitCurve:
+        """Put what was measured in full at the element that is shown in place of its estimate."""
+        frame, transform = self._frame, transforms().get(curve.transform)
+        if frame is None or square is None or transform is None or transform.orbit is None:
+            return curve
+        step = frame.state.step(transform.name)
+        value = step.values[transform.orbit] if step is not None else transform.params[transform.orbit].default
+        at = np.flatnonzero(np.isclose(curve.values, value, atol=1e-9))
+        if orbit_key(frame.state) != orbit_key(curve.state) or not at.size or not curve.about(int(at[0])):
+            return curve
+        errors, index = dict(curve.errors), int(at[0])
+        for name in layers:
+            measure = square.measures.get(name)
+            if measure is None or measure.cumulative is None or name not in errors:
+                return curve
+            errors[name] = np.array(errors[name], dtype=float)
+            errors[name][index] = measure.cumulative
+        estimated = np.array(curve.estimated, dtype=bool)
+        estimated[index] = False
+        return replace(curve, errors=errors, estimated=estimated)
 
     # what goes out --------------------------------------------------------------------------------------------
     def _wish_orbit(self, name: str) -> None:
@@ -205,6 +233,16 @@ class OrbitView(View):
     def apply_theme(self) -> None:
         for chart in (self.curve, *self.heat):
             chart.dress()
+
+
+def _shown_layer(square: Square | None, names: list[str]) -> tuple[str, str]:
+    """Return (the layer whose curve is drawn, the selected one where that is another): the last one within it."""
+    first = names[0] if names else ""
+    if square is None or square.layer.name in names:
+        return (square.layer.name if square is not None else first), ""
+    selected = square.layer.name
+    inside = [name for name in names if name.startswith(f"{selected}.")]
+    return (inside[-1] if inside else first), selected
 
 
 class _Controls(QWidget):

@@ -6,21 +6,22 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from explorer.declare.space import kinds
-from explorer.square.frame import Frame, Square
+from explorer.square.frame import Frame, Moved, Square
 from explorer.state.state import State
 from widgets.base.camera import Camera
-from widgets.base.text.words import figure
+from widgets.base.veil import DIMMED
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.maps.diagram import Arrow, Label
 from widgets.maps.linking import Place, Places, channel_text, element_text, precise
 from widgets.maps.map_grid import Canvas
 from widgets.maps.map_item import MapItem
 from widgets.maps.ring import Ring
+from widgets.stage.captions import header_words, square_caption
 from widgets.stage.hands import Hands, hands_of
 from widgets.stage.layout import CAPTION, above, arrange
 from widgets.stage.row import CENTRE, SOURCES, StageRow
@@ -29,12 +30,16 @@ from widgets.stage.row import CENTRE, SOURCES, StageRow
 class Stage(View):
     """x, rho(g) x and what a layer answers to both. `set_state` moves the ring before the frame comes."""
 
+    menu_asked = Signal(str, str, int, QPoint)  # layer, "channel", its number, where on screen
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.frame: Frame | None = None
         self.state = State()
         self._told = False  # by the window: then a frame's own state is older than what is known
         self._missing = 0  # values of the frame that are not numbers
+        self._stale = ""  # why what is shown is not what was asked for
+        self._moved: Moved | None = None  # rho(g) x before the frame that it belongs to
         self._hover: tuple[int, str, Place] | None = None
         self.hands = Hands(self.wished.emit)  # those of the space that the frame is about
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -44,6 +49,8 @@ class Stage(View):
         self.canvas.turned.connect(self._dilate)
         self.canvas.resized.connect(self._arrange)
         self.canvas.moved.connect(self._show_hint)
+        self.canvas.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.canvas.customContextMenuRequested.connect(self._ask_menu)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.canvas)
@@ -98,9 +105,33 @@ class Stage(View):
     def set_state(self, state: State) -> None:
         """Follow the state at once: ring, element and enlarged channel do not wait for a frame."""
         self._told = True
+        if self._moved is not None and (self._moved.state.epoch, self._moved.state.steps) != (state.epoch, state.steps):
+            self._moved = None
         self._take_state(state)
         self._write_header()
         self._mark()
+
+    def show_moved(self, moved: Moved) -> None:
+        """Show ρ(g)x at once; what the network answers to it is dimmed until it has."""
+        if self.frame is not None and moved.state.epoch == self.frame.state.epoch:
+            self._moved = moved
+            self._show_input(self.frame.squares[:2])
+            self._dim()
+
+    def show_stale(self, text: str) -> bool:
+        self._stale = text
+        self._dim()
+        return True
+
+    def _dim(self) -> None:
+        """Dim what belongs to another element, layer or network than the one that was chosen."""
+        stale, frame = self._stale, self.frame
+        same = frame is not None and frame.state.epoch == self.state.epoch
+        for panel, kept in ((self.before, same), (self.after, self._moved is not None)):
+            panel.setOpacity(DIMMED if stale and not kept else 1.0)
+        for row in self.rows:
+            # F(x) at this layer does not depend on the element
+            row.dim(stale, same and frame is not None and frame.state.layer == self.state.layer)
 
     def _take_state(self, state: State) -> None:
         self.state = state
@@ -117,6 +148,8 @@ class Stage(View):
     def show_frame(self, frame: Frame | None) -> None:
         before = self._layout_key()
         self.frame = frame
+        if self._moved is not None and frame is not None and frame.state == self._moved.state:
+            self._moved = None  # of which this is the answer
         if frame is not None and not self._told:
             self._take_state(frame.state)
         squares = frame.squares[:2] if frame else ()
@@ -153,7 +186,7 @@ class Stage(View):
         self.after.setToolTip(self.hands.tip)
 
     def _show_input(self, squares: tuple[Square, ...]) -> None:
-        x, gx = squares[0].x, squares[0].gx
+        x, gx = squares[0].x, squares[0].gx if self._moved is None else self._moved.gx
         finite = x.size > 0 and bool(np.isfinite(x).all())
         low, high = (float(x.min()), float(x.max())) if finite else (0.0, 1.0)
         if low < -1e-6:  # a field, not a picture
@@ -217,20 +250,7 @@ class Stage(View):
     def _write_header(self) -> None:
         if not self.frame:
             return
-        square = self.frame.squares[0]
-        shape = square.layer.size_text
-        words = [square.title, square.layer.name]
-        if self.state.channel is not None:
-            words.append(channel_text(self.state.channel, square.group))
-        words += [square.layer.kind, shape, square.layer.field + (" (guessed)" if square.layer.guessed else "")]
-        total = square.layer.channels
-        if square.shown and square.shown < total:
-            words.append(f"first {square.shown} of {total} channels")
-        if self._missing:
-            words.append(f"{self._missing} values are not numbers (magenta)")
-        if square.message:
-            words.append(square.message)
-        self._header.set_text("  ·  ".join(words))
+        self._header.set_text("  ·  ".join(header_words(self.frame.squares[0], self.state.channel, self._missing)))
         self.hint.set_text(self.hands.hint if self.state.channel is None else self.hands.hint_enlarged)
 
     def _show_hint(self) -> None:
@@ -293,6 +313,17 @@ class Stage(View):
         channel = self.state.channel if name == "difference" and row.pooled else place[0]
         if row.square is not None:
             self.wished.emit(Wish(changes=self.hands.picked(row.square, source or place, channel), done=True))
+
+    def _ask_menu(self, at: QPoint) -> None:
+        """Ask for the menu of the channel under the mouse."""
+        there, port = self.canvas.mapToScene(at), self.canvas.viewport()
+        for index, row in enumerate(self.rows):
+            for name, panel in row.panels.items():
+                shown = panel.isVisible() and panel.values is not None and not (name == "difference" and row.pooled)
+                place = panel.place_at(panel.mapFromScene(there)) if shown else None
+                if place is not None and row.square is not None:
+                    layer = "" if index else row.square.layer.name
+                    self.menu_asked.emit(layer, "channel", place[0], port.mapToGlobal(at))
 
     def _hover_map(self, index: int, name: str, place: Place | None) -> None:
         self._hover = None if place is None else (index, name, place)
@@ -370,20 +401,6 @@ class Stage(View):
 
     def caption(self) -> str:
         return "; ".join(square_caption(self.frame, s) for s in self.frame.squares[:2]) if self.frame else ""
-
-
-def square_caption(frame: Frame, square: Square) -> str:
-    """Return one line on a square: model, layer, element, relative error, scale."""
-    measure = square.measures.get(square.layer.name)
-    error = "no measure"
-    if measure is not None:
-        floor, verdict = figure(measure.floor), measure.verdict
-        error = f"relative error {figure(measure.cumulative)} (floor {floor}, {verdict})"
-    return (
-        f"{square.model}, layer {square.layer.name} ({square.layer.kind}, {square.layer.field}), "
-        f"g = {element_text(frame.state.steps)}, {error}, colours ±{figure(square.scale)}, "
-        f"{frame.sample_title or frame.state.sample}"
-    )
 
 
 def row_alike(squares: tuple[Square, ...]) -> bool:

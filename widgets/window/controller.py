@@ -11,22 +11,22 @@ import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from explorer.app.failures import failure_of
-from explorer.app.runner import Engine, NoEngine, Runner, Task, TaskDone, orbit_key
+from explorer.app.orbit_key import orbit_key
+from explorer.app.orders import Engine, NoEngine, Printed, Task, TaskDone
+from explorer.app.runner import Runner
 from explorer.data.finding import split_part
-from explorer.data.opening import domain_of
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import NoAction, Step, transforms
 from explorer.declare.model_name import code_of, files_of
-from explorer.declare.space import same_space
 from explorer.square.frame import Failure, Frame, LayerInfo, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.random_element import random_steps
-from explorer.state.resolve import resolve
+from explorer.state.resolve import corrected, missing_layer, resolve
 from explorer.state.session import Session, SessionError, is_session, load_session
 from explorer.state.state import History, State
 from explorer.work.stamps import stamp
-from widgets.base.text.kinds_of_data import one_of
 from widgets.base.view import Wish
+from widgets.window.choosing import model_for, sample_for, switched
 from widgets.window.playing import Player
 from widgets.window.watching import FileWatch
 
@@ -38,27 +38,29 @@ class Controller(QObject):
     """Lives on the GUI thread. Views send wishes and hear of frames; nothing else changes the state."""
 
     state_changed = Signal(object, object)  # old State, new State
+    warned = Signal(str)  # what was asked for and cannot be shown, and what is shown instead
     told = Signal(str)  # what happened beside what was asked for
     frame_ready = Signal(object)  # Frame
     orbit_ready = Signal(object)  # tuple of OrbitCurve, () when there is none of this epoch yet
     catalogue_ready = Signal(object)  # Catalogue
     engine_lost = Signal(object)  # Failure: there will be no frame any more
     failed = Signal(object)  # Failure
+    gave_up = Signal()  # after it: what was asked for is not shown, and what was before is again
     busy = Signal(object)  # Busy
     played = Signal(object)  # whether the orbit is playing
     session_opened = Signal(object, str)  # Session, path
     code_asked = Signal(object, str)  # Session that runs code, path: it never runs by itself, whoever hears of it asks
     log = Signal(str, str)  # "info", "warning" or "error"; a line
 
-    _delivered = Signal(object)  # from the worker thread
+    delivered = Signal(object)  # from the worker thread, whatever it is
 
     def __init__(
         self, start_engine: Callable[[], Engine], state: State | None = None, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._history = History(state or State())
-        self._runner = Runner(start_engine, self._delivered.emit)
-        self._delivered.connect(self.take, Qt.ConnectionType.QueuedConnection)
+        self._runner = Runner(start_engine, self.delivered.emit)
+        self.delivered.connect(self.take, Qt.ConnectionType.QueuedConnection)
         self._then: dict[str, Callable[[Any], None]] = {}
         self._numbered = 0
         self._curves: dict[str, OrbitCurve] = {}
@@ -141,12 +143,14 @@ class Controller(QObject):
         if changes.get("sample", state.sample) != state.sample:
             changes = {"node": None, "other": None, **changes}
             if "model" not in changes:
-                changes["model"] = self._model_for(str(changes["sample"]))
-                self._tell_switch(str(changes["sample"]), changes["model"])
+                sample = str(changes["sample"])
+                changes["model"] = model_for(sample, self.state.model, self.catalogue)
+                if sentence := switched(sample, self.state.model, changes["model"], self.catalogue):
+                    self.told.emit(sentence)
         if changes.get("model", state.model) != state.model:
             fresh = {"layer": "", "channel": None, "pixel": None, "node": None, "other": None}
-            changes = {**fresh, "params": (), "overrides": ()} | changes
-            changes.setdefault("sample", self._sample_for(changes["model"]))
+            changes = {**fresh, "params": (), "overrides": (), "interventions": ()} | changes
+            changes.setdefault("sample", sample_for(changes["model"], self.state, self.catalogue))
         elif changes.get("layer", state.layer) != state.layer:
             changes = {"channel": None, "pixel": None} | changes
         self._become(replace(state, **changes), tag)
@@ -253,52 +257,20 @@ class Controller(QObject):
     def open_state(self, state: State) -> None:
         """Go to a whole new state, as one entry of the history."""
         self._become(state)
+        self._tell_corrected(state)
 
     def _ask_engine_to_open(self, path: str) -> None:
         name, state, extensions = Path(path).name, self.state, self._extensions()
 
         def work(engine: Any) -> Mapping[str, Any]:
-            if not hasattr(engine, "open"):
-                raise ValueError(f"{name} is of no kind that Equiscope opens: {extensions}.")
-            return engine.open(path, state)
+            if hasattr(engine, "open"):
+                return engine.open(path, state)
+            raise ValueError(f"{name} is of no kind that Equiscope opens: {extensions}.")
 
         self.do(work, f"Opening {name}…", self.change)
 
     def _extensions(self) -> str:
         return ", ".join(sorted({*(self.catalogue.extensions if self.catalogue else ()), ".json"}))
-
-    def _sample_for(self, model: str) -> str:
-        """Keep the sample when the model can eat it; "" lets the model choose."""
-        if self.catalogue is None:
-            return self.state.sample
-        domains = {m.name: m.domain for m in self.catalogue.models}
-        same = model in domains and same_space(domains[model], domains.get(self.state.model, ""))
-        return self.state.sample if same else ""
-
-    def _model_for(self, sample: str) -> str:
-        """Keep the model when it can eat the sample; else the first trained one of that domain."""
-        if self.catalogue is None or self.info is None:
-            return self.state.model
-        known = {s.name: s.domain for s in self.catalogue.samples}
-        base, _ = split_part(sample)
-        by_name = dict(self.catalogue.domains).get(Path(base).suffix.lower(), "")
-        domain = known.get(base) or by_name or domain_of(Path(base).expanduser())
-        if not domain or same_space(domain, self.info.domain):
-            return self.state.model
-        fit = [m for m in self.catalogue.models if same_space(m.domain, domain)]
-        fit.sort(key=lambda m: (m.domain != domain, not m.trained, not m.groups))
-        return fit[0].name if fit else self.state.model
-
-    def _tell_switch(self, sample: str, model: str) -> None:
-        """Say that the chosen data brought another model with them."""
-        known = {m.name: m for m in self.catalogue.models} if self.catalogue else {}
-        if model == self.state.model or model not in known or self.info is None:
-            return
-        samples = {s.name: s for s in self.catalogue.samples} if self.catalogue else {}
-        title = samples[sample].title if sample in samples else Path(sample).name
-        what = one_of(samples[sample].domain if sample in samples else known[model].domain)
-        before, now = self.info.title, known[model].title
-        self.told.emit(f"{title} is {what}, which “{before}” cannot take: now “{now}” is shown.")
 
     # one-off work -----------------------------------------------------------------------------------------
     def do(self, work: Task, text: str, then: Callable[[Any], None] | None = None) -> None:
@@ -326,6 +298,11 @@ class Controller(QObject):
             state = resolve(state, self.catalogue, self._layers(state))
         if self._history.change(state, tag):
             self._announce(old, self.state)
+
+    def _tell_corrected(self, wanted: State) -> None:
+        """Say what of a state that somebody has given cannot be shown."""
+        for sentence in corrected(wanted, self.state, self.catalogue) if self.catalogue is not None else ():
+            self.warned.emit(sentence)
 
     def _announce(self, old: State, new: State) -> None:
         if new == old:
@@ -363,34 +340,50 @@ class Controller(QObject):
                     self.orbit_ready.emit(self.curves)
             case Busy():
                 self.busy.emit(message)
+            case Printed(text):
+                self.log.emit("info", text.rstrip("\n"))
             case Failure():
                 self.waiting = self.waiting and message.where == "orbit"
                 self.player.stop()
                 self._fail(message)
+                self._give_up(message)
                 if self.frame is None or self.frame.state.epoch != self.state.epoch:  # it may be mended there
                     names = (self.state.model, *self.state.compared)
                     self.files.watch((path, stamp(path)) for name in names for path in files_of(name))
             case TaskDone():
                 self._finish(message)
-            case Catalogue() if self.catalogue is not None:  # the same with pictures
+            case Catalogue() if self.catalogue is None:
+                self.begin_with(message)
+            case Catalogue():  # the same with pictures
                 self.catalogue = message
                 self.catalogue_ready.emit(message)
-            case Catalogue():
-                self.begin_with(message)
             case NoEngine():
                 self.waiting = False
                 self._log_failure(message.failure)
                 self.engine_lost.emit(message.failure)
 
+    def _give_up(self, failure: Failure) -> None:
+        """Go back to what is shown where nothing of what was asked for came: opening is done whole or not at all."""
+        shown, state = self.frame.state if self.frame is not None else None, self.state
+        if shown is None or failure.where == "orbit" or not failure.state.epoch == state.epoch != shown.epoch:
+            return
+        self._history.give_up(shown)
+        self.gave_up.emit()
+        self._announce(state, shown)
+
     def _show(self, frame: Frame) -> None:
         if frame.state.epoch != self.state.epoch:
             return  # the state has moved on while the frame was on its way to this thread
+        if frame.squares and (sentence := missing_layer(self.state, frame.squares[0].layers)):
+            self.warned.emit(f"{sentence}; {frame.squares[0].layer.name} is shown.")
+            self.start_from(replace(self.state, layer=""))
+            self._ask()
+            return
         self.waiting = self.waiting and frame.state != self.state
-        known = self.frame.model_notes if self.frame is not None else ()
-        for note in frame.model_notes:
-            if note not in known:
-                self.log.emit("warning", note)
         before, self.frame = self.frame, frame
+        known = before.model_notes if before is not None else ()
+        for note in (n for n in frame.model_notes if n not in known):
+            self.log.emit("warning", note)
         self.frame_ready.emit(frame)
         self._follow_files(before, frame)
 
@@ -411,22 +404,25 @@ class Controller(QObject):
         if frame.stale is not None and (before is None or before.stale != frame.stale):
             self._fail(frame.stale)
 
+    def start_from(self, state: State) -> None:
+        """Replace the state that the program was started with, which is no step that could be undone."""
+        old, self._history.state = self.state, state
+        if state != old:
+            self.state_changed.emit(old, state)
+
     def begin_with(self, catalogue: Catalogue) -> None:
         fresh, self.catalogue = self.catalogue is None, catalogue
         self.catalogue_ready.emit(catalogue)
-        old = self.state
-        # what the program was started with is no step that could be undone
-        self._history.state = resolve(old, catalogue, self._layers(old))
-        if self.state != old:
-            self.state_changed.emit(old, self.state)
+        wanted = self.state
+        self.start_from(resolve(wanted, catalogue, self._layers(wanted)))
+        self._tell_corrected(wanted)
         if fresh:
             versions = ", ".join(f"{name} {version}" for name, version in catalogue.versions)
             counted = f"{len(catalogue.models)} models, {len(catalogue.samples)} samples"
             self.log.emit("info", f"ready: {counted}{'; ' if versions else ''}{versions}")
         self._ask()
-        waiting, self._to_open = self._to_open, []
-        for path in waiting:
-            self.open_path(path)
+        while self._to_open:
+            self.open_path(self._to_open.pop(0))
 
     def _finish(self, done: TaskDone) -> None:
         then = self._then.pop(done.tag, None)

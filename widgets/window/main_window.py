@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.app.runner import Engine
+from explorer.app.orders import Engine
 from explorer.declare.elements import chain_text
 from explorer.square.frame import Frame
 from explorer.state.catalogue import Catalogue
@@ -37,6 +37,8 @@ from widgets.window.bars.buttons import Corner
 from widgets.window.bars.menus import Menus
 from widgets.window.bars.palette import Palette, actions_of
 from widgets.window.files import Files
+from widgets.window.first_element import FirstElement
+from widgets.window.greeting.host import Greeting
 from widgets.window.shell import Shell
 
 SIZE = QSize(1280, 800)
@@ -60,6 +62,7 @@ class MainWindow(Shell):
         self.setAcceptDrops(True)
         self.files = Files(self)
         self.menus = Menus(self, self.files)
+        self.greeting = Greeting(self.greeting_card, self.controller, self.settings, self.files.open_model, self)
         self._build_quick()
         self.palette_box = Palette(self)
         self._connect()
@@ -95,6 +98,7 @@ class MainWindow(Shell):
         self.quick.device_chosen.connect(lambda name: c.change({"device": name}))
         self.quick.dtype_chosen.connect(lambda name: c.change({"dtype": name}))
         self.status.cancel_asked.connect(self.cancel)
+        self.infobar.stop.connect(self.cancel)
         self.menus.asked.connect(self._do)
         self.menus.theme_chosen.connect(self.set_theme)
         self.menus.speed_chosen.connect(self.set_speed)
@@ -110,6 +114,10 @@ class MainWindow(Shell):
         layout = self.settings.value("layout")
         if isinstance(layout, QByteArray):
             self.docks.restore(bytes(layout.data()))
+
+    def begin_moved(self) -> None:
+        """Begin with an element that shows something, where the program was started without one."""
+        FirstElement(self.controller)
 
     # what the controller says -----------------------------------------------------------------------------
     def _show_state(self, old: State, new: State) -> None:
@@ -156,6 +164,7 @@ class MainWindow(Shell):
             "what": QWhatsThis.enterWhatsThisMode,
             "keys": self.show_keys,
             "about": self.show_about,
+            "greeting": self.greeting.show_again,
         }[what]()
 
     def set_theme(self, choice: str) -> None:
@@ -191,6 +200,7 @@ class MainWindow(Shell):
         self.controller.cancel()
 
     def open_palette(self) -> None:
+        self.layer_menu.refill(self.menus.menus["Layer"])
         self.palette_box.open(list(actions_of(list(self.menus.menus.values()))))
 
     def show_keys(self) -> None:
@@ -243,6 +253,7 @@ class MainWindow(Shell):
             self.hide()  # the person is done at once, whatever the worker still has to finish
             theme.changes.changed.disconnect(self._theme_changed)
             QGuiApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)
+            self.greeting.stop()
             ended = self.controller.close()
             self.panes.close_all()
             self.closed.emit(ended)

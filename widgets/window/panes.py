@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QTabWidget, QVBoxLayout, QWidget
 
 from explorer.square.frame import Frame
 from widgets.base.pace import Pace
+from widgets.base.veil import Veil
 from widgets.base.view import View, ViewSpec
 
 
@@ -31,6 +32,16 @@ class Seat(QWidget):
         self.broken = False  # whether it could not be made
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
+        self.veil = Veil(self)
+
+    def show_stale(self, text: str) -> None:
+        """Let the view say that what it shows is stale, or lie a veil over it."""
+        done = self.view is not None and self.view.show_stale(text)
+        self.veil.say("" if done or self.view is None else text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.veil.setGeometry(self.rect())
 
     def take(self, view: View) -> None:
         """Hold the view from here on."""
@@ -59,6 +70,7 @@ class Panes(QTabWidget):
         self.seats = [Seat(spec) for spec in sorted(specs, key=lambda s: (s.order, s.name))]
         self._told: dict[str, Callable[[View], None]] = {}  # the last of each kind, in the order of the first ones
         self._frame: Frame | None = None
+        self._stale = ""
         self._prepared: set[str] = set()
         self._open = False
         self._waiting: list[Seat] = []
@@ -156,6 +168,7 @@ class Panes(QTabWidget):
                 self.each(show, [view])
             if (frame := self._frame) is not None:
                 self.each(lambda view: self._hand(view, frame, at_once=True), [view])
+            seat.show_stale(self._stale)
         return seat.view
 
     # telling ----------------------------------------------------------------------------------------------
@@ -177,6 +190,12 @@ class Panes(QTabWidget):
     def _broke(self, spec: ViewSpec, error: Exception) -> None:
         self.failed.emit(f"{spec.title}: {type(error).__name__}: {error}")
         sys.excepthook(type(error), error, error.__traceback__)
+
+    def show_stale(self, text: str) -> None:
+        """Dim what shows an older frame than that of what was asked for; "" ends it."""
+        self._stale = text
+        for seat in self.seats:
+            seat.show_stale(text)
 
     def show_frame(self, frame: Frame) -> None:
         """Let the view in front show a frame at once and the others soon."""

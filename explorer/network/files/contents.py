@@ -7,6 +7,9 @@ from typing import Any, Literal
 
 # Of what a file can become: looked at alone; its weights read into a network that is trusted; code to be executed.
 Tier = Literal["inspect", "weights", "code"]
+# kinds of archives that are programs
+EXPORTED = "exported program (.pt2)"
+SCRIPT = "TorchScript"
 
 
 class FileError(ValueError):
@@ -89,7 +92,7 @@ class Contents:
         dangers: sentences about what it may do or what is odd; a file without any may still be code.
         text: of a Python file.
         error: one sentence when the text is no valid Python.
-        code: (path, sha256) of each file that would be executed, of a Python file and what it imports from its folder.
+        code: (path, sha256) of each file that would be executed: it, and what it imports from its folder.
     """
 
     path: str

@@ -11,7 +11,16 @@ import zlib
 from dataclasses import replace
 from pathlib import Path
 
-from explorer.network.files.contents import Contents, Damaged, FileError, PickledName, TensorEntry, Tier
+from explorer.network.files.contents import (
+    EXPORTED,
+    SCRIPT,
+    Contents,
+    Damaged,
+    FileError,
+    PickledName,
+    TensorEntry,
+    Tier,
+)
 from explorer.network.files.headers import read_header
 from explorer.network.files.onnx import read_onnx
 from explorer.network.files.pickles import LONGEST, Bounded, Reading, judged, read_pickle, tensors_in
@@ -95,7 +104,20 @@ def _file(path: Path) -> Contents:
     else:
         known = ", ".join(ENDINGS)
         raise Damaged(f"neither its content nor its name is of a known kind; give one of {known} or a folder")
+    if found.tier == "code" and not found.code:
+        asked = dict.fromkeys(name.name.rpartition(".")[0] for name in found.names if name.verdict != "allowed")
+        found = replace(found, code=code_files(path, asked))
     return _linked(path, replace(found, sha256=digest_of(path), size=size))
+
+
+def code_in(path: Path) -> tuple[tuple[str, str], ...]:
+    """Return (path, sha256) of each file that is executed where this one is opened as a model; () of what is none."""
+    if path.suffix.lower() == ".py":
+        return code_files(path)
+    try:
+        return contents(path).code
+    except FileError:
+        return ()
 
 
 def _linked(path: Path, found: Contents) -> Contents:
@@ -181,7 +203,7 @@ def _archive(path: Path) -> Contents:
             if not (script or exported or "data.pkl" in inside):
                 raise Damaged("it is a zip archive of no known kind")
             if script or exported:
-                return _program(path, "TorchScript" if script else "exported program (.pt2)", readings, tuple(facts))
+                return _program(path, SCRIPT if script else EXPORTED, readings, tuple(facts))
             return _checked(path, "checkpoint", readings, loads=True, facts=tuple(facts))
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError) as error:
         raise Damaged(f"its archive is damaged or cut off ({str(error)[:80]})") from None

@@ -7,7 +7,7 @@ import hashlib
 import io
 import tokenize
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.machinery import all_suffixes
 from pathlib import Path
@@ -76,11 +76,15 @@ def read_python(path: Path) -> PythonText:
     return PythonText(text, _callables(tree), _constants(tree), _reaches(tree))
 
 
-def code_files(path: Path) -> tuple[tuple[str, str], ...]:
-    """Return (path, sha256) of a Python file and of all that it imports, by their text, from its own folder."""
+def code_files(path: Path, asked: Iterable[str] = ()) -> tuple[tuple[str, str], ...]:
+    """Return (path, sha256) of a file and of all that it imports, by their text, from its own folder.
+
+    Args:
+        asked: modules that a file imports which is no Python file.
+    """
     folder = path.resolve().parent
     found: dict[Path, str] = {}
-    waiting = [path.resolve()]
+    waiting = [path.resolve(), *(file for module in asked for file in _file_of(module, folder))]
     while waiting and len(found) < MOST_FILES:
         here = waiting.pop(0)
         if here in found:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from explorer.network.files.python_text import code_files
+from explorer.network.files.looking import code_in
 from explorer.state.session import write_beside
 from explorer.work.places import settings_folder
 
@@ -23,7 +23,7 @@ LARGEST = 4 * 2**20  # bytes
 
 @dataclass(slots=True)
 class Trust:
-    """Say which Python files may be executed.
+    """Say which files may be executed.
 
     Attributes:
         everything: every file that is named, as with --trust.
@@ -39,7 +39,7 @@ class Trust:
         """Return whether a file may be executed: it and all that it imports from its folder are trusted."""
         if self.everything or path.resolve() in self.followed:
             return True
-        code = code_files(path)
+        code = code_in(path)
         return bool(code) and not self.missing(code)
 
     def missing(self, code: Iterable[tuple[str, str]]) -> tuple[str, ...]:

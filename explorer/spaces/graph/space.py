@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from explorer.declare.asking import Question
 from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
 from explorer.declare.written import Written, bare
 from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes, numbered
+from explorer.spaces.graph.network.form import FEATURES, SIGNALS, GraphInput
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,10 +37,12 @@ class GraphSpace(Space):
         Kind(
             "graph", group="permutation", sample="karate", maker="equiscope.graph(x, edge_index)", title="Graphs",
             one="a graph", lessons="Graphs, sets and attention", place=10, showcase="permute:3",
+            move="renumber it",
         ),
         Kind(
             "set", group="permutation", sample="karate", maker="equiscope.graph(x)", title="Sets", one="a set",
             lessons="Graphs, sets and attention", place=11, showcase="permute:3",
+            move="renumber it",
         ),
     )  # fmt: skip
     rank = 20
@@ -56,6 +60,21 @@ class GraphSpace(Space):
         Scene("attention", "graph-transformer", "permute:3", "karate", node=11, large=True),
     )
 
+    form = GraphInput
+    questions = (
+        Question(
+            "signals", "Arguments", "What its forward is called with, in this order.", "ordered",
+            SIGNALS,
+        ),
+        Question("channels", "Channels of x", "The width of x at a node; any takes what the data have.", "whole"),
+        Question("edge_channels", "Channels of edge_attr", "The width of edge_attr, where it is asked for.", "whole"),
+        Question(
+            "features", "Made of", "What x is made of where the data have no attributes of that width.", "choice",
+            FEATURES,
+        ),
+        Question("most", "Nodes at most", "The largest number of nodes that it is made for.", "whole"),
+    )  # fmt: skip
+
     def sample_of(self, text: str, seed: int) -> Sample | None:
         from explorer.spaces.graph.samples.texts import graph_sample_text, is_graph_text
 
@@ -69,7 +88,6 @@ class GraphSpace(Space):
 
     def fit(self, sample: Sample, form: Form) -> Sample:
         from explorer.spaces.graph.network.features import fit_graph
-        from explorer.spaces.graph.network.form import GraphInput
 
         assert isinstance(form, GraphInput)
         return fit_graph(sample, form)
@@ -85,14 +103,11 @@ class GraphSpace(Space):
         return graph_input(network)
 
     def takes(self, form: Form) -> tuple[int | str | None, ...]:
-        from explorer.spaces.graph.network.form import GraphInput
-
         assert isinstance(form, GraphInput)
         return ("nodes", form.channels, *(name for name in form.signals if name != "x"))
 
     def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
         from explorer.network.inputs import from_signals
-        from explorer.spaces.graph.network.form import GraphInput
 
         assert isinstance(form, GraphInput)
         return from_signals(sample, form.signals, device, dtype)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from explorer.declare.asking import Question
 from explorer.declare.fields import Scalar
 from explorer.declare.space import Domains, Inference, Kind, Scene, Space
 from explorer.spaces.grid.fields import grid, parse_grid, parse_pixels, parse_tokens
+from explorer.spaces.grid.network.form import InputSpec
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,6 +41,7 @@ class GridSpace(Space):
             one="an image",
             place=0,
             showcase="rotate:90",
+            move="turn it",
         ),
     )
     rank = 90  # whatever is none of the others takes images
@@ -51,6 +54,14 @@ class GridSpace(Space):
         Scene("large", "plain-cnn", "rotate:90", "digit-3", compare="d4-cnn", large=True),
     )
 
+    form = InputSpec
+    questions = (
+        Question(
+            "shape", "Shape", "Channels x height x width; height and width may be any, as in 3xanyxany.", "sizes",
+            sides=3,
+        ),
+    )  # fmt: skip
+
     def sample_of(self, text: str, seed: int) -> Sample | None:
         from explorer.spaces.grid.samples.tensors import is_tensor_text, tensor_sample
 
@@ -58,7 +69,6 @@ class GridSpace(Space):
 
     def fit(self, sample: Sample, form: Form) -> Sample:
         from explorer.spaces.grid.network.fit import fit
-        from explorer.spaces.grid.network.form import InputSpec
 
         assert isinstance(form, InputSpec)
         return fit(sample, form.shape)
@@ -80,9 +90,13 @@ class GridSpace(Space):
 
         return image_input(network)
 
-    def takes(self, form: Form) -> tuple[int | str | None, ...]:
-        from explorer.spaces.grid.network.form import InputSpec
+    def proposed(self, network: Recognised) -> Mapping[str, tuple[Any, str]]:
+        from explorer.spaces.grid.network.recognise import proposed_shape
 
+        found = proposed_shape(network)
+        return {} if found is None else {"shape": found}
+
+    def takes(self, form: Form) -> tuple[int | str | None, ...]:
         assert isinstance(form, InputSpec)
         return form.shape
 

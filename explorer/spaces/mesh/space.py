@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
+from explorer.declare.asking import Question
 from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
 from explorer.declare.written import Written, bare
 from explorer.spaces.graph.fields import numbered
@@ -19,6 +20,7 @@ from explorer.spaces.mesh.fields import (
     Transporter,
     Vertices,
 )
+from explorer.spaces.mesh.network.form import FEATURES, GAUGES, MESH_SIGNALS, MeshInput
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,7 +49,8 @@ class MeshSpace(Space):
     kinds = (
         Kind(
             "mesh", group="gauge", sample="body", maker="equiscope.mesh(vertices, faces)", title="Meshes", one="a mesh",
-            place=20, showcase="random-gauge:3", pictured=False,  # vertices in rows are no picture of a surface
+            place=20, showcase="random-gauge:3",
+            move="change its frames", pictured=False,  # vertices in rows are no picture of a surface
         ),
     )  # fmt: skip
     rank = 10
@@ -74,9 +77,19 @@ class MeshSpace(Space):
     )  # fmt: skip
     capture_endings: ClassVar[Mapping[str, str]] = {"Mesh with the layer's values": ".ply"}
 
+    form = MeshInput
+    questions = (
+        Question(
+            "signals", "Arguments", "What its forward is called with, in this order.", "ordered", MESH_SIGNALS
+        ),
+        Question("channels", "Channels of x", "The width of x at a vertex; any takes what is made.", "whole"),
+        Question("features", "Made of", "What x is made of.", "choice", FEATURES),
+        Question("gauge", "Frames", "The rule that chooses the frame at a vertex.", "choice", GAUGES),
+        Question("most", "Vertices at most", "The largest number of vertices that it is made for.", "whole"),
+    )  # fmt: skip
+
     def fit(self, sample: Sample, form: Form) -> Sample:
         from explorer.spaces.mesh.network.fit import fit_mesh
-        from explorer.spaces.mesh.network.form import MeshInput
 
         assert isinstance(form, MeshInput)
         return fit_mesh(sample, form)
@@ -92,13 +105,10 @@ class MeshSpace(Space):
         return mesh_input(network)
 
     def takes(self, form: Form) -> tuple[int | str | None, ...]:
-        from explorer.spaces.mesh.network.form import MeshInput
-
         assert isinstance(form, MeshInput)
         return ("vertices", form.channels, *(name for name in form.signals if name != "x"))
 
     def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
-        from explorer.spaces.mesh.network.form import MeshInput
         from explorer.spaces.mesh.network.inputs import mesh_inputs
 
         assert isinstance(form, MeshInput)

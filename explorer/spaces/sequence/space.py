@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from explorer.declare.asking import Question
 from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
 from explorer.declare.written import Written
 from explorer.spaces.sequence.fields import Steps, Strands, parse_steps
+from explorer.spaces.sequence.network.form import KINDS, LAYOUTS, SequenceInput
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
     from explorer.state.state import State
 
 
-FIRST = {"values": "sine", "tokens": "alice-characters", "dna": "planted-dna"}
+TEXT = "text:"  # a sample that is written out: "text:The cat sat."
+FIRST = {"values": "sine", "tokens": "alice-characters", "dna": "planted-dna", "ids": "alice-characters"}
 
 
 class SequenceSpace(Space):
@@ -46,6 +49,7 @@ class SequenceSpace(Space):
             one="a sequence",
             place=30,
             showcase="shift:5",
+            move="shift it",
         ),
     )
     rank = 30
@@ -54,11 +58,30 @@ class SequenceSpace(Space):
     examples = ("step scalar", "step scalar on axis 1")
     orbits = ("shift",)
     scenes = (Scene("timeline", "lstm", "shift:5", node=60),)
+    form = SequenceInput
+    questions = (
+        Question(
+            "kind",
+            "Values",
+            "Measured values, one-hot symbols or DNA, or numbers of tokens.",
+            "choice",
+            KINDS,
+        ),
+        Question("channels", "Channels", "The width of x; any takes what the data have.", "whole"),
+        Question("layout", "Axes", "The order of axes: N a batch of one, T steps, C channels.", "choice", LAYOUTS),
+        Question("most", "Steps at most", "The largest number of steps that it is made for.", "whole"),
+    )
     parted = True
+
+    def sample_of(self, text: str, seed: int) -> Sample | None:
+        if not text.startswith(TEXT):
+            return None
+        from explorer.spaces.sequence.samples.tokens import typed_text
+
+        return typed_text(text.removeprefix(TEXT), text)
 
     def fit(self, sample: Sample, form: Form) -> Sample:
         from explorer.spaces.sequence.network.fit import fit_sequence
-        from explorer.spaces.sequence.network.form import SequenceInput
 
         assert isinstance(form, SequenceInput)
         return fit_sequence(sample, form)
@@ -87,17 +110,17 @@ class SequenceSpace(Space):
         told = declared_input(network.made, network.module)
         if not {"kind", "layout", "steps"} & set(told) and not reads_sequences(made):
             return None
+        reasons = {"data": "its layers run along the steps of a sequence"}
+        reasons |= dict.fromkeys(("channels", "layout"), "found by trying: so a step of x changes the answer at others")
+        reasons |= {name: f"the file says INPUT_{name.upper()} = {value!r:.60}" for name, value in told.items()}
+        network.why.update(reasons | {"most": reasons.get("steps", "")})
         return sequence_input(made, told)
 
     def first_sample(self, form: Form) -> str:
-        from explorer.spaces.sequence.network.form import SequenceInput
-
         assert isinstance(form, SequenceInput)
         return FIRST[form.kind]
 
     def takes(self, form: Form) -> tuple[int | str | None, ...]:
-        from explorer.spaces.sequence.network.form import SequenceInput
-
         assert isinstance(form, SequenceInput)
         return ("steps", form.channels)
 
@@ -105,10 +128,13 @@ class SequenceSpace(Space):
         from dataclasses import replace
 
         from explorer.network.inputs import from_signals
-        from explorer.spaces.sequence.network.form import SequenceInput
         from explorer.spaces.sequence.network.inputs import sequence_inputs
 
         assert isinstance(form, SequenceInput)
+        if form.kind == "ids":
+            from explorer.spaces.sequence.network.ids import id_inputs
+
+            return id_inputs(sample, form, device)
         made = from_signals(sample, (next(iter(sample.signals)),), device, dtype)
         if form.layout == "TC":
             return made

@@ -336,7 +336,7 @@ def test_help_is_no_mistake(run: Any) -> None:
         ("--compare modst", ["did you mean 'modest'"]),
         ("--data nothing-such", ["'nothing-such'"]),
         ("--session /nowhere.json", ["/nowhere.json"]),
-        ("check model.pt2", ["may hold code"]),
+        ("check model.pt2", ["there is no file model.pt2"]),
         ("check weights.safetensors", ["d4-cnn@weights.safetensors"]),
         ("check fine@nothere.safetensors", ["nothere.safetensors"]),
         ("check net.py:Net", ["no file net.py"]),

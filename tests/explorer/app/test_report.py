@@ -9,7 +9,7 @@ import pytest
 
 from explorer.app.engine import LocalEngine
 from explorer.declare.elements import parse_chain
-from explorer.network.loading import ModelError
+from explorer.network.refusals import ModelError
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS, symmetric_net
 

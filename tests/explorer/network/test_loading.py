@@ -12,9 +12,8 @@ from safetensors.torch import save_file
 from torch import nn
 
 from explorer.app.engine import LocalEngine
-from explorer.declare.model_name import split_name
+from explorer.declare.model_name import code_of, files_of, split_name
 from explorer.network.loading import (
-    ModelError,
     card_source,
     file_card,
     find_card,
@@ -24,6 +23,7 @@ from explorer.network.loading import (
     read_weights,
     source_of,
 )
+from explorer.network.refusals import ModelError
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS, card, symmetric_net
 
@@ -59,6 +59,14 @@ def written(path: Path, text: str) -> Path:
         ("/home/me@work/net.py:Net", "/home/me@work/net.py:Net", ""),
         ("/home/me@work/net.py:Net@/home/me@work/w.pt", "/home/me@work/net.py:Net", "/home/me@work/w.pt"),
         ("C:/nets/net.py:Net", "C:/nets/net.py:Net", ""),
+        ("net.py", "net.py", ""),
+        ("net.py:Net(3, width=4)", "net.py:Net(3, width=4)", ""),
+        ("a@b/net.py:Net('x@y/z.py:w', [1])@v.pt", "a@b/net.py:Net('x@y/z.py:w', [1])", "v.pt"),
+        ("./me@work/net.pt2", "./me@work/net.pt2", ""),
+        ("net.pt@w.pt", "net.pt", "w.pt"),
+        ("d4-cnn@folder/w.pt", "d4-cnn", "folder/w.pt"),
+        ("timm:vit(img_size=32)@a/w.safetensors", "timm:vit(img_size=32)", "a/w.safetensors"),
+        ("folder/of-a-model", "folder/of-a-model", ""),
         ("", "", ""),
     ],
 )
@@ -66,17 +74,27 @@ def test_a_name_may_carry_weights(name: str, base: str, weights: str) -> None:
     assert split_name(name) == (base, weights)
 
 
+@pytest.mark.parametrize(
+    ("name", "code", "files"),
+    [
+        ("d4-cnn", None, ()),
+        ("d4-cnn@w.pt", None, ("w.pt",)),
+        ("net.py", "net.py", ("net.py", "net.equiscope.json")),
+        ("a/net.py:Net('b.py:c')@w.pt", "a/net.py", ("a/net.py", "a/net.equiscope.json", "w.pt")),
+        ("net.pt2", "net.pt2", ("net.pt2",)),
+        ("a/bert", None, ("a/bert",)),
+        ("timm:vit(3)@w.pt", None, ("w.pt",)),
+    ],
+)
+def test_a_name_tells_its_files(name: str, code: str | None, files: tuple[str, ...]) -> None:
+    assert code_of(name) == (None if code is None else Path(code)) and files_of(name) == files
+
+
 def test_cards_are_found_by_name() -> None:
     assert find_card("fine", CARDS) is CARDS["fine"]
     with pytest.raises(ModelError, match="did you mean 'faulty'") as caught:
         find_card("fault", CARDS)
     assert caught.value.where == "fault"
-
-
-@pytest.mark.parametrize("name", ["a.pt", "a.pth", "a.pt2", "a.pkl", "a.ts", "folder/a.torchscript"])
-def test_archives_of_code_are_not_opened(name: str, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="may hold code"):
-        find_card(name, CARDS, trust=True)
 
 
 def test_a_file_makes_a_card(tmp_path: Path) -> None:

@@ -12,13 +12,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+import explorer.equivariance.remembered
 import explorer.square.evaluate
-import explorer.square.remembered
+import explorer.square.prepare
 from explorer.data.finding import find_sample
 from explorer.data.samples import Sample
 from explorer.declare.elements import Step, chain_element, parse_chain
 from explorer.declare.fields import FieldType
 from explorer.equivariance import measure
+from explorer.equivariance.remembered import Remembered
 from explorer.network.layers import LayerError
 from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.spaces.grid.network.form import InputSpec
@@ -28,7 +30,6 @@ from explorer.square.evaluate import refine, square
 from explorer.square.frame import Square
 from explorer.square.judging import judged
 from explorer.square.prepare import DTYPES, Prepared, prepare
-from explorer.square.remembered import Remembered
 from explorer.state.state import State
 from explorer.work.progress import Cancelled
 from tests.explorer.parts.networks import conv, group_cnn
@@ -128,9 +129,9 @@ def test_an_element_acts_once_on_each_tensor(monkeypatch: pytest.MonkeyPatch) ->
     first = once.act(values, grid())
     assert once.act(values, grid()) is first and len(acted) == 1
     assert once.act(values.clone(), grid()) is not first and len(acted) == 2
-    for _ in range(explorer.square.remembered.REMEMBERED + 5):
+    for _ in range(explorer.equivariance.remembered.REMEMBERED + 5):
         once.act(torch.rand(1, 1, 3, 3), grid())
-    assert len(once) == explorer.square.remembered.REMEMBERED
+    assert len(once) == explorer.equivariance.remembered.REMEMBERED
     assert once.exact(grid(), (1, 1, 9, 9)) is False and not once.identity
     assert once.known(values, grid()) is not None
 
@@ -200,6 +201,50 @@ def test_measures_that_do_not_fit_follow() -> None:
     assert attributed["2"] is not None and attributed["2"] > 0
     assert all(v is None for n, v in attributed.items() if n != "2")  # only the guilty are asked what they do
     assert found.hints == () and complete(p, replace(state, layer="2")).measures["2"].attributed
+
+
+def test_the_first_frame_of_a_slow_network_runs_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = prepared(symmetric_net(fault=True), declared=True, dtype="float64")
+    monkeypatch.setattr(explorer.square.prepare, "SLOW_SECONDS", 0.0)
+    net, ran = symmetric_net(fault=True), 0
+
+    def count(_: nn.Module, __: Any) -> None:
+        nonlocal ran
+        ran += 1
+
+    next(net.children()).register_forward_pre_hook(count)
+    p = prepared(net, declared=True, dtype="float64")
+    assert ran == 1 and not p.chance
+    assert set(p.values) == set(quick.values) and all(torch.equal(p.values[n], v) for n, v in quick.values.items())
+    assert all(torch.equal(a, b) for n in quick.fed for a, b in zip(p.fed[n], quick.fed[n], strict=True))
+    state = turned("translate:2,0")  # by which filters need no symmetry, whose excuse hangs on chance
+    first, _ = square(p, state)
+    assert first.measures and not p.chance and all(m.chance is None for m in first.measures.values())
+    # what another input gives follows, and then nothing differs
+    found, expected = (
+        {n: replace(m, channels=None, attributed=None) for n, m in complete(q, state).measures.items()}
+        for q in (p, quick)
+    )
+    assert found == expected and p.chance and all(m.chance for m in found.values())
+
+
+class _Drawing(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + torch.rand(())
+
+
+class _Overwriting(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.relu_() + 1
+
+
+@pytest.mark.parametrize("inside", [_Drawing, _Overwriting])
+def test_a_run_that_others_do_not_repeat_is_no_answer(inside: type[nn.Module], monkeypatch: pytest.MonkeyPatch) -> None:
+    net = nn.Sequential(conv(1, 2, 3), inside())
+    quick = prepared(net, declared=True)
+    monkeypatch.setattr(explorer.square.prepare, "SLOW_SECONDS", 0.0)
+    p = prepared(net, declared=True)
+    assert all(torch.equal(p.values[n], v) for n, v in quick.values.items()) and p.chance
 
 
 def test_attribution_is_left_out_where_it_would_be_felt(monkeypatch: pytest.MonkeyPatch) -> None:

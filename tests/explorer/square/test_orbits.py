@@ -52,6 +52,15 @@ def relative(way: Any, p: Prepared, elements: list[Element], gx: Tensor) -> dict
     return dict(found)
 
 
+@pytest.mark.parametrize("seconds", [5.0, 0.0])
+def test_what_is_estimated_says_so_until_it_is_replaced(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explorer.square.orbits, "FULL_SECONDS", seconds)
+    curves = list(orbit(prepared(group_cnn("D4")), State(orbit="rotate"), batch=12))
+    assert all(curves[0].about(k) for k in range(12)) and not curves[0].about(12)
+    complete = seconds > 0
+    assert {curves[-1].about(k) for k in range(72)} == {not complete}
+
+
 def test_the_values_run_over_the_whole_family() -> None:
     angles = orbit_values(transforms()["rotate"], 29, 72)
     assert len(angles) == 72 and {-180.0, -90.0, 0.0, 90.0} <= set(angles) and 180.0 not in angles

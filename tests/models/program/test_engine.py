@@ -22,7 +22,7 @@ from explorer.declare.card import Card
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
 from explorer.network.layers import LayerError
-from explorer.network.loading import ModelError
+from explorer.network.refusals import ModelError
 from explorer.spaces.grid.sample import image_sample
 from explorer.spaces.grid.thumbnail import image_thumbnail
 from explorer.square.frame import Frame, OrbitCurve

@@ -65,6 +65,16 @@ def test_check_judges_it(engine: LocalEngine, capsys: pytest.CaptureFixture[str]
     assert broken.code == 1 and "the fault is made in 2" in broken.out
 
 
+def test_what_takes_it_can_be_declared(engine: LocalEngine, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    net = tmp_path / "net.py"
+    net.write_text("from torch import nn\n\ndef net():\n    return nn.Linear(2, 1)\n")
+    given = ("check", f"{net}:net", "--trust", "--data", "ring-wave", "--group", "cyclic")
+    said = run(capsys, *given, "--input", "ring channels=2")
+    assert said.code == 0 and "verdict: holds" in said.out, said.err
+    refused = run(capsys, *given, "--input", "ring sites=1")
+    assert refused.code == 2 and "has no 'sites'; it has channels" in refused.err
+
+
 def test_run_writes_its_report(engine: LocalEngine, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = run(capsys, "run", "ring-numbered", "--transform", "turn:2", "--out", tmp_path / "out")
     assert said.code == 0, said.err

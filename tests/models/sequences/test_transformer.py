@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
+from explorer.network.inputs import Inputs
+from explorer.network.trace import trace
+from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.samples import tasks
 from models.layers.attention.steps import Attention
 from models.sequences.transformer import (
@@ -167,3 +171,21 @@ def test_the_notes_say_how_many_texts_are_right() -> None:
     for length in JUDGED:
         assert f"{length}: {100 * found[f'texts_{length}']:.1f} %" in CARD.notes[0], found
     assert f"{sum(p.numel() for p in network.parameters()):,} parameters" in CARD.notes[0]
+
+
+def test_how_far_its_layers_see_is_not_tried_at_full_length() -> None:
+    # without its matrix attention has other layers than on the short texts that trials are made with
+    steps, passes = 8192, 0
+    network = CARD.build()
+
+    def count(_: nn.Module, given: tuple[Tensor, ...]) -> None:
+        nonlocal passes
+        passes += len(given[0]) == steps
+
+    network.register_forward_pre_hook(count)
+    text = tasks.one_hot(tasks.letters(np.random.default_rng(0), 1, steps)[0], len(tasks.LETTERS))[0]
+    found = trace(network.eval(), Inputs((torch.tensor(text),), (STEP,)), declared=True)
+    assert passes == 1
+    # the answer comes one step late and backwards, and the mask lets nothing but the last step pass to the first
+    assert found["stacks.decoder.0.self_attention.context"].receptive == steps - 2
+    assert found["stacks.encoder.0.self_attention.query"].receptive == 0.0

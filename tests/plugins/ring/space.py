@@ -9,7 +9,7 @@ import numpy as np
 from ring.fields import SITE, Sites
 
 from equiscope.fields import INVARIANT, FieldType
-from equiscope.spaces import Answer, Domains, Form, Inference, Kind, Scene, Space, bare
+from equiscope.spaces import Answer, Domains, Form, Inference, Kind, Question, Scene, Space, bare
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,8 @@ class RingSpace(Space):
     domains: ClassVar[Domains] = {"site": bare(Sites())}
     examples = ("site scalar",)
     orbits = ("turn",)
+    form = RingInput
+    questions = (Question("channels", "Channels", "How many values there are at a site.", "whole"),)
     scenes = (Scene("ring", "ring-net", "turn:2"),)
 
     def recognise(self, network: Any) -> Form | None:

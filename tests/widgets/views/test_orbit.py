@@ -290,3 +290,39 @@ def test_numbers_are_those_of_the_curve(view):
     assert np.array_equal(numbers["error"][2], curve.errors["block.conv"])
     assert list(numbers["layer"]) == list(curve.errors)
     assert "rotate" in view.caption()
+
+
+def header_of(chart):
+    return "  ".join(part[0] for part in chart.header.parts)
+
+
+def test_estimates_are_hollow_and_about_until_they_are_measured(view):
+    orbit = make_orbit()
+    view.set_frame(make_frame(transform="rotate:40"))
+    view.set_orbit((replace(orbit, estimated=np.ones(72, bool)),))
+    chart = view.curve
+    layer, measured = make_frame().squares[0].layer.name, chart.traces[0].curve.errors
+    assert f"{layer}  about " in header_of(chart) and "about" in chart.read(QPointF(chart.course.place(90), 0))
+    hollow = {spot.brush().color().name() for spot in chart.curves[0].exact.points()}
+    assert hollow == {theme.current().plot}
+    view.set_orbit((orbit,))
+    assert "about" not in header_of(chart)
+    assert theme.current().plot not in {spot.brush().color().name() for spot in chart.curves[0].exact.points()}
+    # at the element that is shown stands what was measured there
+    frame = make_frame(transform="rotate:40")
+    view.set_state(frame.state)
+    view.set_frame(frame)
+    view.set_orbit((replace(orbit, state=frame.state, estimated=np.ones(72, bool)),))
+    shown, cumulative = chart.traces[0], frame.squares[0].measures[layer].cumulative
+    index = int(np.flatnonzero(orbit.values == 40)[0])
+    assert shown.errors(layer)[index] == cumulative != measured[layer][index]
+    assert not shown.curve.about(index) and shown.curve.about(index + 1)
+
+
+def test_a_layer_without_a_curve_is_said(view):
+    frame = make_frame()
+    square = frame.squares[0]
+    block = replace(square, layer=replace(square.layer, name="block"))
+    view.set_frame(replace(frame, squares=(block,)))
+    view.set_orbit((make_orbit(),))
+    assert "block has no curve of its own" in header_of(view.curve)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 from explorer.square.frame import Frame, Measure, Square
 from widgets.base.look import theme
 from widgets.base.text.layer_names import shortened
-from widgets.base.text.words import figure, inherited
+from widgets.base.text.words import badge, figure
 
 ROWS = (
     ("cumulative", "cumulative", "‖ρ′(g) h(x) − h(ρ(g) x)‖ / ‖ρ′(g) h(x)‖: where a fault is seen"),
@@ -117,9 +117,7 @@ def _verdict(square: Square | None, measure: Measure | None) -> tuple[str, str]:
         return "–", "muted"
     if square.layer.name in square.guilty:
         return "guilty", "bad"
-    if inherited(measure):
-        return "inherited", "text"
-    return measure.verdict, {"holds": "good", "broken": "bad"}.get(measure.verdict, "muted")
+    return (word := badge(measure)), {"holds": "good", "broken": "bad", "broken earlier": "text"}.get(word, "muted")
 
 
 def _text(measure: Measure | None, key: str) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from explorer.declare.elements import chain_text
+from explorer.declare.space import Kind, kinds
 from explorer.square.frame import Frame, Measure, Square
 
 FLAT = 0.01  # relative distance of unrelated inputs, below which values are nearly constant
@@ -35,15 +36,51 @@ def inherited(measure: Measure | None) -> bool:
     return measure is not None and measure.verdict == "holds" and measure.seen
 
 
+def badge(measure: Measure | None) -> str:
+    """Return the verdict on a layer in a word or two: the same on the stage, in tables and captions."""
+    if measure is None:
+        return "no law"
+    if inherited(measure):
+        return "broken earlier"  # the square does not commute, though this layer does nothing wrong
+    if measure.verdict == "unmoved":
+        return "nothing to test"
+    return "no verdict" if measure.verdict == "no law" and measure.cumulative is not None else measure.verdict
+
+
+def untested(square: Square) -> str:
+    """Return why nothing was tested, in one sentence; "" where something was."""
+    found = [m for m in (square.measures.get(layer.name) for layer in square.layers) if m is not None]
+    if square.verdict == "unmoved":
+        return f"Nothing to test yet: {move(square)}."
+    if square.verdict != "no law" or not found:
+        return ""
+    if all(m.cumulative is None for m in found):
+        return "This element has no action on any layer here, so there is no law to test."
+    if any(m.exact for m in found):
+        return "The output has no law for this element."
+    return "This element puts values between places: there is an error to read, and no verdict."
+
+
+def move(square: Square) -> str:
+    """Return what a person does to this kind of data: "turn it"."""
+    return kinds().get(square.domain, Kind("")).move
+
+
 def verdict_sentence(square: Square) -> str:
-    """Return what the measurement says of the whole network, in a few words."""
+    """Return what the measurement says of the whole network, in a few words, and whether it was intervened in."""
+    count = len(square.interventions)
+    changed = f" (with {count} intervention{'s' * (count != 1)})" if count else ""
+    return _verdict(square) + changed
+
+
+def _verdict(square: Square) -> str:
     found = [m for m in (square.measures.get(layer.name) for layer in square.layers) if m is not None]
     if not found:
         return "not measured yet"
     broken = [n.name for n in square.layers if (m := square.measures.get(n.name)) and m.verdict == "broken"]
     match square.verdict:
         case "unmoved":
-            return "nothing is moved yet"
+            return f"nothing to test yet: {move(square)}"
         case "broken" if square.guilty:
             names, more = square.guilty[:2], len(square.guilty) - 2
             return f"broken by {', '.join(names)} and {more} more" if more > 0 else f"broken by {' and '.join(names)}"
@@ -89,7 +126,7 @@ def read_out(name: str, measure: Measure | None, sep: str = " · ") -> str:
         words.append(f"its effect on the output {_estimate(measure.attributed, measure.attributed_within)}")
     if measure.kept < 1:
         words.append(f"{measure.kept:.0%} of places compared")
-    verdict = "holds, the error comes from earlier layers" if inherited(measure) else measure.verdict
+    verdict = "broken earlier; this layer holds" if inherited(measure) else badge(measure)
     words.append("guilty" if guilty(measure) else verdict)
     return sep.join(words)
 
@@ -121,7 +158,8 @@ def subject(frame: Frame) -> str:
     models = " and ".join(square.model for square in frame.squares) or state.model
     sample = frame.sample_title or state.sample or "no sample"
     element = chain_text(state.steps) or "identity"
-    return f"{models} on {sample}, {element}, {state.dtype} on {frame.device}, seed {state.seed}"
+    changed = f", {'; '.join(one.told for one in state.interventions)}" if state.interventions else ""
+    return f"{models} on {sample}, {element}, {state.dtype} on {frame.device}, seed {state.seed}{changed}"
 
 
 def counterpart(frame: Frame, index: int, layer: str) -> str:

@@ -14,6 +14,7 @@ from widgets.charts.library import pg
 
 GAP = 9.0
 TALL = 14  # pixels of a sample in the legend
+WIDE = 16.0  # the widest of its marks
 
 Part = tuple[str, str, bool]  # text, colour, bold
 
@@ -37,6 +38,10 @@ class Sample(pg.ItemSample):
             p.fillRect(QRectF(2, TALL / 2 - 4, 16, 8), filled)
             return
         p.translate(0, TALL / 2 - (10 if isinstance(self.item, pg.ScatterPlotItem) else 11))
+        if isinstance(self.item, pg.ScatterPlotItem) and opts["size"] > WIDE:  # marks as wide as a column of the plot
+            p.translate(10, 10)
+            p.scale(WIDE / opts["size"], 1)
+            p.translate(-10, -10)
         super().paint(p, *rest)
 
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu
 
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import Transform, transforms
+from explorer.declare.model_name import code_of
 from explorer.state.catalogue import Catalogue
 from explorer.state.resolve import DTYPES
 from explorer.state.state import State
@@ -40,11 +41,12 @@ class Menus(QObject):
         self._icons: dict[str, str] = {}
         self.actions: dict[str, QAction] = {}
         bar = shell.menuBar()
-        names = ("&File", "&Edit", "&Model", "&Data", "&Transform", "&View", "&Run", "&Help")
+        names = ("&File", "&Edit", "&Model", "&Data", "&Transform", "&Layer", "&View", "&Run", "&Help")
         self.menus: dict[str, QMenu] = {name.replace("&", ""): bar.addMenu(name) for name in names}
         self._fill_file(self.menus["File"])
         self._fill_edit(self.menus["Edit"])
         self._fill_transform(self.menus["Transform"])
+        self.menus["Layer"].aboutToShow.connect(partial(shell.layer_menu.refill, self.menus["Layer"]))
         self._fill_view(self.menus["View"])
         self._fill_run(self.menus["Run"])
         self._fill_help(self.menus["Help"])
@@ -254,6 +256,7 @@ class Menus(QObject):
         self.lessons = menu.addMenu("&Lessons")
         self.lessons.aboutToShow.connect(lambda: files.fill_lessons(self.lessons))
         self.lessons.menuAction().setEnabled(files.has_lessons())
+        self.add(menu, "greeting", "W&elcome", self._ask("greeting"), tip="The card of the first start")
         self.add(menu, "palette", "&Command palette…", self._ask("palette"), "Ctrl+Shift+P", "palette")
         self.add(
             menu,
@@ -294,6 +297,11 @@ class Menus(QObject):
         compare.menu.menuAction().setEnabled(bool(models))
         menu.addMenu(compare.menu)
         self.add(menu, "alone", "Side by side &off", partial(controller.set_compare, ""))
+        menu.addSeparator()
+        self.add(
+            menu, "input", "&Input of this model…", self._files.models.input_of_this,
+            tip="Say what a network of your own takes: kind of data, sizes, which argument is which",
+        )  # fmt: skip
 
     def _fill_by_domain(
         self, menu: QMenu, choices: Choices, models: Sequence[ModelInfo], chosen: Callable[[str], None]
@@ -338,6 +346,7 @@ class Menus(QObject):
             actions[name].setEnabled(bool(state.steps))
         actions["untransform"].setChecked(state.untransform)
         actions["alone"].setEnabled(bool(state.compare))
+        actions["input"].setEnabled(code_of(state.model) is not None)
         self._models.mark(state.model)
         self._compare.mark(next(iter(state.compared), ""))
         self._samples.mark(state.sample)

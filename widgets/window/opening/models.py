@@ -12,11 +12,13 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu
 
 from explorer.app.failures import sentence
+from explorer.declare.model_name import code_of
 from explorer.network.files.contents import Contents
 from explorer.network.files.trust import remember, remembered
 from explorer.state.session import Session
-from explorer.work.progress import Cancelled
+from widgets.window.opening.inputs import Inputs
 from widgets.window.opening.page import ModelPage
+from widgets.window.opening.trouble import Trouble, caught
 from widgets.window.shell import Shell
 
 MOST_RECENT = 10
@@ -34,14 +36,6 @@ class Looked:
     trusted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """A model that could not be opened: one sentence, and whether weights were there that do not fit."""
-
-    sentence: str
-    misfit: bool = False
-
-
 def takes(path: str) -> bool:
     """Return whether a file or folder is looked at as a model."""
     return Path(path).is_dir() or Path(path).suffix.lower() in ENDINGS
@@ -56,6 +50,7 @@ class Models(QObject):
         super().__init__(shell)
         self._shell, self._controller = shell, shell.controller
         self.page: ModelPage | None = None
+        self.inputs = Inputs(shell)
 
     # opening ----------------------------------------------------------------------------------------------
     def open(self, path: str, chosen: str = "", as_model: bool = True) -> None:
@@ -88,6 +83,8 @@ class Models(QObject):
             if not as_model and Path(path).is_file() and any(fit(Path(path)) for fit in fits):
                 return Looked(None)
             found = contents(path)
+            if found.code and hasattr(engine, "expect_code"):  # while the person reads it
+                engine.expect_code()
             known = remembered()
             everything = bool(getattr(getattr(engine, "trust", None), "everything", False))
             return Looked(found, everything or (bool(found.code) and all(digest in known for _, digest in found.code)))
@@ -102,6 +99,7 @@ class Models(QObject):
         page = ModelPage(self._shell, looked.found, looked.trusted, chosen, why, self._targets())
         then = self._shown if go_on is None else lambda changes, name: go_on()
         page.accepted_code.connect(partial(self._accept, page, then))
+        page.asked_input.connect(partial(self._accept, page, then, ask=True))
         page.accepted_weights.connect(partial(self._load, page))
         page.finished.connect(self._closed)
         self.page = page
@@ -118,27 +116,26 @@ class Models(QObject):
         return [("", f"{title} (in use)"), *own]
 
     # deciding ---------------------------------------------------------------------------------------------
-    def _accept(self, page: ModelPage, then: Callable[[Any, str], None], chosen: str, follow: bool) -> None:
+    def _accept(
+        self, page: ModelPage, then: Callable[[Any, str], None], chosen: str, follow: bool, ask: bool = False
+    ) -> None:
         """Remember that this content may run, and run it."""
         try:
             remember(page.found.code)
         except OSError as error:
             self._controller.log.emit("warning", f"what you trust is not remembered: {sentence(error)}")
         page.now_trusted()
-        self._run(page.found, chosen, then, page, follow)
+        if ask:
+            self._allowed(page.found, follow, partial(self._ask_input, f"{page.found.path}:{chosen}", then, page))
+        else:
+            self._run(page.found, chosen, then, page, follow)
 
-    def _run(
-        self, found: Contents, chosen: str, then: Callable[[Any, str], None], page: ModelPage | None,
-        follow: bool = False,
-    ) -> None:  # fmt: skip
-        """Make the network on the worker thread; what goes wrong is said on the page."""
-        name = f"{found.path}:{chosen}"
+    def _allowed(self, found: Contents, follow: bool, then: Callable[[], None]) -> None:
+        """Let this content run on the worker thread, then go on."""
+        self._controller.do(partial(_allow_found, found, follow), "Trusting it…", lambda _: then())
 
-        def work(engine: Any) -> object:
-            engine.trust.contents.update(digest for _, digest in found.code)
-            if follow:
-                engine.trust.followed.add(Path(found.path).resolve())
-            return engine.open_model(name)
+    def _ask_input(self, name: str, then: Callable[[Any, str], None], page: ModelPage | None) -> None:
+        """Ask what a network of a file takes, which may run; what is wrong with the file is said on its page."""
 
         def done(result: Any) -> None:
             if isinstance(result, Trouble):
@@ -146,9 +143,41 @@ class Models(QObject):
                 return
             if page is not None and page is self.page:
                 page.accept()
+            self.inputs.open(result, then)
+
+        self._controller.do(caught(partial(_asked, name)), "Looking at what it takes…", done)
+
+    def input_of_this(self) -> None:
+        """Ask what the network in use takes."""
+        name = self._controller.state.model
+        if code_of(name) is None:
+            self._shell.say("info", "What this network takes is known: only one of your own can be told otherwise.")
+        else:
+            self._ask_input(name, self._shown, None)
+
+    def _run(
+        self, found: Contents, chosen: str, then: Callable[[Any, str], None], page: ModelPage | None,
+        follow: bool = False,
+    ) -> None:  # fmt: skip
+        """Make the network on the worker thread; what goes wrong is said on the page."""
+        name, state = f"{found.path}:{chosen}", self._controller.state
+
+        def work(engine: Any) -> object:
+            _allow_found(found, follow, engine)
+            return engine.open_model(name, state)
+
+        def done(result: Any) -> None:
+            if isinstance(result, Trouble) and result.unknown:
+                self._ask_input(name, then, page)
+                return
+            if isinstance(result, Trouble):
+                self._trouble(result, page)
+                return
+            if page is not None and page is self.page:
+                page.accept()
             then(result, name)
 
-        self._controller.do(_caught(work), f"Opening {Path(found.path).name}…", done)
+        self._controller.do(caught(work), f"Opening {Path(found.path).name}…", done)
 
     def _load(self, page: ModelPage, into: str, partly: bool) -> None:
         """Put weights into a model on the worker thread."""
@@ -173,7 +202,7 @@ class Models(QObject):
                 page.accept()
             self._shown(result, path)
 
-        self._controller.do(_caught(work), f"Loading {Path(path).name}…", done)
+        self._controller.do(caught(work), f"Loading {Path(path).name}…", done)
 
     def _trouble(self, trouble: Trouble, page: ModelPage | None) -> None:
         self._controller.log.emit("error", trouble.sentence)
@@ -252,17 +281,11 @@ def _allow(engine: Any, path: Path) -> None:
         engine.trust.contents.update(digest for _, digest in code)
 
 
-def _caught(work: Callable[[Any], object]) -> Callable[[Any], object]:
-    """Return work whose failure is an answer, to be said on the page."""
+def _allow_found(found: Contents, follow: bool, engine: Any) -> None:
+    engine.trust.contents.update(digest for _, digest in found.code)
+    if follow:
+        engine.trust.followed.add(Path(found.path).resolve())
 
-    def caught(engine: Any) -> object:
-        try:
-            return work(engine)
-        except Cancelled:
-            raise
-        except (Exception, SystemExit) as error:  # a person's file may raise anything
-            from explorer.network.loading import Misfit
 
-            return Trouble(sentence(error), isinstance(error, Misfit))
-
-    return caught
+def _asked(name: str, engine: Any) -> object:
+    return engine.asked(name)

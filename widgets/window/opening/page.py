@@ -48,6 +48,7 @@ class ModelPage(QDialog):
     """Shows one file; what a person decides is a signal, and what then goes wrong is said here."""
 
     accepted_code = Signal(str, bool)  # the callable, whether to run what is saved later as well
+    asked_input = Signal(str, bool)  # the same, to say first what the network takes
     accepted_weights = Signal(str, bool)  # the model they go into ("" for the one in use), whether in part
 
     def __init__(
@@ -183,6 +184,7 @@ class ModelPage(QDialog):
         self.callables.currentItemChanged.connect(self._picked)
         self.callables.itemDoubleClicked.connect(self._go)
         names = [entry.name for entry in entries if entry.usable]
+        chosen = chosen.partition("[")[0]  # what it takes may stand behind it
         wanted = chosen if chosen in names else next(iter(names), "")
         for row in range(self.callables.count()):
             if self.callables.item(row).data(Qt.ItemDataRole.UserRole) == wanted:
@@ -194,6 +196,12 @@ class ModelPage(QDialog):
         self.cancel.clicked.connect(self.reject)
         self.go = QPushButton()
         self.go.clicked.connect(self._go)
+        self.input = QPushButton("Say what it takes…")
+        self.input.setToolTip("Run this code, then say what kind of input the network is called with, and try it")
+        self.input.setAutoDefault(False)
+        self.input.setVisible(self._python)
+        self.input.clicked.connect(lambda: self._go(ask=True))
+        row.addWidget(self.input)
         row.addStretch(1)
         row.addWidget(self.cancel)
         row.addWidget(self.go)
@@ -217,6 +225,7 @@ class ModelPage(QDialog):
         if self._python:
             self.go.setText("Open" if self._trusted else "Run this code")
             self.go.setEnabled(bool(self.chosen) and not self.found.error)
+            self.input.setEnabled(self.go.isEnabled())
         elif self.found.tier == "weights":
             self.go.setText("Load weights")
         else:
@@ -228,14 +237,14 @@ class ModelPage(QDialog):
         self.cancel.setAutoDefault(careful)
         self.cancel.setDefault(careful or self.go.isHidden())
 
-    def _go(self) -> None:
+    def _go(self, *_: object, ask: bool = False) -> None:
         if not self.go.isEnabled():
             return
         self.problem.hide()
         self.go.setEnabled(False)
         self.go.setText("Opening…")
         if self._python:
-            self.accepted_code.emit(self.chosen, self.follow.isChecked())
+            (self.asked_input if ask else self.accepted_code).emit(self.chosen, self.follow.isChecked())
         else:
             self.accepted_weights.emit(str(self.target.currentData() or ""), self.partly.isChecked())
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from explorer.declare.card import Form
 
+SIGNALS = ("x", "edge_index", "edge_attr", "edge_weight", "position", "batch")
+FEATURES = ("seeds", "atoms", "degree", "position", "constant")
+
 
 @dataclass(frozen=True, slots=True)
 class GraphInput(Form):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from explorer.network.recognise import Recognised
-from explorer.spaces.graph.network.form import GraphInput
-
-SIGNALS = ("x", "edge_index", "edge_attr", "edge_weight", "position", "batch")
+from explorer.spaces.graph.network.form import SIGNALS, GraphInput
 
 
 def graph_input(own: Recognised) -> GraphInput | None:

@@ -38,9 +38,7 @@ class Affine(Element):
 
     @property
     def group(self) -> str:
-        if np.allclose(self.matrix, np.eye(2)):
-            return "translation"
-        return "C4" if np.linalg.det(self.matrix) > 0 else "D4"
+        return _group(self.linear)
 
     @property
     def domains(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -61,9 +59,7 @@ class Affine(Element):
     @property
     def lattice(self) -> bool:
         """Return whether A is a signed permutation matrix: quarter turns and mirrors."""
-        m = np.abs(self.matrix)
-        # integer entries and determinant 1 are not enough: a shear has them too
-        return bool(np.abs(m - np.round(m)).max() < _TINY and np.abs(m @ m.T - np.eye(2)).max() < 4 * _TINY)
+        return _on_lattice(self.linear)
 
     @property
     def _edges(self) -> str:
@@ -102,8 +98,8 @@ class Affine(Element):
             return False
         if not isinstance(field.domain, Grid | Pixels | Tokens):
             return True
-        steps = np.array(self.shift) / field.domain.spacing
-        return self.lattice and bool(np.abs(steps - np.round(steps)).max() < _TINY)
+        steps = [by / field.domain.spacing for by in self.shift]
+        return self.lattice and all(abs(step - round(step)) < _TINY for step in steps)
 
     @property
     def orthogonal(self) -> Matrix:
@@ -142,6 +138,22 @@ class Affine(Element):
         rows, columns = field.domain.spread(values[:1]).shape[-2:]
         size = (rows, columns)
         return grid_action.known(size, self.matrix, self.shift, field.domain.spacing, self.boundary, values)
+
+
+# every layer of every frame asks these
+@lru_cache(maxsize=1024)
+def _on_lattice(linear: Linear) -> bool:
+    m = np.abs(np.array(linear).reshape(2, 2))
+    # integer entries and determinant 1 are not enough: a shear has them too
+    return bool(np.abs(m - np.round(m)).max() < _TINY and np.abs(m @ m.T - np.eye(2)).max() < 4 * _TINY)
+
+
+@lru_cache(maxsize=1024)
+def _group(linear: Linear) -> str:
+    matrix = np.array(linear).reshape(2, 2)
+    if np.allclose(matrix, np.eye(2)):
+        return "translation"
+    return "C4" if np.linalg.det(matrix) > 0 else "D4"
 
 
 IDENTITY = Affine()

@@ -25,7 +25,7 @@ def image_input(own: Recognised) -> InputSpec:
             "file INPUT_SIGNALS = ('x', 'edge_index', ...), in the order of its arguments; for any other write a "
             "forward of one tensor"
         )
-    return InputSpec(_input_shape(own.network()) if declared is None else _declared_shape(declared))
+    return InputSpec(_input_shape(own) if declared is None else _declared_shape(declared))
 
 
 def _declared_shape(shape: object) -> InputShape:
@@ -38,22 +38,42 @@ def _declared_shape(shape: object) -> InputShape:
     return (channels, height, width)
 
 
-def _input_shape(model: nn.Module) -> InputShape:
+def _input_shape(own: Recognised) -> InputShape:
     """Return what the first convolution eats: its input channels, any size.
 
     Raises:
         ValueError: there is none, and a dense layer eats vectors, whose image size nobody knows.
     """
-    for module in model.modules():
+    model = own.network()
+    for name, module in model.named_modules():
         # 0 is what a lazy convolution says
         if isinstance(channels := getattr(module, "in_channels", None), int) and channels > 0:
+            own.why["shape"] = f"its first convolution, {name or type(module).__name__}, takes {channels} channel(s)"
             return (channels, None, None)
-    dense = next((m for m in model.modules() if isinstance(m, nn.Linear)), None)
-    if dense is None:
+    numbers = _dense(model)
+    if numbers is None:
         return (1, None, None)
-    side = math.isqrt(dense.in_features)
-    example = f"(1, {side}, {side})" if side**2 == dense.in_features else "(channels, height, width)"
+    side = math.isqrt(numbers)
+    example = f"(1, {side}, {side})" if side**2 == numbers else "(channels, height, width)"
     raise ValueError(
-        f"the first layer takes {dense.in_features} numbers; say in the file of what size an image is, INPUT_SHAPE = "
+        f"the first layer takes {numbers} numbers; say in the file of what size an image is, INPUT_SHAPE = "
         f"{example}, or what a network on graphs is called with, INPUT_SIGNALS = ('x', 'edge_index')",
     )
+
+
+def proposed_shape(own: Recognised) -> tuple[InputShape, str] | None:
+    """Return a shape that an image could have, and why; None where nothing tells."""
+    try:
+        return _input_shape(own), own.why.get("shape", "")
+    except ValueError:
+        numbers = _dense(own.network()) or 0
+    for channels in (1, 3):
+        side = math.isqrt(numbers // channels)
+        if channels * side**2 == numbers:
+            return (channels, side, side), f"its first layer takes {numbers} numbers"
+    return None
+
+
+def _dense(model: nn.Module) -> int | None:
+    """Return how many numbers the first dense layer takes."""
+    return next((m.in_features for m in model.modules() if isinstance(m, nn.Linear)), None)

@@ -6,6 +6,12 @@ from dataclasses import dataclass
 
 from explorer.declare.card import Form
 
+# what a surface alone has; whoever asks for one of these is called with a mesh
+OF_A_SURFACE = ("radius", "angle", "transport", "cotan", "mass", "patch_index", "patch_weight")
+MESH_SIGNALS = ("x", "edge_index", *OF_A_SURFACE, "position")
+GAUGES = ("edge", "principal", "gradient")
+FEATURES = ("hks", "curvature", "constant", "position", "gradient")
+
 
 @dataclass(frozen=True, slots=True)
 class MeshInput(Form):

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from explorer.network.recognise import Recognised
-from explorer.spaces.mesh.network.form import MeshInput
-
-# what a surface alone has; whoever asks for one of these is called with a mesh
-OF_A_SURFACE = ("radius", "angle", "transport", "cotan", "mass", "patch_index", "patch_weight")
-MESH_SIGNALS = ("x", "edge_index", *OF_A_SURFACE, "position")
-GAUGES = ("edge", "principal", "gradient")
+from explorer.spaces.mesh.network.form import GAUGES, MESH_SIGNALS, OF_A_SURFACE, MeshInput
 
 
 def mesh_input(own: Recognised) -> MeshInput | None:

@@ -7,8 +7,7 @@ from torch import Tensor
 from explorer.declare.fields import FieldType, Representation, Scalar
 from explorer.network.inputs import Inputs
 from explorer.spaces.sequence.fields import Steps
-
-LAYOUTS = ("NTC", "TNC", "NCT", "TC", "CT")  # of a sequence: N is the batch, which is 1, T the steps, C the channels
+from explorer.spaces.sequence.network.form import LAYOUTS
 
 
 def sequence_inputs(x: Tensor, layout: str = "TC", rep: Representation | None = None) -> Inputs:

@@ -14,7 +14,8 @@ Run = Callable[[Tensor], Mapping[str, Tensor]]
 
 FAINT = 1e4  # times the spacing of floating-point numbers: less is what a state that forgets leaves at last
 LOUD = 30.0  # times the size of x, for layers that pass on only what is large
-SHORT = 512, 2048  # steps on which layers are tried in place of a sequence of more than twice as many
+SHORT = 512  # steps on which layers are tried first in place of a sequence of more than twice as many as MIDDLE
+MIDDLE, SHARE = 2304, 6  # steps on which they are tried again, or a sixth of the sequence where that is more
 LONGER, LONG = 4, 64  # times as many steps tell a long reach from an endless one, for sequences of at most so many
 
 
@@ -27,7 +28,7 @@ def reaches(run: Run, x: Tensor, field: FieldType, fields: Mapping[str, FieldTyp
         fields: of these layers.
     """
     steps = field.domain.places_first(x)
-    known = _on_fewer(run, steps, field, fields) if len(steps) > 2 * max(SHORT) else {}
+    known = _on_fewer(run, steps, field, fields) if len(steps) > 2 * MIDDLE else {}
     fields = {name: of for name, of in fields.items() if name not in known}
     if not fields:
         return known
@@ -46,16 +47,18 @@ def reaches(run: Run, x: Tensor, field: FieldType, fields: Mapping[str, FieldTyp
 def _on_fewer(run: Run, steps: Tensor, field: FieldType, fields: Mapping[str, FieldType]) -> dict[str, float]:
     """Return the reaches that fewer steps tell, twice: seven answers to a long sequence take long.
 
-    They are the same on both, or fall short of both by as much, as where a sequence is written backwards.
+    They are the same on both, or fall short of both by as much, as where a sequence is written backwards. The second
+    are so many that a network which takes another way for long sequences, as attention without its matrix, takes it.
     """
+    few, more = SHORT, max(MIDDLE, len(steps) // SHARE)
     try:
-        one, two = (_tried(run, _noise(steps, count), field, fields) for count in SHORT)
+        one, two = (_tried(run, _noise(steps, count), field, fields) for count in (few, more))
     except torch.OutOfMemoryError:
         raise
     except Exception:  # it takes so many steps and no other number
         return {}
     known = {name: reach for name, reach in one.items() if reach == two[name]}
-    short = {name: SHORT[0] - reach for name, reach in one.items() if SHORT[0] - reach == SHORT[1] - two[name]}
+    short = {name: few - reach for name, reach in one.items() if few - reach == more - two[name]}
     return known | {name: len(steps) - less for name, less in short.items()}
 
 

@@ -13,7 +13,8 @@ import pytest
 from explorer.app.engine import LocalEngine
 from explorer.network.files.python_text import code_files
 from explorer.network.files.trust import NAME, Trust, remember, remembered
-from explorer.network.loading import ModelError, Untrusted, file_card, find_card, load_model
+from explorer.network.loading import file_card, find_card, load_model
+from explorer.network.refusals import ModelError, Untrusted
 from explorer.state.state import State
 
 NET = "from torch import nn\nINPUT_SHAPE = (1, None, None)\nfrom {helper} import width\n"

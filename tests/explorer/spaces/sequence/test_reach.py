@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from explorer.declare.fields import FieldType
 from explorer.spaces.sequence.fields import STEP
-from explorer.spaces.sequence.network.reach import SHORT, reaches
+from explorer.spaces.sequence.network.reach import MIDDLE, SHORT, reaches
 
 STEPS = 8192
 FIELDS: dict[str, FieldType] = dict.fromkeys(("near", "all", "share", "turned"), STEP)
@@ -46,7 +46,7 @@ def test_what_is_the_same_on_short_sequences_is_not_tried_on_a_long_one() -> Non
     assert found["turned"] == STEPS - 2, "as far as the sequence is long, but for two steps"
     # a window that grows with the sequence is tried as long as it is
     assert found["share"] == STEPS // 8
-    assert set(lengths) == {*SHORT, STEPS} and lengths.count(STEPS) <= 7
+    assert set(lengths) == {SHORT, MIDDLE, STEPS} and lengths.count(STEPS) <= 7
 
 
 def test_a_network_of_one_length_is_tried_at_that_length() -> None:

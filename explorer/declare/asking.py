@@ -1,0 +1,123 @@
+"""Ask a person what a network of their own takes: questions of a space, and the answers as one text or JSON value."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+ANY = "any"  # of a size that may be any
+LARGEST = 1 << 20  # of one size
+
+Sort = Literal["whole", "sizes", "choice", "ordered"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One thing that is declared of an input.
+
+    Attributes:
+        name: of the attribute of the space's form.
+        title: what it is called in the window.
+        hint: what it means, in one sentence.
+        sort: a "whole" number or any; "sizes", of which all but the first may be any; a "choice"; or "ordered"
+            choices, one for each argument of the network.
+        choices: for "choice" and "ordered"; where something is ordered, the first one must come first.
+        sides: how many "sizes" there are.
+    """
+
+    name: str
+    title: str
+    hint: str
+    sort: Sort
+    choices: tuple[str, ...] = ()
+    sides: int = 0
+
+    def parse(self, text: str) -> Any:
+        """Return the value that a text stands for.
+
+        Raises:
+            ValueError: it stands for none, in one sentence.
+        """
+        text = text.strip()
+        match self.sort:
+            case "whole":
+                return None if text == ANY else self._whole(text)
+            case "sizes":
+                first, *rest = text.split("x")
+                if len(rest) + 1 != self.sides:
+                    raise ValueError(f"{self.name} is {self.sides} sizes with an x between them, not {text!r:.60}")
+                return (self._whole(first), *(None if side.strip() == ANY else self._whole(side) for side in rest))
+            case "choice":
+                return self._one(text)
+            case _:
+                found = tuple(self._one(part.strip()) for part in text.split(","))
+                if found[0] != self.choices[0] or len(set(found)) < len(found):
+                    raise ValueError(f"{self.name} begins with {self.choices[0]} and has nothing twice, not {text!r}")
+                return found
+
+    def write(self, value: Any) -> str:
+        """Return the text of a value."""
+        match self.sort:
+            case "sizes":
+                return "x".join(ANY if side is None else str(side) for side in value)
+            case "ordered":
+                return ",".join(value)
+            case _:
+                return ANY if value is None else str(value)
+
+    def _whole(self, text: str) -> int:
+        text = text.strip()
+        if not text.isdecimal() or not 1 <= int(text[:9]) <= LARGEST or len(text) > 9:
+            raise ValueError(f"{self.name}: {text!r:.40} is no whole number from 1 to {LARGEST:,}")
+        return int(text)
+
+    def _one(self, text: str) -> str:
+        if text not in self.choices:
+            raise ValueError(f"{self.name}: {text!r:.40} is none of {', '.join(self.choices)}")
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A statement of what a network takes: a kind of data, and answers to questions of its space, as texts."""
+
+    kind: str
+    answers: tuple[tuple[str, str], ...] = ()
+
+    def text(self) -> str:
+        """Return it as one line: "graph channels=3 signals=x,edge_index"."""
+        return shlex.join([self.kind, *(f"{name}={value}" for name, value in self.answers)])
+
+    def to_json(self) -> dict[str, str]:
+        return {"data": self.kind, **dict(self.answers)}
+
+
+def parse_declared(text: str) -> Declared:
+    """Read the line that `Declared.text` writes.
+
+    Raises:
+        ValueError: it is none, in one sentence.
+    """
+    try:
+        kind, *rest = shlex.split(text)
+    except ValueError:
+        raise ValueError(f"{text!r:.80} is no input; write KIND NAME=VALUE ..., as in 'grid shape=3x32x32'") from None
+    pairs = [part.partition("=") for part in rest]
+    if wrong := next((name for name, equals, _ in pairs if not equals), ""):
+        raise ValueError(f"{wrong!r:.60} in the input is not NAME=VALUE")
+    return declared_from({"data": kind, **{name: value for name, _, value in pairs}})
+
+
+def declared_from(value: object) -> Declared:
+    """Read what `Declared.to_json` wrote, all of which is text.
+
+    Raises:
+        ValueError: it is something else, in one sentence.
+    """
+    if not isinstance(value, Mapping) or not isinstance(value.get("data"), str):
+        raise ValueError('an input needs its kind of "data"')
+    if wrong := next((k for k, v in value.items() if not isinstance(k, str) or not isinstance(v, str)), None):
+        raise ValueError(f"{wrong!r:.60} of an input must be text")
+    return Declared(value["data"], tuple((k, v) for k, v in value.items() if k != "data"))

@@ -1,0 +1,1 @@
+"""Change what layers give, with forward hooks that go as they came."""

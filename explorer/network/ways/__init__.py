@@ -1,0 +1,1 @@
+"""Ways in for networks that are no cards: each file exports one WAY."""

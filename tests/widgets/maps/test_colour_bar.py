@@ -1,0 +1,51 @@
+"""The colour bar beside maps has the colours that the maps have."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.testing import assert_allclose
+from pytestqt.qtbot import QtBot
+
+from widgets.base.look import theme
+from widgets.maps.colour_bar import TABLES, ColourBar
+
+
+def _colours(bar: ColourBar) -> np.ndarray:
+    """Return red, green and blue at the stops of the bar, from the lowest value up."""
+    stops = bar.ramp.brush().gradient().stops()
+    return np.array([colour.getRgb()[:3] for _, colour in stops])
+
+
+def _expected(kind: str, count: int) -> np.ndarray:
+    table = TABLES[kind]()
+    return table[np.linspace(0, len(table) - 1, count).round().astype(int)][:, :3]
+
+
+def test_the_bar_has_the_colours_of_its_maps_before_and_after_its_kind_changes(qtbot: QtBot) -> None:
+    bar = ColourBar()
+    bar.dress()
+    for kind in ("signed", "error", "grey", "signed"):
+        bar.set_levels(-2.0, 2.0, kind)
+        assert_allclose(_colours(bar), _expected(kind, 17))
+
+
+def test_other_ends_alone_change_the_numbers_and_not_the_colours(qtbot: QtBot) -> None:
+    bar = ColourBar()
+    bar.dress()
+    bar.set_levels(-2.0, 2.0)
+    before = _colours(bar)
+    bar.set_levels(-0.5, 0.5)
+    assert_allclose(_colours(bar), before)
+    assert [text for _, text in bar.axis._tickLevels[0]][-1] == "0.5"
+
+
+def test_another_theme_gives_the_bar_other_colours(qtbot: QtBot) -> None:
+    bar = ColourBar()
+    was = theme.current().name
+    try:
+        for name in ("light", "dark"):
+            theme.use(name)
+            bar.dress()
+            assert_allclose(_colours(bar), _expected("signed", 17))
+    finally:
+        theme.use(was)

@@ -1,0 +1,77 @@
+"""Opening is done whole or not at all, and what cannot be shown is said where it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from pytestqt.qtbot import QtBot
+from torch import Tensor, nn
+
+from explorer.app.engine import LocalEngine
+from explorer.declare.elements import parse_chain
+from explorer.state.state import State
+from tests.explorer.parts.small_cards import CARDS, card
+from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
+from widgets.window.main_window import MainWindow
+
+
+class Raising(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        raise RuntimeError("the planted failure")
+
+
+def unbuildable() -> nn.Module:
+    raise RuntimeError("the planted failure")
+
+
+FAILING = {c.name: c for c in (card("raising", Raising), card("unbuildable", unbuildable))}
+
+
+@pytest.fixture
+def start() -> Callable[[], LocalEngine]:
+    return lambda: LocalEngine(CARDS | FAILING)
+
+
+def message(window: MainWindow) -> str:
+    return window.infobar.text.text() if window.infobar.isVisible() else ""
+
+
+@pytest.mark.parametrize("name", sorted(FAILING))
+def test_what_cannot_be_opened_leaves_everything_as_it_was(qtbot: QtBot, open_window: Open, name: str) -> None:
+    before = State("fine", device="cpu", steps=parse_chain("rotate:90"), layer="2", channel=1)
+    window = open_window(before)
+    before, title = window.controller.state, window.windowTitle()
+    frame = window.controller.frame
+    window.controller.set_model(name)
+    assert window.windowTitle() != title
+    qtbot.waitUntil(lambda: window.controller.state == before, timeout=LONGEST_MS)
+    settle(qtbot, window, measured=True)
+    assert window.windowTitle() == title and "the planted failure" in message(window)
+    assert window.controller.frame is not None and frame is not None
+    assert window.controller.frame.squares[0].layer == frame.squares[0].layer
+    assert not window.controller.can_undo and not window.controller.can_redo and window.staleness.text == ""
+    window.controller.set_model("faulty")  # and the window goes on
+    settle(qtbot, window)
+    assert window.controller.frame.squares[0].model == "faulty"
+
+
+@pytest.mark.parametrize(
+    ("state", "sentence"),
+    [
+        (State("fine", layer="nonsense"), "fine has no layer 'nonsense'; it has: 0, 1,"),
+        (
+            State("fine", steps=parse_chain("permute:3")),
+            "permute acts on a graph or a set or a mesh, and fine lives on an image: it is left out.",
+        ),
+        (State("fine", sample="karate"), "'karate' lies on a graph, and fine takes an image: digit-3 is shown."),
+    ],
+)
+def test_what_a_start_asks_for_and_cannot_be_shown_is_said(
+    qtbot: QtBot, open_window: Open, state: State, sentence: str
+) -> None:
+    window = open_window(state)
+    assert sentence in message(window)
+    settle(qtbot, window, measured=True)
+    assert sentence in message(window)  # until it is read
+    assert not window.controller.can_undo and window.controller.state.layer == ""

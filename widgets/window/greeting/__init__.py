@@ -1,0 +1,1 @@
+"""Greeting of a person who has never seen the program."""

@@ -1,0 +1,108 @@
+"""Show the greeting to who has not closed it yet, and do what its buttons say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from PySide6.QtCore import QEasingCurve, QObject, QSettings, QVariantAnimation
+
+from explorer.declare.elements import transforms
+from explorer.state.state import State
+from widgets.base.view import Wish
+from widgets.window.greeting.card import GreetingCard
+
+ORDINARY = "plain-cnn"  # the twin of the network that the program opens with, without the symmetry
+CLOSED = "greeting_closed"
+TURN = "rotate"
+QUARTER = 90.0
+TURN_MS = 1500
+
+
+class Host(Protocol):
+    """The one that has the state and is asked to change it."""
+
+    @property
+    def state(self) -> State:
+        """The state that is asked for."""
+
+    @property
+    def domain(self) -> str:
+        """Return the kind of data that the model in use lives on."""
+
+    def set_model(self, name: str) -> None:
+        """Show another model."""
+
+    def grant(self, wish: Wish) -> None:
+        """Change the state as is asked."""
+
+
+class Greeting(QObject):
+    """Owns the card. A turn is one entry of the history, however many frames it takes."""
+
+    def __init__(
+        self, card: GreetingCard, host: Host, settings: QSettings, open_mine: Callable[[], object], parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self.card, self._host, self._settings, self._open_mine = card, host, settings, open_mine
+        self.turning = QVariantAnimation(self)
+        self.turning.setDuration(TURN_MS)
+        self.turning.setEasingCurve(QEasingCurve.Type.InOutQuad)
+        self.turning.valueChanged.connect(self._turn_to)
+        self.turning.finished.connect(lambda: host.grant(Wish(done=True)))
+        card.chosen.connect(self._do)
+        card.closed.connect(self.close)
+
+    def greet(self) -> None:
+        """Show the card, unless the person has closed it before."""
+        if self._settings.value(CLOSED) is None:
+            self.card.show()
+
+    def show_again(self) -> None:
+        """Show the card because it was asked for."""
+        self.card.show()
+
+    def close(self) -> None:
+        """Close the card once and for all."""
+        self._settings.setValue(CLOSED, "yes")
+        self.card.hide()
+
+    def stop(self) -> None:
+        """Stop turning; the window closes."""
+        self.turning.stop()
+
+    def _do(self, what: str) -> None:
+        {"turn": self._turn, "ordinary": self._show_ordinary, "mine": self._open}[what]()
+
+    def _turn(self) -> None:
+        """Turn by a quarter from wherever the picture is, in steps that are seen."""
+        if self._host.domain not in transforms()[TURN].domains:  # what is shown now cannot be turned
+            self._host.set_model(State().model)
+        step = self._host.state.step(TURN)
+        # a turn under way is finished first, so that pressing twice is half a turn
+        start = self.turning.endValue() if self._running() else step.values[0] if step is not None else 0.0
+        self.turning.stop()
+        self.turning.setStartValue(start)
+        self.turning.setEndValue(_next_quarter(start))
+        self.turning.start()
+
+    def _running(self) -> bool:
+        return self.turning.state() == QVariantAnimation.State.Running
+
+    def _turn_to(self, angle: float) -> None:
+        angle = (round(angle, 1) + 180.0) % 360.0 - 180.0
+        self._host.grant(Wish(step=(TURN, (angle,)), tag="greeting"))
+
+    def _show_ordinary(self) -> None:
+        self._host.set_model(ORDINARY)
+        step = self._host.state.step(TURN)
+        if not self._running() and (step is None or not step.values[0]):
+            self._turn()  # at the identity every network is right
+
+    def _open(self) -> None:
+        self._open_mine()
+
+
+def _next_quarter(angle: float) -> float:
+    """Return the next multiple of 90 degrees that is a visible turn away."""
+    return (angle + QUARTER) // QUARTER * QUARTER

@@ -1,0 +1,33 @@
+"""Let what goes wrong with a person's file be an answer of the worker, to be said where they asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.app.failures import is_kind, sentence
+from explorer.work.progress import Cancelled
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A model that could not be opened: one sentence, and which kind of trouble it is."""
+
+    sentence: str
+    misfit: bool = False  # weights that do not fit
+    unknown: bool = False  # nobody knows what the network takes
+
+
+def caught(work: Callable[[Any], object]) -> Callable[[Any], object]:
+    """Return work whose failure is an answer."""
+
+    def answered(engine: Any) -> object:
+        try:
+            return work(engine)
+        except Cancelled:
+            raise
+        except (Exception, SystemExit) as error:  # a person's file may raise anything
+            return Trouble(sentence(error), is_kind(error, "Misfit"), is_kind(error, "Unknown"))
+
+    return answered
