@@ -13,16 +13,17 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.app import train_verb
 from explorer.app.doors import BadInput, Doors
 from explorer.app.listing import listed
 from explorer.app.parsing import parser
-from explorer.app.training import trained
 from explorer.declare.asking import parse_declared
 from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.field_text import parse_field
 from explorer.declare.interventions import parse_interventions
 from explorer.declare.model_name import code_of, with_input
 from explorer.declare.saliency import parse_saliency
+from explorer.state.runs import models_of, run_text
 from explorer.state.state import State
 from explorer.work.places import ROOT
 
@@ -61,7 +62,7 @@ def main(argv: Sequence[str], doors: Doors) -> int:
             case "check":
                 return _check(args, doors)
             case "train":
-                return trained(args, doors)
+                return train_verb.run(args, doors)
             case "export":
                 return _export(args)
             case "gallery":
@@ -212,7 +213,7 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
 
         args.opened = load_session(Path(args.session))
         state = args.opened.state
-        for name in () if args.trust else (state.model, *state.compared):
+        for name in () if args.trust else models_of(state):
             _refuse_code(name)
     else:
         more = {"compare": args.compare, "layer": args.layer, "orbit": args.orbit, "node": args.node}
@@ -266,7 +267,8 @@ def _run(args: argparse.Namespace, doors: Doors) -> int:
     from explorer.app.writing import write_report
 
     folder = _folder(args.out)
-    state = _state(args, doors)
+    against = run_text(args.compare, args.compare_data) if args.compare_data else ""
+    state = _state(args, doors, compare=args.compare, against=against)
 
     def draw(out: Path) -> list[Path]:
         try:
@@ -330,6 +332,10 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
     if args.transform:
         raise BadInput("check takes --group, not --transform: it goes through the group's elements itself")
     state = _state(args, doors)
+    if args.laws or args.group == "all":
+        from explorer.app.exploring import told_laws
+
+        return told_laws(engine_starter(args, doors), state, overrides, args)
     with _aside():
         engine = engine_starter(args, doors)()
         reports = audit(engine, state, args.group, args.dtype or "float64", args.tol, overrides)

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from explorer.app.comparing import Comparing
 from explorer.app.experiments import proposals
 from explorer.app.own_inputs import InputAsked, asked, tried
 from explorer.app.report import capture_report
@@ -31,9 +32,11 @@ from explorer.network.loading import card_source, find_card, load_model, model_i
 from explorer.network.precision import copied
 from explorer.network.refusals import ModelError
 from explorer.square.evaluate import moved_picture, refine, shown_as, square
+from explorer.square.figures import refine_figures
 from explorer.square.frame import Frame, Moved, OrbitCurve, Square
 from explorer.square.intervening import Interventions, changes, intervene
 from explorer.square.judging import judged
+from explorer.square.laws import refine_laws
 from explorer.square.nearest import nearest_exact
 from explorer.square.orbits import orbit
 from explorer.square.outcome import Outcome
@@ -64,6 +67,7 @@ class LocalEngine:
         self._samples: OrderedDict[object, Sample] = OrderedDict()
         self._prepared: OrderedDict[object, Prepared] = OrderedDict()
         self.versions = Versions()
+        self.comparing = Comparing(self.prepared)
         self._answers: tuple[State, list[tuple[Prepared, dict[str, Tensor]]]] | None = None
         self._serial = 0
         self._shown: tuple[object, Prepared] | None = None  # epoch of the newest request, and its first network
@@ -176,7 +180,7 @@ class LocalEngine:
         )  # fmt: skip
         made.notes, made.interventions = told, some
         self._prepared[key] = made
-        in_use = 1 + len(state.compared) + bool(state.interventions)
+        in_use = 1 + len(state.compared) + bool(state.interventions) + bool(state.against)
         while len(self._prepared) > max(_KEEP, in_use) or (
             len(self._prepared) > in_use and sum(p.nbytes for p in self._prepared.values()) > KEEP_BYTES
         ):
@@ -308,6 +312,17 @@ class LocalEngine:
             for more in space_of(p.inputs).refine(p, frame.state, squares[k]):
                 squares[k] = more
                 yield replace(frame, squares=tuple(squares))
+        for k, (p, values) in enumerate(self._answers[1]):
+            for more in refine_figures(p, frame.state, squares[k], values):
+                squares[k] = more
+                yield replace(frame, squares=tuple(squares))
+        for more in self.comparing.refine(frame.state, self._answers[1][0][0], squares[0]):
+            squares[0] = more
+            yield replace(frame, squares=tuple(squares))
+        for k, (p, _) in enumerate(self._answers[1] if frame.state.laws else []):
+            for more in refine_laws(p, frame.state, squares[k]):
+                squares[k] = more
+                yield replace(frame, squares=tuple(squares))
 
     def orbit(self, state: State) -> Iterator[OrbitCurve]:
         """Yield ever more complete curves, of one model each."""
@@ -367,10 +382,15 @@ class LocalEngine:
 
         return write_file(find_sample(state.sample or self.card(state.model).sample, state.seed), path)
 
+    def hold(self, state: State) -> str:
+        """Keep the present run for comparison; return the text that names it."""
+        return self.comparing.hold(state)
+
     def report(self, state: State, layers: str = "all") -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return the report of `state` and the captured tensors of the wanted layers."""
         p = self.prepared(state, state.model)
-        return capture_report(p, self.sample(state, p.card), state, layers)
+        report, tensors = capture_report(p, self.sample(state, p.card), state, layers)
+        return report, tensors | self.comparing.reported(state, p, report)
 
     def export_captures(self, state: State, path: str) -> None:
         """Write every layer of F(x) and F(rho(g) x) as safetensors, all or nothing.

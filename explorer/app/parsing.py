@@ -7,6 +7,7 @@ import re
 from difflib import get_close_matches
 from typing import NoReturn
 
+from explorer.app import train_verb
 from explorer.app.doors import BadInput
 from explorer.app.listing import KINDS
 
@@ -29,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     state.add_argument("--device", default="auto", help="auto, cpu or cuda:0")
     state.add_argument("--dtype", default=None, help="float32 or float64")
     state.add_argument("--seed", type=int, default=0)
-    state.add_argument("--trust", action="store_true", help="execute the Python file that --model names")
+    state.add_argument("--trust", action="store_true", help="execute the file that the model names")
     state.add_argument(
         "--input", metavar="KIND NAME=VALUE ...", default="",
         help="what the network of your own file takes, as in 'graph channels=3' or 'grid shape=3x32x32'",
@@ -41,11 +42,13 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
 
     top = _Parser(prog="equiscope", description="See and measure what a network does to a symmetry.", parents=[state])
-    top.add_argument("--model", metavar="M", default="", help="a card's name, or file.py:callable with --trust")
+    top.add_argument(
+        "--model", metavar="M", default="", help="a card's name, file.py:callable, net.pt2, a folder, timm:NAME"
+    )
     top.add_argument(
         "--compare", metavar="M", default="", help="a second model beside the first; on graphs also a third, M,M"
     )
-    top.add_argument("--data", metavar="D", default="", help="a sample's name, a file, or random:1x3x33x33")
+    top.add_argument("--data", metavar="D", default="", help="a sample's name, a file, random:1x3x33x33 or text:...")
     top.add_argument("--layer", metavar="L", default="")
     top.add_argument("--orbit", metavar="T", default="rotate")
     top.add_argument("--node", type=int, default=None, help="select a node of a graph")
@@ -76,6 +79,8 @@ def parser() -> argparse.ArgumentParser:
     run = verbs.add_parser("run", help="captures, report and pictures of one square", parents=[state, apart])
     run.add_argument("model", metavar="M")
     run.add_argument("--data", metavar="D", default="")
+    run.add_argument("--compare", metavar="M", default="", help="another network or other weights: M@FILE.safetensors")
+    run.add_argument("--compare-data", metavar="D", default="", help="the same network on other data")
     run.add_argument("--layers", metavar="L,..|all", default="all")
     run.add_argument("--out", metavar="DIR", required=True)
     run.add_argument("--json", action="store_true", help="also print the report")
@@ -85,6 +90,7 @@ def parser() -> argparse.ArgumentParser:
     check = verbs.add_parser("check", help="per-layer error table", parents=[state, apart], epilog=codes)
     check.add_argument("model", metavar="M")
     check.add_argument("--group", metavar="G", default="")
+    check.add_argument("--laws", action="store_true", help="which groups of its space it keeps, and how far")
     check.add_argument("--data", metavar="D", default="")
     check.add_argument("--tol", type=float, default=None, help="relative tolerance on exact elements")
     check.add_argument("--field", action="append", default=[], metavar="LAYER=FIELD", help="correct a guessed field")
@@ -94,10 +100,7 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("--allow-untested", action="store_true", help="exit with 0 where no law could be tested")
 
     train = verbs.add_parser("train", help="train a built-in model again")
-    train.add_argument("model", metavar="M")
-    train.add_argument("--out", metavar="FILE.safetensors", default="")
-    train.add_argument("--epochs", type=int, default=None)
-    train.add_argument("--seed", type=int, default=0)
+    train_verb.add_arguments(train)
 
     export = verbs.add_parser("export", help="write data in another format")
     export.add_argument("data", metavar="D", help="a sample's name, a file, or graph:100x300")

@@ -26,6 +26,8 @@ from explorer.network.capture import Fed, capture
 from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError, Trace
 from explorer.network.precision import converted, copied
+from explorer.network.statistics import statistics
+from explorer.work.progress import step
 
 MOST_ROUNDING = 1e-12  # relative, in float64; float32 differs by half a per mille there
 TIED = 1e-6  # share by which an error must be worse than another to be the worst one
@@ -119,6 +121,7 @@ class Audit:
         self.found: dict[str, dict[str, tuple[list[Tensor], list[Tensor]]]] = {name: {} for name in self.names}
         self.presets: dict[str, float] = {}
         self.worst_on: dict[str, tuple[_Case, Element]] = {}
+        self.statistics = {n: s.to_json() for n, s in statistics(self.cases[0].values).items()}
         self.float_floor = self._float_floor()
         self.rounding = rounding.of_run(traced, dtype, self.float_floor)
         self.coarse = self.cases[0].casts.lowest  # what the network's own code turns numbers of the run into
@@ -186,6 +189,7 @@ class Audit:
         answers, _ = self.run(case.inputs.moved(element))
         once = Remembered(element)  # masks and figures are kept by the element itself
         for layer in self.trace.layers:
+            step("Measuring", 0.0)
             value = case.values[layer.name]
             expected = measure.expected_after(once, layer, value)
             if expected is None or layer.field is None:
@@ -408,6 +412,7 @@ class Audit:
             resampled_floor=float(lossy.median()) if f.soft_cumulative and len(lossy) else None,
             variation=variation,
             lie=lie,
+            statistics=self.statistics[layer.name],
         )
 
     def _variation(self, name: str) -> float | None:

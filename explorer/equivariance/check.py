@@ -27,6 +27,7 @@ from explorer.network.layers import LayerError, Trace
 from explorer.network.precision import converted, copied
 from explorer.network.running import evaluating, undisturbed
 from explorer.network.trace import trace
+from explorer.network.typed import untested
 
 
 @undisturbed()
@@ -127,6 +128,7 @@ def check_equivariance(
             notes.append(sentences.in_steps(step, coarsest.name, fine[0][0], audit.apart(fine[0][1])))
         if details and first.x.is_floating_point():
             audit.attribute()
+    notes += untested(model)
     lie: dict[str, dict[str, float]] = {}
     if details:
         try:

@@ -25,6 +25,7 @@ class LayerReport:
     of the local error.
     `attributed` is exact, or lies in the interval `attributed_within` with 95 % confidence.
     `variation` is the relative distance of the values on unrelated inputs: small where a constant outweighs them.
+    `statistics` are those of the values on the first sample or batch of them: mean, std, low, high, zeros, nan, ...
     """
 
     name: str
@@ -54,6 +55,7 @@ class LayerReport:
     attributed_within: tuple[float, float] | None = None
     local_tolerance: float = math.inf
     lie: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    statistics: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def seen(self) -> bool:

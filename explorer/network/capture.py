@@ -19,7 +19,8 @@ from explorer.network.inner.watching import watching
 from explorer.network.inputs import Given, Inputs
 from explorer.network.interventions.hooks import standing_for
 from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error, named_error
-from explorer.network.running import attended, tensors_in
+from explorer.network.running import attended, no_tensor, tensors_in
+from explorer.network.typed import enrol
 from explorer.work.crumbs import within
 from explorer.work.progress import Cancelled
 
@@ -124,7 +125,7 @@ def capture(
                     outputs[name] = reduce(name, tensor) if reduce else tensor.clone() if clone else tensor
             if not found:
                 name = base
-                raise LayerError(name, f"the network returned {type(result).__name__}, which holds no tensor")
+                raise LayerError(name, f"the network returned {no_tensor(result)}")
     finally:
         for handle in handles:
             handle.remove()
@@ -169,6 +170,8 @@ class Fed(tuple[Tensor, ...]):
     def of(cls, args: tuple[Any, ...], kwargs: Mapping[str, Any], clone: bool) -> Fed:
         """Keep the arguments of a call."""
         plain = not kwargs and all(isinstance(a, Tensor) for a in args)
+        if not plain:
+            enrol((*args, *kwargs.values()))
         leaves, spec = (list(args), None) if plain else tree_flatten((args, dict(kwargs)))
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         found = cls(t.clone() for t in tensors) if clone else cls(tensors)

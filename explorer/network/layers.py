@@ -42,6 +42,7 @@ class Layer:
         shape_in: of its first tensor input.
         part: which tensor of the result it is.
         within: of a value that no module returns, the name of the module in whose forward it arises; else None.
+        reason: why its field is what it is, or why there is none, in a clause.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Layer:
     rank: int
     shape_in: tuple[int, ...] = ()
     part: int = 0
+    reason: str = ""
     within: str | None = None
 
     @property

@@ -72,6 +72,8 @@ def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False)
     if base.endswith(".safetensors"):
         how = f"put a model's name before it, as in d4-cnn{WEIGHTS_MARK}{base}"
         raise ModelError(name, f"{name} holds weights and no network; {how}")
+    if base.endswith(".onnx"):
+        raise ModelError(name, f"{name} is a graph of operators, which 'inspect' lists; torch runs none: give a .pt2")
     if Path(name).expanduser().exists():
         raise ModelError(
             name, f"{name} is no model; give a card's name ('list models' names them all) or file.py:callable"

@@ -31,7 +31,8 @@ def copied(model: nn.Module) -> nn.Module:
             "model.to_empty(device='cpu') gives it some, and load_state_dict the right ones"
         )
     # a tensor that a network has computed and kept, as weight_norm does, is no leaf: copy its numbers
-    kept = [v for m in model.modules() for v in vars(m).values() if isinstance(v, Tensor) and not v.is_leaf]
+    held = (v for m in model.modules() for v in (*vars(m).values(), *m._buffers.values()))
+    kept = [v for v in held if isinstance(v, Tensor) and not v.is_leaf]
     found: nn.Module = copy.deepcopy(model, {id(v): v.detach().clone() for v in kept})
     for name, module in list(found.named_modules()):
         if (inside := _eager(module)) is not module:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
@@ -34,3 +35,8 @@ def reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: lis
     except Exception:  # on other values somebody else's network may raise anything
         return layers
     return [replace(n, receptive=found.get(n.name, n.receptive)) for n in layers]
+
+
+def widest(radii: Sequence[float]) -> float:
+    """Return the largest radius; what is endless is so whatever else is not known."""
+    return math.inf if math.inf in radii else math.nan if any(map(math.isnan, radii)) else max(radii)

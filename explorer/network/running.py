@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
+from explorer.network.typed import tensor_of
 from explorer.work.crumbs import ROOT, Writer, writer
 from explorer.work.progress import Cancelled
 
@@ -21,7 +22,12 @@ from explorer.work.progress import Cancelled
 def tensors_in(value: Any) -> Iterator[Tensor]:
     """Yield the tensors of a module's result in order: itself, or inside tuples, lists, mappings and dataclasses."""
     if isinstance(value, Tensor):
-        yield value
+        # numbers without a place for each, as of sparse and nested ones, are compared with nothing
+        if value.layout is torch.strided and not value.is_nested:
+            yield value
+        return
+    if (inside := tensor_of(value)) is not None:
+        yield inside
         return
     items: Iterable[Any] = ()
     if isinstance(value, Mapping):
@@ -34,6 +40,15 @@ def tensors_in(value: Any) -> Iterator[Tensor]:
         yield from tensors_in(item)
 
 
+def no_tensor(value: Any) -> str:
+    """Return what a result is that holds no tensor to be measured, as the end of a sentence."""
+    if isinstance(value, Tensor):
+        kind = "nested" if value.is_nested else f"sparse ({str(value.layout).removeprefix('torch.')})"
+        end = "to_padded_tensor(0)" if value.is_nested else "to_dense()"
+        return f"a {kind} tensor, whose values have no places to compare them at; return its {end}"
+    return f"{type(value).__name__}, which holds no tensor"
+
+
 def first_tensor(value: Any) -> Tensor | None:
     """Return the first tensor in a module's result."""
     return next(tensors_in(value), None)
@@ -41,7 +56,8 @@ def first_tensor(value: Any) -> Tensor | None:
 
 def tensors_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
     """Return the tensors among the arguments of a call."""
-    return [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
+    given = (a if isinstance(a, Tensor) else tensor_of(a) for a in (*args, *kwargs.values()))
+    return [a for a in given if a is not None]
 
 
 @contextmanager

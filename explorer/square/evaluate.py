@@ -25,14 +25,17 @@ from explorer.network.layers import Layer, LayerError
 from explorer.network.moved_network import following
 from explorer.network.running import evaluating
 from explorer.network.source_lines import excerpts
+from explorer.network.statistics import exact, first_strange, strange_layer
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
 from explorer.square.drawing.weights import weights_of
+from explorer.square.figures import at_once
 from explorer.square.frame import Array, LayerInfo, Measure, Square
 from explorer.square.judging import judged, limit
 from explorer.square.kept import Kept, kept
 from explorer.square.prepare import Prepared, meet_chance, reseed
 from explorer.state.state import State
+from explorer.work.progress import step
 
 MEASURE_SECONDS = 0.025  # what all-layer errors may add to a frame; slower ones follow when idle
 ATTRIBUTE_SECONDS = 0.05  # what the backward passes of an attribution may take in idle time
@@ -45,6 +48,8 @@ def layer_infos(p: Prepared) -> tuple[LayerInfo, ...]:
         LayerInfo(
             w.name, w.kind, w.shape, w.params, str(w.field) if w.field else "unknown",
             bool(w.field and w.field.guessed), w.call, w.name.count("."), w.receptive, w.leaf,
+            str(p.values[w.name].dtype).removeprefix("torch."),
+            p.values[w.name].numel() * p.values[w.name].element_size(), w.reason, w.module,
         )
         for w in p.watched
     )  # fmt: skip
@@ -121,18 +126,30 @@ def square(
         same = element.identity or measure.unmoved(p.inputs.arguments, gx.arguments)
         answers = dict(p.values) if same and not changed else p.run(gx, cancelled)
         start = time.perf_counter()
-        first = measured(p, element, selected, answers[selected.name], local=selected.leaf, channels=True)
-        measures = {selected.name: first}
-        for w in p.watched:
-            if time.perf_counter() - start > seconds:
-                break
-            if w.leaf and w.name not in measures:
-                measures[w.name] = measured(p, element, w, answers[w.name], local=True)
-        result = _picture(_answered(p, state, element, selected, gx, answers), measures)
+        try:
+            first = measured(p, element, selected, answers[selected.name], local=selected.leaf, channels=True)
+            measures = {selected.name: first}
+            for w in (*(p.trace[n] for n in state.watched if n in p.trace.by_name), *p.watched):
+                if time.perf_counter() - start > seconds and w.name not in state.watched:
+                    break
+                if w.leaf and w.name not in measures:
+                    measures[w.name] = measured(p, element, w, answers[w.name], local=True)
+        except LayerError as error:
+            raise _of_first(p, answers) or error from None
+        result = at_once(p, _picture(_answered(p, state, element, selected, gx, answers), measures), answers)
     if state.pixel is not None and p.inputs.batched:
         result = replace(result, field_of_view=receptive_field(p, selected, state.pixel, state.channel))
     result = replace(result, weights=weights_of(p, selected, state.gradient))
     return judged(p, result, measures, element.group), answers
+
+
+def _of_first(p: Prepared, answers: Mapping[str, Tensor]) -> LayerError | None:
+    """Return the error of the first layer that is not finite on the moved data, None where all are."""
+    name = strange_layer({w.name: answers[w.name] for w in p.watched})
+    if not name:
+        return None
+    clause = first_strange({name: exact(answers[name])})
+    return LayerError(name, f"layer {name} of {p.card.name} gave NaN or infinity on the moved data: {clause}")
 
 
 def refine(
@@ -148,15 +165,19 @@ def refine(
         meet_chance(p)
         with torch.inference_mode():
             measures = {name: replace(m, chance=_chance(p, element, p.trace[name], m)) for name, m in have.items()}
-    start = time.perf_counter()
-    for w in p.watched:
-        if w.name in measures:
-            continue
+    todo = [w for w in reversed(p.watched) if w.name not in measures]
+    began = time.perf_counter()
+    while todo:
+        start = time.perf_counter()
+        # to enter and to leave takes as long as a network has modules, so parts are longer where there are many of them
+        part = max(MEASURE_SECONDS, (start - began) / 10)
         with torch.inference_mode(), evaluating(p.model), following(p.model):
-            measures[w.name] = measured(p, element, w, answers[w.name], local=w.leaf)
-        if time.perf_counter() - start > MEASURE_SECONDS:
+            while todo and time.perf_counter() - start <= part:
+                step("Measuring", 1 - len(todo) / len(p.watched))  # a newer request ends it here
+                w = todo.pop()
+                measures[w.name] = measured(p, element, w, answers[w.name], local=w.leaf)
+        if todo:
             yield dict(measures)
-            start = time.perf_counter()
     yield dict(measures)
     effects = effects_on_output(p, element.element, [n for n, m in measures.items() if m.verdict == "broken"])
     if effects:

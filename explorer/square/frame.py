@@ -15,6 +15,7 @@ from explorer.declare.field_text import parse_field
 from explorer.declare.fields import Domain, Point
 from explorer.declare.interventions import Intervention
 from explorer.declare.registry import scanned
+from explorer.declare.summaries import Differences, Law, LayerFigures
 from explorer.state.state import State
 
 Array = NDArray[np.floating]
@@ -81,6 +82,10 @@ class LayerInfo:
     depth: int = 0
     receptive: float = 0.0  # radius in input pixels, an upper bound along the trace
     leaf: bool = True
+    dtype: str = ""
+    nbytes: int = 0  # of its values
+    reason: str = ""  # why its field is taken for what it is
+    module: str = ""  # that was called
 
     @property
     def kind_of_places(self) -> str:
@@ -215,6 +220,9 @@ class Square:
     saliency: Saliency | None = None  # where the state asks for it
     part: object | None = None  # what views of its space draw beside these images
     kind: str = ""  # of the data it lives on; that of its part if empty
+    differences: Differences | None = None  # from another run that the person compares with
+    laws: tuple[Law, ...] = ()  # the groups that were tested on it, when the person has asked
+    figures: LayerFigures | None = None  # statistics, operations, dead channels: what is known of the layers besides
 
     @property
     def domain(self) -> str:

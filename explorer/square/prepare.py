@@ -24,6 +24,7 @@ from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError, Trace
 from explorer.network.precision import converted, copied
 from explorer.network.running import attended, evaluating
+from explorer.network.statistics import exact, first_strange
 from explorer.network.trace import traced_run
 from explorer.work.progress import Cancelled, step
 
@@ -216,7 +217,9 @@ def prepare(
         for name in names:
             # a sum is finite only of finite numbers, and quicker than asking for each; one of many may overflow
             if not values[name].sum().isfinite() and not torch.isfinite(values[name]).all():
-                raise LayerError(name, f"layer {name} of {card.name} gave NaN or infinite values on this input")
+                clause = first_strange({name: exact(values[name])}, fed)
+                where = f"layer {name} of {card.name}"
+                raise LayerError(name, f"{where} gave NaN or infinite values on this input: {clause}")
         if seconds < SLOW_SECONDS:
             seconds = _seconds(partial(x.run, model), device)
         watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)

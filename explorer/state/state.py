@@ -39,6 +39,9 @@ class State:
         overrides: field types corrected by the person, ((layer, field text), ...).
         interventions: what is changed inside the first model, in the order in which it was done.
         saliency: how it is asked which pixels an entry of the answer depends on: "occlusion", "gradient:3"; "" not.
+        watched: layers that the person watches: measured in every frame, and shown alone where that is wished.
+        against: another run that the layers are compared with, as `explorer.state.runs` writes it, or "".
+        laws: the person has asked which symmetries the network keeps; they are tested in idle time.
     """
 
     model: str = "d4-cnn"
@@ -61,6 +64,9 @@ class State:
     overrides: tuple[tuple[str, str], ...] = ()
     interventions: tuple[Intervention, ...] = ()
     saliency: str = ""
+    watched: tuple[str, ...] = ()
+    against: str = ""
+    laws: bool = False
 
     @property
     def compared(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from explorer.square.frame import Failure, Frame, LayerInfo, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.random_element import random_steps
 from explorer.state.resolve import corrected, missing_layer, resolve
+from explorer.state.runs import models_of
 from explorer.state.session import Session, SessionError, is_session, load_session
 from explorer.state.state import History, State
 from explorer.work.stamps import stamp
@@ -45,7 +46,7 @@ class Controller(QObject):
     catalogue_ready = Signal(object)  # Catalogue
     engine_lost = Signal(object)  # Failure: there will be no frame any more
     failed = Signal(object)  # Failure
-    gave_up = Signal()  # after it: what was asked for is not shown, and what was before is again
+    gave_up = Signal(object)  # after it: this State is not shown, and what was before is again
     busy = Signal(object)  # Busy
     played = Signal(object)  # whether the orbit is playing
     session_opened = Signal(object, str)  # Session, path
@@ -149,7 +150,8 @@ class Controller(QObject):
                     self.told.emit(sentence)
         if changes.get("model", state.model) != state.model:
             fresh = {"layer": "", "channel": None, "pixel": None, "node": None, "other": None}
-            changes = {**fresh, "params": (), "overrides": (), "interventions": ()} | changes
+            empty = dict.fromkeys(("params", "overrides", "interventions", "watched"), ())
+            changes = {**fresh, **empty, "laws": False} | changes
             changes.setdefault("sample", sample_for(changes["model"], self.state, self.catalogue))
         elif changes.get("layer", state.layer) != state.layer:
             changes = {"channel": None, "pixel": None} | changes
@@ -245,7 +247,7 @@ class Controller(QObject):
         except (SessionError, OSError) as error:
             self._fail(failure_of(error, self.state))
             return
-        code = any(code_of(name) for name in (session.state.model, *session.state.compared))
+        code = any(code_of(name) for name in models_of(session.state))
         self.code_asked.emit(session, path) if code else self.take_session(session, path)
 
     def take_session(self, session: Session, path: str) -> None:
@@ -368,8 +370,8 @@ class Controller(QObject):
         if shown is None or failure.where == "orbit" or not failure.state.epoch == state.epoch != shown.epoch:
             return
         self._history.give_up(shown)
-        self.gave_up.emit()
         self._announce(state, shown)
+        self.gave_up.emit(state)
 
     def _show(self, frame: Frame) -> None:
         if frame.state.epoch != self.state.epoch:

@@ -254,6 +254,8 @@ class MainWindow(Shell):
             theme.changes.changed.disconnect(self._theme_changed)
             QGuiApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)
             self.greeting.stop()
+            self.files.trainer.close()
+            self.hopes.stop()
             ended = self.controller.close()
             self.panes.close_all()
             self.closed.emit(ended)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -20,6 +19,7 @@ from explorer.state.state import State
 from widgets.base.look import theme
 from widgets.base.look.icons import app_icon
 from widgets.base.pointer import Pointers
+from widgets.base.settings import open_settings
 from widgets.base.view import View, ViewSpec
 from widgets.views.log import LogView, now
 from widgets.window.bars.buttons import StatusBar
@@ -31,6 +31,7 @@ from widgets.window.controller import Controller
 from widgets.window.docks import Docks
 from widgets.window.finding import view_specs
 from widgets.window.greeting.card import GreetingCard
+from widgets.window.hopes import Hopes
 from widgets.window.layer_menu import LayerMenu
 from widgets.window.panes import Panes
 from widgets.window.staleness import Staleness
@@ -38,13 +39,6 @@ from widgets.window.symmetric import try_versions
 from widgets.window.waiting import LoadingPage
 
 PATIENCE_MS = 500  # between the catalogue and the first frame
-SETTINGS = "EQUISCOPE_SETTINGS"  # environment: the path of an INI file in place of the person's own settings
-
-
-def open_settings() -> QSettings:
-    """Return where layout, theme and recent files are remembered."""
-    path = os.environ.get(SETTINGS)
-    return QSettings(path, QSettings.Format.IniFormat) if path else QSettings("equiscope", "equiscope")
 
 
 class Shell(QMainWindow):
@@ -80,7 +74,9 @@ class Shell(QMainWindow):
         c.catalogue_ready.connect(self.show_catalogue)
         c.busy.connect(self.show_busy)
         c.failed.connect(self.say_failure)
-        c.gave_up.connect(self.infobar.keep)
+        c.gave_up.connect(lambda state: self.infobar.keep())
+        self.hopes = Hopes(c)
+        self.hopes.again.connect(self.infobar.hide)
         c.told.connect(partial(self.say, "info"))
         c.warned.connect(partial(self.say, "warning"))
         c.engine_lost.connect(self.show_loss)
@@ -139,6 +135,8 @@ class Shell(QMainWindow):
             view.requested.connect(self._requested)
         if hasattr(view, "menu_asked"):
             view.menu_asked.connect(self.layer_menu.popup)
+        if hasattr(view, "menu_opened"):
+            view.menu_opened.connect(self.layer_menu.fill)
         if isinstance(view, LogView):
             c.log.disconnect(self._log)
             for entry in self._logged:

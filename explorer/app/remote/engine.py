@@ -16,6 +16,7 @@ from explorer.declare.model_name import code_of
 from explorer.square.frame import Frame, Moved, OrbitCurve
 from explorer.square.outcome import Outcome
 from explorer.state.catalogue import Busy, Catalogue
+from explorer.state.runs import models_of
 from explorer.state.state import State
 
 if TYPE_CHECKING:
@@ -134,8 +135,8 @@ class DividedEngine:
     # one state ------------------------------------------------------------------------------------------------
     def answer(self, state: State, cancelled: Callable[[], bool]) -> Frame:
         """Return the frame of `state`."""
-        if foreign(state.model, *state.compared):
-            names = (state.model, *state.compared)
+        if foreign(*models_of(state)):
+            names = models_of(state)
             frame: Frame = self._ask(names, "answer", state, cancelled=cancelled, fresh=True)
             if self._shown is None or self._shown[0] != state.epoch:
                 self._shown = state.epoch, movable_from(self._ask(names, "movable", state))
@@ -147,19 +148,19 @@ class DividedEngine:
     def refine(self, frame: Frame) -> Iterator[Frame]:
         """Yield the same frame with ever more layers measured, until all are; advanced in idle time."""
         state = frame.state
-        if not foreign(state.model, *state.compared):
+        if not foreign(*models_of(state)):
             for more in self.local.refine(frame):
                 yield replace(more, serial=frame.serial)
             return
-        for more in self._each((state.model, *state.compared), "refine", state):
+        for more in self._each(models_of(state), "refine", state):
             yield replace(more, serial=frame.serial)
         self._keep_spare()
 
     def orbit(self, state: State) -> Iterator[OrbitCurve]:
         """Yield ever more complete curves, of one model each."""
-        if not foreign(state.model, *state.compared):
+        if not foreign(*models_of(state)):
             return self.local.orbit(state)
-        return self._each((state.model, *state.compared), "orbit", state)
+        return self._each(models_of(state), "orbit", state)
 
     def moved(self, state: State) -> Moved | None:
         """Return rho(g) x of the epoch that is being answered; None of another one. Any thread may call this.
@@ -208,6 +209,11 @@ class DividedEngine:
         """Run a model of a file once on an input of that kind; return what went in and what came out."""
         told: str = self._ask((name,), "tried", name, said)
         return told
+
+    def hold(self, state: State) -> str:
+        """Keep the present run for comparison; return the text that names it."""
+        text: str = self._ask(models_of(state), "hold", state) if foreign(*models_of(state)) else self.local.hold(state)
+        return text
 
     def export_data(self, state: State, path: str) -> tuple[str, ...]:
         """Write the sample as it was read; return notes of what was left out."""

@@ -74,11 +74,13 @@ class SequenceSpace(Space):
     parted = True
 
     def sample_of(self, text: str, seed: int) -> Sample | None:
-        if not text.startswith(TEXT):
-            return None
-        from explorer.spaces.sequence.samples.tokens import typed_text
+        if text.startswith(TEXT):
+            from explorer.spaces.sequence.samples.tokens import typed_text
 
-        return typed_text(text.removeprefix(TEXT), text)
+            return typed_text(text.removeprefix(TEXT), text)
+        from explorer.spaces.sequence.samples.fillings import filled
+
+        return filled(text, seed)
 
     def fit(self, sample: Sample, form: Form) -> Sample:
         from explorer.spaces.sequence.network.fit import fit_sequence
@@ -132,7 +134,7 @@ class SequenceSpace(Space):
 
         assert isinstance(form, SequenceInput)
         if form.kind == "ids":
-            from explorer.spaces.sequence.network.ids import id_inputs
+            from explorer.spaces.sequence.network.called_by_name import id_inputs
 
             return id_inputs(sample, form, device)
         made = from_signals(sample, (next(iter(sample.signals)),), device, dtype)

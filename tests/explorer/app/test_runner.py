@@ -403,6 +403,31 @@ def test_a_newer_request_ends_the_refining(bench: Bench) -> None:
     assert ended == ["closed"]
 
 
+def test_a_newer_request_ends_a_long_part_of_the_refining(bench: Bench) -> None:
+    ended: list[str] = []
+    inside, go = threading.Event(), threading.Event()
+
+    def refine(frame: Frame) -> Iterator[Frame]:
+        if frame.state != turned(1):
+            return
+        inside.set()
+        assert go.wait(WAIT)
+        try:
+            step("Computing", 0.0)  # as between two layers of a slow network that meets the unrelated input
+            ended.append("went on")
+        finally:
+            ended.append("closed")
+        yield frame
+
+    bench.engine.refine = refine
+    bench.runner.submit(turned(1))
+    assert inside.wait(WAIT)
+    bench.runner.submit(turned(2))
+    go.set()
+    assert [bench.next(Frame).state, bench.next(Frame).state] == [turned(1), turned(2)]
+    assert bench.rest() == [] and ended == ["closed"]
+
+
 def test_refining_that_fails_is_said_and_the_frame_stays(bench: Bench) -> None:
     def refine(frame: Frame) -> Iterator[Frame]:
         yield frame

@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
 from explorer.data.samples import Sample, Signal
-from explorer.declare.fields import FieldType
-from explorer.network.inputs import Inputs
 from explorer.network.packages import extra
-from explorer.spaces.sequence.fields import STEP, Steps
+from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.network.form import SequenceInput
 
 Ids = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class ByName:
-    """Call a network with arguments of these names."""
-
-    names: tuple[str, ...]
-
-    def __call__(self, network: nn.Module, given: tuple[Tensor, ...]) -> Any:
-        return network(**dict(zip(self.names, given, strict=True)))
 
 
 def fit_ids(sample: Sample, wanted: SequenceInput) -> Sample:
@@ -100,14 +86,3 @@ def _tokenizer(folder: str) -> Any:
     except Exception as error:
         reason = " ".join(str(error).split())[:120]
         raise ValueError(f"the tokenizer of {folder} cannot be read ({reason})") from error
-
-
-def id_inputs(sample: Sample, form: SequenceInput, device: torch.device) -> Inputs:
-    """Return numbers of tokens, (1, steps), and beside them a mask of ones or the same numbers, as the names say."""
-    ids = torch.from_numpy(np.asarray(sample.x.values)[:, 0].astype(np.int64))[None].to(device)
-    names = form.names or ("x",)
-    values = tuple(
-        torch.ones_like(ids) if "mask" in name else ids if not k else ids.clone() for k, name in enumerate(names)
-    )
-    call = ByName(names) if form.names else None
-    return Inputs(values, (FieldType(Steps(1)),) * len(values), names, call=call)
