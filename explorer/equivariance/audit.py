@@ -433,7 +433,7 @@ def _shared(fed: tuple[Tensor, ...], values: Mapping[str, Tensor]) -> tuple[Tens
     found = tuple(one(given) for given in fed)
     if isinstance(fed, Fed):
         found = Fed(found)
-        found.form = fed.form
+        found.form, found.again = fed.form, fed.again
     return found
 
 

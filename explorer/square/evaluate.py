@@ -19,6 +19,7 @@ from explorer.declare.space import space_of
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import PROBES, Effect, attributed
 from explorer.equivariance.remembered import Remembered
+from explorer.network.inner.tiled import Tiled
 from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError
 from explorer.network.moved_network import following
@@ -246,7 +247,7 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
         rho_fx, _ = drawn(one.expected, f)
         difference_a, _ = drawn(one.difference, f)
         grid = f.domain.spread(one.difference)
-        if grid.ndim == 4:
+        if grid.ndim == 4 and not isinstance(grid, Tiled):
             map_a = frozen(grid[0].square().mean(0).sqrt())
             known = measure.mask(element, one.value, f, layer.receptive).places
             known_a = None if known is None else frozen(known)

@@ -89,6 +89,11 @@ def _layer(base: Prepared, model: nn.Module, one: Intervention) -> Layer:
         near = get_close_matches(one.layer, known, 3, 0.4)
         hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; it has: {', '.join(known[:12])}"
         raise ValueError(f"intervention {str(one)!r}: {base.card.name} has no layer {one.layer!r}{hint}")
+    if (owner := base.trace[one.layer].within) is not None:
+        raise ValueError(
+            f"intervention {str(one)!r}: {one.layer} is worked out beside the network's own way, where nothing can be "
+            f"changed; change {owner or 'another layer'}"
+        )
     return changed_layer(base.trace.by_name, one.layer, model)
 
 

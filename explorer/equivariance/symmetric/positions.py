@@ -15,7 +15,7 @@ def _tables(setting: Setting) -> Iterator[tuple[Tensor, bool]]:
 
     Beside each stands whether it may be longer than there are positions: not what a layer multiplies its input with.
     """
-    path = setting.layer.module.split(".") if setting.layer.module else []
+    path = setting.layer.owner.split(".") if setting.layer.owner else []
     for cut in range(len(path), -1, -1):
         module = setting.model.get_submodule(".".join(path[:cut]))
         multiplies = not any(True for _ in module.children()) and any(t.is_floating_point() for t in setting.fed)

@@ -43,7 +43,7 @@ class Setting:
     @property
     def module(self) -> nn.Module:
         """Return the layer's module."""
-        return self.model.get_submodule(self.layer.module)
+        return self.model.get_submodule(self.layer.owner)
 
     @property
     def tolerance(self) -> float:

@@ -20,7 +20,7 @@ from torch import Tensor
 from explorer.network.inner.factors import MOST_FORMED, Factors
 
 BLOCK = 2**20  # entries of one head that are worked out at once
-LOOKED_AT = 2**22  # entries of all heads together; of a larger matrix evenly spaced rows stand for all
+LOOKED_AT = 2**20  # entries of all heads together; of a larger matrix evenly spaced rows stand for all
 RUN = 8  # neighbouring rows that are looked at together
 KEPT = 2**23  # entries of blocks that are kept, of all matrices together: several figures are made of the same rows
 
@@ -50,7 +50,7 @@ class Tiled(Tensor):
     head_rows: Callable[[int, int, int], Tensor]  # (head, first row, last row but one) -> (rows, S)
     form: tuple[int, int, int]  # heads, T, S
     factors: Factors | None
-    terms: tuple[Tiled, Tiled] | None  # of a difference
+    terms: tuple[str, tuple[Any, ...]] | None  # what it was made of, and how
     held: Tensor  # a tensor whose storage stands for its own
 
     @staticmethod
@@ -106,8 +106,16 @@ class Tiled(Tensor):
     def coarse(self, most: int) -> Tensor:
         """Return a picture of at most so many rows and columns: rows of it, with means of neighbouring columns."""
         heads, rows, columns = self.form
-        at = torch.linspace(0, rows - 1, min(most, rows)).round().long().tolist()
-        wide = [torch.cat([self.head_rows(head, k, k + 1) for k in at]) for head in range(heads)]
+        how, args = self.terms or ("", ())
+        if how == "sub" and all(isinstance(a, Tiled) for a in args):  # a mean of differences
+            apart: Tensor = args[0].coarse(most) - args[1].coarse(most)
+            return apart
+        at = torch.linspace(0, rows - 1, min(most, rows), device=self.held.device).round().long()
+        if self.factors is not None:
+            some = self.factors.picked(-2, at)
+            wide = [some.head(head).rows(0, len(at)) for head in range(heads)]
+        else:
+            wide = [torch.cat([self.head_rows(head, k, k + 1) for k in at.tolist()]) for head in range(heads)]
         return torch.nn.functional.adaptive_avg_pool1d(torch.stack(wide).float(), min(most, columns))
 
     def __repr__(self, *_: Any, **__: Any) -> str:  # type: ignore[override]
@@ -185,8 +193,7 @@ def _each(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Tiled:
 
     probe = func(*(a.held.new_ones((), dtype=a.dtype) if isinstance(a, Tiled) else _like(a) for a in args), **kwargs)
     made = _made(one.shape, one.form, rows, one.held, dtype=probe.dtype)
-    if getattr(func, "__name__", "") in ("sub", "__sub__") and all(isinstance(a, Tiled) for a in args):
-        made.terms = args[0], args[1]
+    made.terms = (getattr(func, "__name__", "").strip("_"), args)
     return made
 
 
@@ -268,15 +275,20 @@ def _index_select(func: Callable[..., Any], one: Tiled, dim: int, index: Tensor)
         return one.head_rows(head, start, stop).index_select(-1, index)
 
     def rows(head: int, start: int, stop: int) -> Tensor:
-        each = [one.head_rows(head, k, k + 1) for k in index[start:stop].tolist()]
-        return torch.cat(each) if each else one.held.new_zeros(0, one.form[2])
+        wanted = index[start:stop]
+        low, high = int(wanted.min()), int(wanted.max()) + 1
+        if high - low <= 2 * len(wanted):  # neighbours stay neighbours
+            return one.head_rows(head, low, high)[wanted - low]
+        return torch.cat([one.head_rows(head, k, k + 1) for k in wanted.tolist()])
 
     # fewer columns than keys would be another softmax; as many are the same one in another order
     if one.factors is not None and len(index) == one.form[2] and len(index.unique()) == len(index):
         return Tiled.of(one.factors.picked(axis, index))
     heads, high, wide = one.form
     form = (heads, len(index), wide) if axis == -2 else (heads, high, len(index))
-    return _made((*one.shape[:-2], *form[1:]), form, rows if axis == -2 else columns, one.held, None, one.dtype)
+    made = _made((*one.shape[:-2], *form[1:]), form, rows if axis == -2 else columns, one.held, None, one.dtype)
+    made.terms = ("index_select", (one, axis, index))
+    return made
 
 
 def _storage(_: Callable[..., Any], one: Tiled) -> Any:

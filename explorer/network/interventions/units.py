@@ -58,7 +58,7 @@ def head_of(one: Intervention, model: nn.Module, layer: Layer, channels: int) ->
 
 def heads_of(model: nn.Module, layer: Layer) -> int | None:
     """Return how many heads the layer's module, or the nearest one above that says it, has."""
-    path = layer.module.split(".") if layer.module else []
+    path = layer.owner.split(".") if layer.owner else []
     for cut in range(len(path), -1, -1):
         module = model.get_submodule(".".join(path[:cut]))
         told = [

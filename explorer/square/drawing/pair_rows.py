@@ -134,15 +134,63 @@ class PairRows:
         return np.stack([p._take(*at) for p in self.planes]).astype(dtype or np.float32)
 
 
+@dataclass(eq=False)
+class ScaledPlane(MeanPlane):
+    """A plane whose rows and columns are multiplied by numbers: what was cut off is zero."""
+
+    to: Floats
+    of: Floats
+
+    def _take(self, rows: NDArray[np.int64], columns: Any) -> Floats:
+        to = self.to[rows] if len(self.to) > 1 else self.to
+        of = self.of[columns] if len(self.of) > 1 else self.of
+        return np.asarray(self.planes[0]._take(rows, columns) * to[:, None] * of, np.float32)
+
+
+@dataclass(eq=False)
+class PickedPlane(MeanPlane):
+    """Rows or columns of a plane, by number."""
+
+    axis: int
+    index: NDArray[np.int64]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        high, wide = self.planes[0].shape
+        return (len(self.index), wide) if self.axis == -2 else (high, len(self.index))
+
+    def _take(self, rows: NDArray[np.int64], columns: Any) -> Floats:
+        if self.axis == -2:
+            return np.asarray(self.planes[0]._take(self.index[rows], columns), np.float32)
+        return np.asarray(self.planes[0]._take(rows, self.index[columns]), np.float32)
+
+
 def on_demand(values: Tiled) -> PairRows:
-    """Return the values of a matrix that is never formed, or of the difference of two, for drawing."""
-    if values.terms is not None:
-        first, second = (on_demand(t) for t in values.terms)
-        pairs = zip(first.planes, second.planes, strict=True)
-        return PairRows(tuple(MeanPlane(pair, (1.0, -1.0)) for pair in pairs))
-    f = values.factors
-    assert f is not None
-    return PairRows(tuple(_plane(f.head(head)) for head in range(values.form[0])))
+    """Return the values of a matrix that is never formed, or of what sums and products made of several, for drawing.
+
+    Raises:
+        NotImplementedError: it was made in another way.
+    """
+    if values.factors is not None:
+        f = values.factors
+        return PairRows(tuple(_plane(f.head(head)) for head in range(values.form[0])))
+    how, args = values.terms or ("", ())
+    matrices = [on_demand(a) for a in args if hasattr(a, "head_rows")]
+    if how == "index_select":
+        axis, index = args[1], args[2].cpu().numpy()
+        return PairRows(tuple(PickedPlane((p,), (1.0,), axis, index) for p in matrices[0].planes))
+    if how in ("add", "sub") and len(matrices) == 2:
+        weights = (1.0, 1.0 if how == "add" else -1.0)
+        return PairRows(tuple(MeanPlane(pair, weights) for pair in zip(*(m.planes for m in matrices), strict=True)))
+    if how in ("mul", "rmul") and len(matrices) == 1:
+        other = next(a for a in args if not hasattr(a, "head_rows"))
+        factor = np.atleast_2d(_array(other)) if hasattr(other, "detach") else np.full((1, 1), other, np.float32)
+        high, wide = factor.shape[-2:]
+        factor = factor.reshape(high, wide)
+        if 1 in (high, wide):
+            to, of = (factor[:, 0], np.ones(1, np.float32)) if wide == 1 else (np.ones(1, np.float32), factor[0])
+            return PairRows(tuple(ScaledPlane((p,), (1.0,), to, of) for p in matrices[0].planes))
+    raise NotImplementedError(f"a matrix of attention that {how or 'something'} made cannot be drawn row by row")
 
 
 def _plane(one: Factors) -> PairPlane:

@@ -121,6 +121,7 @@ class TimeMap(Element):
 
     def act(self, values: Tensor, field: FieldType) -> Tensor:
         axes, apart = _axes(field), field.spacing
+        _require_whole(self, values, field)
         if self.moves and not self._on(field):
             raise NoAction(f"a shift by {self.shift:g} steps moves no place of a field that has one every {apart:g}")
         for axis in axes:
@@ -196,6 +197,7 @@ class Unwarp(Element):
         return back
 
     def act(self, values: Tensor, field: FieldType) -> Tensor:
+        _require_whole(self, values, field)
         for axis in _axes(field):
             values = sampled(values, self.tau(values.shape[axis]), axis, self.warp.boundary)
         return values
@@ -218,6 +220,12 @@ def _place_of(element: Element, step: int, count: int) -> int:
     known = element.known(steps, STEP)
     inside = known is None or bool(known[at])
     return at if count and inside and abs(float(sources[at]) - step) < 1.0 else -1
+
+
+def _require_whole(element: Element, values: Tensor, field: FieldType) -> None:
+    """Raise NoAction where a matrix that is never formed would be resampled: every row would be made of several."""
+    if hasattr(values, "head_rows") and not element.exact(field, tuple(values.shape)):
+        raise NoAction("a matrix of so many pairs of steps is moved by whole steps only")
 
 
 def _places(values: Tensor, inside: list[NDArray[np.bool_]]) -> Tensor:

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from explorer.declare.elements import Element
+from explorer.declare.elements import Element, NoAction
 from explorer.declare.fields import PAIR
 from explorer.equivariance import measure
 from explorer.network.inner import tiled
@@ -37,7 +37,6 @@ ELEMENTS: dict[str, Element] = {
     "circular shift": TimeMap(shift=3, boundary="circular"),
     "reversal": TimeMap(backwards=True),
     "shift": TimeMap(shift=3, boundary="zero"),
-    "half a step": TimeMap(shift=2.5, boundary="zero"),
     "permutation": GraphMap(ORDER, np.arange(0), 1.0, T, 0),
 }
 
@@ -90,6 +89,28 @@ def test_what_is_drawn_is_what_it_is(masks: str) -> None:
     assert np.abs(np.asarray(rows) - formed).max() < 1e-6
 
 
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_what_is_expected_is_drawn_as_it_is(element: str) -> None:
+    """A shift cuts off rows and columns."""
+    one, other, g = factors("causal"), factors("causal", 2), ELEMENTS[element]
+    formed, never = g.act(one.rows(0, T), PAIR), g.act(Tiled.of(one), PAIR)
+    assert np.abs(on_demand(never)[1][:] - formed[0, 1].numpy()).max() < 1e-6  # type: ignore[arg-type]
+    apart = on_demand(never - Tiled.of(other))  # type: ignore[arg-type]
+    wanted = (formed - other.rows(0, T))[0, 2].numpy()
+    assert np.abs(apart[2][4:9, 3:20] - wanted[4:9, 3:20]).max() < 1e-6
+
+
+def test_its_picture_is_made_of_rows_and_of_means_of_columns() -> None:
+    one, other = factors("causal"), factors("causal", 2)
+    formed = one.rows(0, T)[0]
+    assert (Tiled.of(one).coarse(T) - formed).abs().max() < 1e-6
+    rows = formed[:, torch.linspace(0, T - 1, 10).round().long()]
+    wanted = torch.nn.functional.adaptive_avg_pool1d(rows, 10)
+    assert (Tiled.of(one).coarse(10) - wanted).abs().max() < 1e-6
+    apart = Tiled.of(one) - Tiled.of(other)
+    assert (apart.coarse(T) - (formed - other.rows(0, T)[0])).abs().max() < 1e-6  # type: ignore[attr-defined]
+
+
 def test_of_a_large_matrix_evenly_spaced_rows_stand_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = factors("plain"), factors("plain", 2)
     whole = measure.distance(Tiled.of(one), Tiled.of(other), measure.EVERYWHERE, PAIR)
@@ -111,3 +132,8 @@ def test_it_is_formed_only_where_it_is_small(monkeypatch: pytest.MonkeyPatch) ->
     assert not isinstance(matrix(one), Tiled)
     monkeypatch.setattr(tiled, "MOST_FORMED", 100)
     assert isinstance(matrix(one), Tiled)
+
+
+def test_it_is_moved_by_whole_steps_only() -> None:
+    with pytest.raises(NoAction, match="whole steps"):
+        TimeMap(shift=2.5).act(Tiled.of(factors("plain")), PAIR)
