@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 from explorer.app import cli
 from explorer.app.doors import BadInput, Doors
 from explorer.state.state import State
-from explorer.work.places import INSTALLED
+from explorer.work.places import INSTALLED, PREFIX
 
 if TYPE_CHECKING:
+    from explorer.app.doors import WindowEngine
     from explorer.app.engine import LocalEngine
     from explorer.declare.card import Card
     from widgets.window.main_window import MainWindow
@@ -50,7 +51,7 @@ def off_screen() -> None:
         os.environ.setdefault("QT_LOGGING_RULES", "default.warning=false")
 
 
-def window(start: Callable[[], LocalEngine], state: State, args: argparse.Namespace) -> int:
+def window(start: Callable[[], WindowEngine], state: State, args: argparse.Namespace) -> int:
     width, _, height = args.size.partition("x")
 
     def opened(shown: MainWindow) -> None:
@@ -126,7 +127,7 @@ def benchmarks() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    doors = Doors(cards, window, pictures, gallery, views, benchmarks)
+    doors = Doors(cards, window, pictures, gallery, views, benchmarks, f"{PREFIX}main")
     return cli.main(sys.argv[1:] if argv is None else argv, doors)
 
 

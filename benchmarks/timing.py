@@ -7,17 +7,22 @@ import time
 from collections.abc import Callable, Mapping
 
 
-def interleaved(peers: Mapping[str, Callable[[], object]], rounds: int, warmup: int = 3) -> dict[str, list[float]]:
-    """Return {name: seconds of each round}; in every second round the order is reversed."""
+def interleaved(
+    peers: Mapping[str, Callable[[], object]],
+    rounds: int,
+    warmup: int = 3,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, list[float]]:
+    """Return {name: seconds of each round} by a clock; in every second round the order is reversed."""
     for _ in range(warmup):
         for call in peers.values():
             call()
     times: dict[str, list[float]] = {name: [] for name in peers}
     for k in range(rounds):
         for name in list(peers) if k % 2 else reversed(list(peers)):
-            start = time.perf_counter()
+            start = clock()
             peers[name]()
-            times[name].append(time.perf_counter() - start)
+            times[name].append(clock() - start)
     return times
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from explorer.equivariance.learned import LearnedAction, learn_action
     from explorer.equivariance.outcome import LayerReport, Report
     from explorer.network.inputs import Inputs
+    from explorer.network.inspection import Inspection, inspect
     from explorer.spaces.graph.fields import EDGE, GRAPH, NODE
     from explorer.spaces.grid.analysis.lie import lie_derivative
     from explorer.spaces.mesh.fields import VERTEX, Tangent
@@ -47,6 +48,7 @@ _NAMES = {
     f"{PREFIX}explorer.equivariance.learned": ("LearnedAction", "learn_action"),
     f"{PREFIX}explorer.equivariance.outcome": ("LayerReport", "Report"),
     f"{PREFIX}explorer.network.inputs": ("Inputs",),
+    f"{PREFIX}explorer.network.inspection": ("Inspection", "inspect"),
     f"{PREFIX}models.layers.taps": ("Mark", "Tap"),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
@@ -62,6 +64,7 @@ __all__ = [
     "VERTEX",
     "FieldType",
     "Inputs",
+    "Inspection",
     "LayerReport",
     "LearnedAction",
     "Mark",
@@ -79,6 +82,7 @@ __all__ = [
     "graph",
     "group",
     "image",
+    "inspect",
     "learn_action",
     "lie_derivative",
     "mesh",

@@ -5,16 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Protocol
 
 import torch
+from torch import nn
 
-from explorer.app.engine import LocalEngine
 from explorer.data.choosing import several
 from explorer.data.finding import find_sample
+from explorer.data.samples import Sample
 from explorer.declare.card import Card
 from explorer.declare.space import kinds, space_of_kind
+from explorer.declare.summaries import Law
 from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance.check import check_equivariance
+from explorer.equivariance.laws import laws
 from explorer.equivariance.outcome import Report
 from explorer.network.inputs import Inputs, inputs_from
 from explorer.network.layers import LayerError
@@ -22,8 +26,22 @@ from explorer.square.prepare import DTYPES, Prepared
 from explorer.state.state import State
 
 
+class Networks(Protocol):
+    """Whoever makes networks and prepares epochs: the engine."""
+
+    def card(self, name: str) -> Card: ...
+
+    def network(self, state: State, name: str) -> nn.Module: ...
+
+    def prepared(self, state: State, name: str) -> Prepared: ...
+
+    def sample(self, state: State, card: Card) -> Sample: ...
+
+    def intervened(self, state: State, base: Prepared) -> nn.Module: ...
+
+
 def audit(
-    engine: LocalEngine,
+    engine: Networks,
     state: State,
     group: str,
     dtype: str,
@@ -37,6 +55,30 @@ def audit(
     groups = [group] if group else list(card.groups) or [kinds()[card.domain].group]
     for g in groups:
         find_symmetry(g)
+    model, given, p, first = _given(engine, state, dtype, overrides, count)
+    notes = p.notes
+    if state.interventions:
+        model = engine.intervened(first, p.base or p)
+        notes = (*notes, f"the network was intervened in: {'; '.join(one.told for one in state.interventions)}")
+    reports = [
+        check_equivariance(
+            model, given, g, overrides=overrides, declared=not card.own,
+            boundary=card.boundary, dtype=DTYPES[dtype], tol=tol, seed=state.seed, name=card.name,
+            details=details,
+        )
+        for g in groups
+    ]  # fmt: skip
+    for row in (row for report in reports for row in report.layers):
+        if row.cumulative_max is not None and math.isnan(row.cumulative_max):
+            raise LayerError(row.name, f"layer {row.name} of {card.name} gave NaN on moved data")
+    return [replace(report, warnings=(*report.warnings, *notes)) for report in reports]
+
+
+def _given(
+    engine: Networks, state: State, dtype: str, overrides: Mapping[str, str], count: int
+) -> tuple[nn.Module, list[Inputs], Prepared, State]:
+    """Return the network, what it is checked on, its epoch, and the state of that."""
+    card = engine.card(state.model)
     texts = _parts(state, card, count) if state.sample else several(card, count)
     # says what is wrong with the network, the data or the overrides, before anything is measured
     first = replace(state, sample=texts[0], dtype=dtype, overrides=tuple(overrides.items()))
@@ -55,22 +97,20 @@ def audit(
             given.append(more)
     if p.inputs.batched and _takes_several(p, batch := p.inputs.with_x(torch.cat([g.x for g in given]))):
         given = [batch]
-    notes = p.notes
+    return model, given, p, first
+
+
+def explored(engine: Networks, state: State, dtype: str, overrides: Mapping[str, str], count: int = 4) -> list[Law]:
+    """Return the law of every candidate group of the model's space."""
+    card = engine.card(state.model)
+    model, given, p, first = _given(engine, state, dtype, overrides, count)
     if state.interventions:
         model = engine.intervened(first, p.base or p)
-        notes = (*notes, f"the network was intervened in: {'; '.join(one.told for one in state.interventions)}")
-    reports = [
-        check_equivariance(
-            model, given, g, overrides=overrides, declared=not card.own,
-            boundary=card.boundary, dtype=DTYPES[dtype], tol=tol, seed=state.seed, name=card.name,
-            details=details,
-        )
-        for g in groups
-    ]  # fmt: skip
-    for row in (row for report in reports for row in report.layers):
-        if row.cumulative_max is not None and math.isnan(row.cumulative_max):
-            raise LayerError(row.name, f"layer {row.name} of {card.name} gave NaN on moved data")
-    return [replace(report, warnings=(*report.warnings, *notes)) for report in reports]
+    found = laws(
+        model, given[0], overrides=overrides, declared=not card.own, boundary=card.boundary, dtype=DTYPES[dtype],
+        seed=state.seed, name=card.name,
+    )  # fmt: skip
+    return list(found)
 
 
 def _takes_several(p: Prepared, batch: Inputs) -> bool:

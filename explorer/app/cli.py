@@ -6,124 +6,34 @@ import argparse
 import json
 import math
 import os
-import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
-from difflib import get_close_matches
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from explorer.app import train_verb
 from explorer.app.doors import BadInput, Doors
-from explorer.app.listing import KINDS, listed
+from explorer.app.listing import listed
+from explorer.app.parsing import parser
 from explorer.declare.asking import parse_declared
 from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.field_text import parse_field
 from explorer.declare.interventions import parse_interventions
 from explorer.declare.model_name import code_of, with_input
+from explorer.declare.saliency import parse_saliency
+from explorer.state.runs import models_of, run_text
 from explorer.state.state import State
 from explorer.work.places import ROOT
 
 if TYPE_CHECKING:
+    from explorer.app.doors import WindowEngine
     from explorer.app.engine import LocalEngine
     from explorer.declare.params import Param
 
 UNTESTED = 3  # exit code of `check`: no verdict
 VERBS = ("list", "inspect", "run", "check", "train", "export", "gallery", "bench")
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        found = re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message, re.DOTALL)
-        if found is None:
-            raise BadInput(message)
-        known = [name.strip(" '") for name in found[3].split(",")]
-        near = get_close_matches(found[2], known, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise BadInput(f"{found[1]}: there is no {found[2]!r}, only {', '.join(known)}{hint}")
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of all verbs."""
-    state = _Parser(add_help=False)
-    state.add_argument("--transform", metavar="T", default="", help="rotate:30+translate:4,0 (the first acts first)")
-    state.add_argument("--device", default="auto", help="auto, cpu or cuda:0")
-    state.add_argument("--dtype", default=None, help="float32 or float64")
-    state.add_argument("--seed", type=int, default=0)
-    state.add_argument("--trust", action="store_true", help="execute the Python file that --model names")
-    state.add_argument(
-        "--input", metavar="KIND NAME=VALUE ...", default="",
-        help="what the network of your own file takes, as in 'graph channels=3' or 'grid shape=3x32x32'",
-    )  # fmt: skip
-    state.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the model")
-    state.add_argument(
-        "--intervene", action="append", default=[], metavar="WHAT",
-        help="change a layer: conv2:zero, conv2[3]:scale=0.5, layer2:freeze, fc:replace=SAMPLE, conv1:symmetrise",
-    )  # fmt: skip
-
-    top = _Parser(prog="equiscope", description="See and measure what a network does to a symmetry.", parents=[state])
-    top.add_argument("--model", metavar="M", default="", help="a card's name, or file.py:callable with --trust")
-    top.add_argument(
-        "--compare", metavar="M", default="", help="a second model beside the first; on graphs also a third, M,M"
-    )
-    top.add_argument("--data", metavar="D", default="", help="a sample's name, a file, or random:1x3x33x33")
-    top.add_argument("--layer", metavar="L", default="")
-    top.add_argument("--orbit", metavar="T", default="rotate")
-    top.add_argument("--node", type=int, default=None, help="select a node of a graph")
-    top.add_argument(
-        "--truncate", type=int, default=None, metavar="K", help="cut the gradient through time every K steps"
-    )
-    top.add_argument("--session", metavar="FILE", default="")
-    top.add_argument("--screenshot", metavar="PNG", default="", help="save a picture of the window and quit")
-    top.add_argument("--size", metavar="WxH", default="1280x800")
-    top.add_argument("--theme", choices=("system", "light", "dark"), default=None)
-    verbs = top.add_subparsers(dest="verb", parser_class=_Parser)
-
-    listing = verbs.add_parser("list", help="what there is")
-    listing.add_argument("what", choices=KINDS)
-    listing.add_argument("--json", action="store_true")
-
-    inspect = verbs.add_parser("inspect", help="what a model file holds; nothing of it is executed")
-    inspect.add_argument("file", metavar="FILE", help=".py, .safetensors, .pt, .pth, .pt2, .onnx, or a model's folder")
-    inspect.add_argument("--json", action="store_true")
-
-    run = verbs.add_parser("run", help="captures, report and pictures of one square", parents=[state])
-    run.add_argument("model", metavar="M")
-    run.add_argument("--data", metavar="D", default="")
-    run.add_argument("--layers", metavar="L,..|all", default="all")
-    run.add_argument("--out", metavar="DIR", required=True)
-    run.add_argument("--json", action="store_true", help="also print the report")
-    run.add_argument("--no-pictures", action="store_true", help="no PNG of the views (needs no Qt)")
-
-    codes = "exit codes: 0 the law holds, 1 it is broken, 2 bad input, 3 no law could be tested (--allow-untested: 0)"
-    check = verbs.add_parser("check", help="per-layer error table", parents=[state], epilog=codes)
-    check.add_argument("model", metavar="M")
-    check.add_argument("--group", metavar="G", default="")
-    check.add_argument("--data", metavar="D", default="")
-    check.add_argument("--tol", type=float, default=None, help="relative tolerance on exact elements")
-    check.add_argument("--field", action="append", default=[], metavar="LAYER=FIELD", help="correct a guessed field")
-    check.add_argument("--table", metavar="FILE", default="", help="also save layer x element, as .npz or .csv")
-    check.add_argument("--try", dest="tried", action="store_true", help="also try symmetric versions of guilty layers")
-    check.add_argument("--json", action="store_true")
-    check.add_argument("--allow-untested", action="store_true", help="exit with 0 where no law could be tested")
-
-    train = verbs.add_parser("train", help="train a built-in model again")
-    train_verb.add_arguments(train)
-
-    export = verbs.add_parser("export", help="write data in another format")
-    export.add_argument("data", metavar="D", help="a sample's name, a file, or graph:100x300")
-    export.add_argument("--out", metavar="FILE", required=True, help="its ending says the format")
-    export.add_argument("--seed", type=int, default=0)
-
-    gallery = verbs.add_parser("gallery", help="every card x view as a picture")
-    gallery.add_argument("--out", metavar="DIR", required=True)
-
-    bench = verbs.add_parser("bench", help="benchmarks, as ratios measured in one run")
-    bench.add_argument("names", nargs="*")
-    bench.add_argument("--json", action="store_true")
-    return top
 
 
 def main(argv: Sequence[str], doors: Doors) -> int:
@@ -136,6 +46,10 @@ def main(argv: Sequence[str], doors: Doors) -> int:
             return int(end.code or 0)
         _declare_input(args)
         model = getattr(args, "model", "")
+        if _elsewhere(args, doors):
+            from explorer.app.remote.command import delegated
+
+            return delegated(argv, doors.program, model, args.timeout)
         match args.verb:
             case None:
                 return _window(args, doors)
@@ -163,11 +77,30 @@ def main(argv: Sequence[str], doors: Doors) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (Exception, SystemExit) as error:  # the code of a person's network may raise anything
+    except BaseException as error:  # the code of a person's network may raise anything
         print(f"equiscope: {_told(error, model)}", file=sys.stderr)
         if os.environ.get("EQUISCOPE_TRACEBACK"):
             traceback.print_exception(error)
         return 2
+
+
+def _elsewhere(args: argparse.Namespace, doors: Doors) -> bool:
+    """Return whether a command gets a process of its own: one that runs a person's code, or may take only so long."""
+    if args.verb not in ("run", "check") or not doors.program:
+        return False
+    if args.timeout is not None and not 0 < args.timeout < math.inf:
+        raise BadInput("--timeout must be a positive number of seconds")
+    from explorer.app.remote.settings import apart
+
+    return apart() and (args.timeout is not None or (args.trust and code_of(args.model) is not None))
+
+
+@contextmanager
+def _aside() -> Iterator[None]:
+    """Keep what a network prints out of the answer."""
+    aside = getattr(sys.stderr, "noise", sys.stderr)
+    with redirect_stdout(aside), redirect_stderr(aside):
+        yield
 
 
 def _declare_input(args: argparse.Namespace) -> None:
@@ -206,6 +139,19 @@ def engine_starter(args: argparse.Namespace, doors: Doors) -> Callable[[], Local
 
         leave_a_core()
         return LocalEngine(doors.cards(), trust=getattr(args, "trust", False))
+
+    return start
+
+
+def _window_engine(args: argparse.Namespace, doors: Doors) -> Callable[[], WindowEngine]:
+    """Return what makes the engine of the window, which runs a person's own networks in a process of their own."""
+    local = engine_starter(args, doors)
+
+    def start() -> WindowEngine:
+        from explorer.app.remote.engine import DividedEngine
+        from explorer.app.remote.settings import apart
+
+        return DividedEngine(local(), doors.program) if doors.program and apart() else local()
 
     return start
 
@@ -267,11 +213,13 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
 
         args.opened = load_session(Path(args.session))
         state = args.opened.state
-        for name in () if args.trust else (state.model, *state.compared):
+        for name in () if args.trust else models_of(state):
             _refuse_code(name)
     else:
         more = {"compare": args.compare, "layer": args.layer, "orbit": args.orbit, "node": args.node}
-        state = _state(args, doors, **more, truncate=args.truncate)
+        if args.saliency:
+            parse_saliency(args.saliency)
+        state = _state(args, doors, **more, truncate=args.truncate, saliency=args.saliency)
     width, x, height = args.size.partition("x")
     if not (x and width.isdigit() and height.isdigit() and 200 <= int(width) <= 8192 and 200 <= int(height) <= 8192):
         raise BadInput(f"--size {args.size!r} is not WIDTHxHEIGHT in pixels")
@@ -283,7 +231,7 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
         # a file that is there is read once, by the window
         if args.data not in samples() and not Path(args.data).is_file():
             find_sample(args.data, args.seed)
-    return doors.window(engine_starter(args, doors), state, args)
+    return doors.window(_window_engine(args, doors), state, args)
 
 
 def _refuse_code(name: str) -> None:
@@ -319,7 +267,8 @@ def _run(args: argparse.Namespace, doors: Doors) -> int:
     from explorer.app.writing import write_report
 
     folder = _folder(args.out)
-    state = _state(args, doors)
+    against = run_text(args.compare, args.compare_data) if args.compare_data else ""
+    state = _state(args, doors, compare=args.compare, against=against)
 
     def draw(out: Path) -> list[Path]:
         try:
@@ -327,7 +276,7 @@ def _run(args: argparse.Namespace, doors: Doors) -> int:
         except ImportError as error:
             raise BadInput(f"the pictures need Qt, which cannot be loaded ({error}); try --no-pictures") from error
 
-    with redirect_stdout(sys.stderr):  # what a network prints is no part of the answer
+    with _aside():
         report, tensors = engine_starter(args, doors)().report(state, args.layers)
         write_report(folder, report, tensors, None if args.no_pictures else draw)
     if args.json:
@@ -383,7 +332,11 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
     if args.transform:
         raise BadInput("check takes --group, not --transform: it goes through the group's elements itself")
     state = _state(args, doors)
-    with redirect_stdout(sys.stderr):  # what a network prints is no part of the answer
+    if args.laws or args.group == "all":
+        from explorer.app.exploring import told_laws
+
+        return told_laws(engine_starter(args, doors), state, overrides, args)
+    with _aside():
         engine = engine_starter(args, doors)()
         reports = audit(engine, state, args.group, args.dtype or "float64", args.tol, overrides)
         found = tried(engine, state, reports, args.dtype or "float64", overrides) if args.tried else []

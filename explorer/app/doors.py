@@ -12,7 +12,10 @@ from explorer.state.state import State
 
 if TYPE_CHECKING:
     from explorer.app.engine import LocalEngine
+    from explorer.app.remote.engine import DividedEngine
     from explorer.declare.card import Card
+
+    WindowEngine = LocalEngine | DividedEngine
 
 
 class BadInput(ValueError):
@@ -30,11 +33,13 @@ class Doors:
         gallery: (engine factory, folder) -> saved PNG paths.
         views: returns [(name, title)] of the views.
         bench: returns the benchmark functions by name.
+        program: the module whose `main` and `cards` these are, for a process of its own; "" for none.
     """
 
     cards: Callable[[], Mapping[str, Card]]
-    window: Callable[[Callable[[], LocalEngine], State, argparse.Namespace], int]
+    window: Callable[[Callable[[], WindowEngine], State, argparse.Namespace], int]
     pictures: Callable[[Callable[[], LocalEngine], State, Path], list[Path]]
     gallery: Callable[[Callable[[], LocalEngine], Path], list[Path]]
     views: Callable[[], list[tuple[str, str]]]
     bench: Callable[[], Mapping[str, Callable[[], list[dict[str, Any]]]]]
+    program: str = ""

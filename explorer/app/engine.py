@@ -13,11 +13,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from explorer.app.comparing import Comparing
+from explorer.app.experiments import proposals
+from explorer.app.own_inputs import InputAsked, asked, tried
 from explorer.app.report import capture_report
 from explorer.app.versions import Version, Versions
 from explorer.app.writing import save_tensors
 from explorer.data.finding import find_sample, fitted, samples, split_part
 from explorer.data.samples import Sample
+from explorer.declare.asking import Declared
 from explorer.declare.card import Card, ModelInfo
 from explorer.declare.elements import Step, chain_element, parse_chain, transforms
 from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, split_name
@@ -27,14 +31,18 @@ from explorer.network.inputs import Inputs, inputs_from
 from explorer.network.loading import card_source, find_card, load_model, model_info
 from explorer.network.precision import copied
 from explorer.network.refusals import ModelError
-from explorer.square.evaluate import moved_picture, refine, square
+from explorer.square.evaluate import moved_picture, refine, shown_as, square
+from explorer.square.figures import refine_figures
 from explorer.square.frame import Frame, Moved, OrbitCurve, Square
 from explorer.square.intervening import Interventions, changes, intervene
 from explorer.square.judging import judged
+from explorer.square.laws import refine_laws
 from explorer.square.nearest import nearest_exact
 from explorer.square.orbits import orbit
+from explorer.square.outcome import Outcome
 from explorer.square.prepare import DTYPES, Prepared, prepare
-from explorer.state.catalogue import Catalogue, SampleInfo
+from explorer.square.saliency import saliency
+from explorer.state.catalogue import Busy, Catalogue, SampleInfo
 from explorer.state.state import State
 from explorer.work.progress import Cancelled
 from explorer.work.stamps import stamp
@@ -59,6 +67,7 @@ class LocalEngine:
         self._samples: OrderedDict[object, Sample] = OrderedDict()
         self._prepared: OrderedDict[object, Prepared] = OrderedDict()
         self.versions = Versions()
+        self.comparing = Comparing(self.prepared)
         self._answers: tuple[State, list[tuple[Prepared, dict[str, Tensor]]]] | None = None
         self._serial = 0
         self._shown: tuple[object, Prepared] | None = None  # epoch of the newest request, and its first network
@@ -171,12 +180,16 @@ class LocalEngine:
         )  # fmt: skip
         made.notes, made.interventions = told, some
         self._prepared[key] = made
-        in_use = 1 + len(state.compared) + bool(state.interventions)
+        in_use = 1 + len(state.compared) + bool(state.interventions) + bool(state.against)
         while len(self._prepared) > max(_KEEP, in_use) or (
             len(self._prepared) > in_use and sum(p.nbytes for p in self._prepared.values()) > KEEP_BYTES
         ):
             self._prepared.popitem(last=False)
         return made
+
+    def proposals(self, state: State, layer: str) -> Iterator[Busy | tuple[Outcome, ...]]:
+        """Yield what is being done, and at last what each symmetric version of a layer would do."""
+        return proposals(self, state, layer)
 
     def intervened(self, state: State, base: Prepared) -> nn.Module:
         """Return a copy of the network of `state` with its interventions, in its own precision.
@@ -235,7 +248,9 @@ class LocalEngine:
     def moved(self, state: State) -> Moved | None:
         """Return rho(g) x of the epoch that is being answered; None of another one. Any thread may call this."""
         shown = self._shown
-        return Moved(state, moved_picture(shown[1], state)) if shown is not None and shown[0] == state.epoch else None
+        if shown is None or shown[0] != state.epoch:
+            return None
+        return Moved(state, moved_picture(shown[1].inputs, shown_as(shown[1]), state))
 
     def nearest_exact(self, state: State) -> tuple[Step, ...] | None:
         """Return the steps nearest to those of a state that permute places; None where there are none."""
@@ -291,7 +306,21 @@ class LocalEngine:
                 gx = p.inputs.moved(chain_element(frame.state.steps).on(p.inputs))
                 squares[k] = replace(squares[k], changes=changes(p, gx, values))
                 yield replace(frame, squares=tuple(squares))
+            for more in saliency(p, frame.state, squares[k]):
+                squares[k] = more
+                yield replace(frame, squares=tuple(squares))
             for more in space_of(p.inputs).refine(p, frame.state, squares[k]):
+                squares[k] = more
+                yield replace(frame, squares=tuple(squares))
+        for k, (p, values) in enumerate(self._answers[1]):
+            for more in refine_figures(p, frame.state, squares[k], values):
+                squares[k] = more
+                yield replace(frame, squares=tuple(squares))
+        for more in self.comparing.refine(frame.state, self._answers[1][0][0], squares[0]):
+            squares[0] = more
+            yield replace(frame, squares=tuple(squares))
+        for k, (p, _) in enumerate(self._answers[1] if frame.state.laws else []):
+            for more in refine_laws(p, frame.state, squares[k]):
                 squares[k] = more
                 yield replace(frame, squares=tuple(squares))
 
@@ -335,6 +364,14 @@ class LocalEngine:
         moved = fits and not chain_element(state.steps).identity
         return {"model": name, "steps": state.steps if moved else parse_chain(kinds()[card.domain].showcase)}
 
+    def asked(self, name: str) -> InputAsked:
+        """Return what to ask about the input of a model of a file, which is executed."""
+        return asked(name, self.trust)
+
+    def tried(self, name: str, said: Declared) -> str:
+        """Run a model of a file once on an input of that kind; return what went in and what came out."""
+        return tried(name, said, self.trust)
+
     def export_data(self, state: State, path: str) -> tuple[str, ...]:
         """Write the sample as it was read, in the format of the path's ending; return notes of what was left out.
 
@@ -345,10 +382,15 @@ class LocalEngine:
 
         return write_file(find_sample(state.sample or self.card(state.model).sample, state.seed), path)
 
+    def hold(self, state: State) -> str:
+        """Keep the present run for comparison; return the text that names it."""
+        return self.comparing.hold(state)
+
     def report(self, state: State, layers: str = "all") -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return the report of `state` and the captured tensors of the wanted layers."""
         p = self.prepared(state, state.model)
-        return capture_report(p, self.sample(state, p.card), state, layers)
+        report, tensors = capture_report(p, self.sample(state, p.card), state, layers)
+        return report, tensors | self.comparing.reported(state, p, report)
 
     def export_captures(self, state: State, path: str) -> None:
         """Write every layer of F(x) and F(rho(g) x) as safetensors, all or nothing.

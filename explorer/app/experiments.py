@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
-from explorer.app.audit import audit
-from explorer.app.engine import LocalEngine
+from explorer.app.audit import Networks, audit
 from explorer.declare.elements import chain_element
 from explorer.declare.interventions import Intervention
 from explorer.declare.symmetries import find_symmetry
@@ -16,55 +14,13 @@ from explorer.equivariance.outcome import Report
 from explorer.equivariance.symmetric.setting import experiments
 from explorer.network.layers import LayerError
 from explorer.square.intervening import group_of
+from explorer.square.outcome import Outcome
 from explorer.state.catalogue import Busy
 from explorer.state.state import State
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """Holds what one experiment on one layer did, measured as `check` measures.
-
-    Attributes:
-        intervention: as `--intervene` takes it.
-        title, told: of the experiment.
-        reason: why it was not done; "" where it was.
-        verdict, guilty: of the network with it.
-        was, now: the largest cumulative error at the output without it and with it.
-        own_was, own_now: the layer's own error, local where it can be fed alone.
-        mended: whether the layer is no longer guilty.
-    """
-
-    intervention: str
-    layer: str
-    group: str
-    title: str
-    told: str
-    reason: str = ""
-    verdict: str = ""
-    guilty: tuple[str, ...] = ()
-    was: float | None = None
-    now: float | None = None
-    own_was: float | None = None
-    own_now: float | None = None
-    mended: bool = False
-
-    @property
-    def sentence(self) -> str:
-        """Return what follows of it, for a person."""
-        if self.reason:
-            return f"not tried: {self.reason}"
-        if not self.mended:
-            return f"the law still fails in {self.layer} ({_figure(self.own_now)}; it was {_figure(self.own_was)})"
-        figures = f"({_figure(self.now)}; it was {_figure(self.was)})"
-        if self.verdict == "holds":
-            return f"with {self.layer} symmetrised the law holds at the output {figures}"
-        rest = [name for name in self.guilty if name != self.layer]
-        nxt = f": the next guilty layer is {rest[0]}" if rest else ""
-        return f"with {self.layer} symmetrised the law is still broken at the output {figures}{nxt}"
-
-
 def outcomes(
-    engine: LocalEngine, state: State, group: str, dtype: str, before: Report, layer: str,
+    engine: Networks, state: State, group: str, dtype: str, before: Report, layer: str,
     overrides: Mapping[str, str] | None = None,
 ) -> Iterator[Outcome]:  # fmt: skip
     """Yield what each experiment on a layer would do, the one that changes least first.
@@ -94,7 +50,7 @@ def outcomes(
 
 
 def tried(
-    engine: LocalEngine, state: State, reports: Sequence[Report], dtype: str, overrides: Mapping[str, str]
+    engine: Networks, state: State, reports: Sequence[Report], dtype: str, overrides: Mapping[str, str]
 ) -> list[Outcome]:
     """Return what each experiment would do on every guilty layer of these reports."""
     return [
@@ -105,7 +61,7 @@ def tried(
     ]
 
 
-def proposals(engine: LocalEngine, state: State, layer: str) -> Iterator[Busy | tuple[Outcome, ...]]:
+def proposals(engine: Networks, state: State, layer: str) -> Iterator[Busy | tuple[Outcome, ...]]:
     """Yield what is being done, and at last the outcomes on a layer of the network that is shown."""
     card = engine.card(state.model)
     group = _group(state) or group_of(card)
@@ -162,7 +118,3 @@ def _breaks_alone(report: Report, layer: str) -> bool:
 def _own(report: Report, layer: str, alone: bool) -> float | None:
     row = report[layer]
     return row.local_max if alone and row.local_max is not None else row.cumulative_max
-
-
-def _figure(value: float | None) -> str:
-    return "no law" if value is None or math.isnan(value) else f"{value:.2g}"

@@ -12,23 +12,62 @@ from explorer.work.places import INSTALLED
 OURS = ("equiscope",) if INSTALLED else ("equiscope", "explorer", "models", "widgets", "main", "__main__")
 
 
+class Relayed(Exception):
+    """Tell what was raised in another process, as it was told there.
+
+    Attributes:
+        told: the sentence.
+        where: the file or layer.
+        detail: the traceback.
+        kinds: the names of its class and of those above it.
+    """
+
+    def __init__(self, told: str, where: str, detail: str, kinds: tuple[str, ...]) -> None:
+        super().__init__(told)
+        self.told, self.where, self.detail, self.kinds = told, where, detail, kinds
+
+
+def relayed(error: BaseException) -> tuple[str, str, str, tuple[str, ...]]:
+    """Return what crosses to another process of an exception: the arguments of `Relayed`."""
+    told = failure_of(error, State())
+    kinds = tuple(kind.__name__ for kind in type(error).__mro__)
+    return told.sentence, told.where, told.detail, (*kinds, "MemoryError") if out_of_memory(error) else kinds
+
+
+def is_kind(error: BaseException, name: str) -> bool:
+    """Return whether an exception is of the class of that name, also where another process has raised it."""
+    kinds = error.kinds if isinstance(error, Relayed) else tuple(kind.__name__ for kind in type(error).__mro__)
+    return name in kinds
+
+
 def failure_of(error: BaseException, state: State) -> Failure:
     """Return what is said of an exception: a sentence, where it was if it knows, a traceback for the log."""
     return Failure(
         state,
         sentence(error),
         str(getattr(error, "where", "") or ""),
-        "".join(traceback.format_exception(error)),
+        error.detail if isinstance(error, Relayed) else "".join(traceback.format_exception(error)),
     )
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Return whether an exception says that memory has run out."""
+    # torch is not imported here, so its exceptions are known by name and by what they say
+    text = str(error)
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    if "not enough memory" in text or "can't allocate memory" in text:
+        return True
+    return "out of memory" in text.lower() and isinstance(error, RuntimeError)
 
 
 def sentence(error: BaseException) -> str:
     """Return one sentence for a person to read; a MemoryError and its kin say what to do."""
+    if isinstance(error, Relayed):
+        return error.told
     kind = type(error).__name__
     text = " ".join(str(error).split())
-    # torch is not imported here, so its exceptions are known by name and by what they say
-    memory = isinstance(error, MemoryError) or kind == "OutOfMemoryError" or "not enough memory" in text
-    if memory or ("out of memory" in text.lower() and isinstance(error, RuntimeError)):
+    if out_of_memory(error):
         gpu = "cuda" in text.lower() or kind == "OutOfMemoryError"
         where = "on the GPU: choose the CPU, " if gpu else "for this: choose "
         return f"There is not enough memory {where}a smaller sample or a smaller model."

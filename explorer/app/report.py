@@ -14,17 +14,20 @@ from explorer.data.samples import Sample
 from explorer.declare.elements import chain_element, chain_text, transforms
 from explorer.declare.space import domain_word
 from explorer.equivariance.outcome import model_hash, versions
+from explorer.equivariance.remembered import Remembered
 from explorer.network.capture import capture, state_values
+from explorer.network.inner.tiled import Tiled
 from explorer.network.layers import LayerError
 from explorer.network.moved_network import following
 from explorer.network.refusals import ModelError
 from explorer.network.running import evaluating
+from explorer.network.statistics import statistics
 from explorer.square.drawing.layers import scores_of
 from explorer.square.evaluate import measured
+from explorer.square.figures import modules, operations
 from explorer.square.frame import Measure
 from explorer.square.intervening import changes
 from explorer.square.prepare import Prepared, reseed
-from explorer.square.remembered import Remembered
 from explorer.state.state import State
 
 
@@ -60,6 +63,8 @@ def capture_report(
         for name, answer in answers.items():
             if not torch.isfinite(answer).all():
                 raise LayerError(name, f"layer {name} of {p.card.name} gave NaN or infinity on the moved data")
+        here, moved = statistics({n: p.values[n] for n in names}), statistics({n: answers[n] for n in names})
+        counted, calls = operations(p), {m.name: m.calls for m in modules(p)}
         rows = []
         for w in p.trace.layers:
             if w.name in names:
@@ -69,6 +74,10 @@ def capture_report(
                     "name": w.name, "kind": w.kind, "field": str(w.field) if w.field else "unknown",
                     "guessed": bool(w.field and w.field.guessed), "shape": list(w.shape), "parameters": w.params,
                     **figures,
+                    "dtype": str(p.values[w.name].dtype).removeprefix("torch."), "calls": calls.get(w.module, 1),
+                    "flops": counted.get(w.module or w.name, 0) if counted else None, "bytes": p.values[w.name].nbytes,
+                    "field_reason": w.reason,
+                    "statistics": here[w.name].to_json(), "statistics_transformed": moved[w.name].to_json(),
                 })  # fmt: skip
     probabilities = bool(p.labels)
     last = (probabilities, p.trace[p.trace.output].field, state.node)
@@ -99,7 +108,8 @@ def capture_report(
         key = "input" if name == gx.names[0] else name
         tensors[key], tensors[f"{key}@base"] = value, before
     for name in names:
-        tensors[name], tensors[f"{name}@base"] = answers[name], p.values[name]
+        for key, value in ((name, answers[name]), (f"{name}@base", p.values[name])):
+            tensors |= {key: value} if not isinstance(value, Tiled) else value.parts(key)
     return report, state_values(tensors)
 
 

@@ -15,12 +15,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from contextlib import AbstractContextManager
+from dataclasses import replace
 
 from explorer.app.failures import failure_of
 from explorer.app.moving import Mover
 from explorer.app.orbit_key import orbit_key
+from explorer.app.orders import Engine, Job, NoEngine, Printed, Task, TaskDone
 from explorer.square.frame import Failure, Frame, Moved, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
@@ -30,62 +31,8 @@ BUSY_AFTER = 0.15  # seconds; what is quicker than this needs no word
 QUIET = 0.2  # seconds without a request before the orbit goes on: between two frames of a drag it must not begin
 LOADING = "Loading PyTorch…"
 COMPUTING = "Computing…"
-
-
-class Engine(Protocol):
-    """The half of the program that the worker thread runs. Every method is called on that thread only."""
-
-    def catalogue(self) -> Catalogue:
-        """Return what there is to choose from, without what takes long."""
-
-    def illustrate(self, catalogue: Catalogue) -> Iterator[Catalogue | None]:
-        """Yield fuller catalogues, and None in between: a request may be answered there."""
-
-    def answer(self, state: State, cancelled: Callable[[], bool]) -> Frame:
-        """Return the frame of `state`; ask `cancelled` between layers and raise `Cancelled` if it is so."""
-
-    def refine(self, frame: Frame) -> Iterator[Frame]:
-        """Yield the same frame with ever more measured; between two a request may be answered."""
-
-    def orbit(self, state: State) -> Iterator[OrbitCurve]:
-        """Yield ever more complete curves, of one model each; between two a request may be answered."""
-
-    def close(self) -> None:
-        """Let go of processes, files and memory."""
-
-
-Task = Callable[[Any], object]
-"""One-off work: takes the engine, returns a result, or a generator that yields Busy and returns a result."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskDone:
-    """The end of a task: its result, or a Failure."""
-
-    tag: str
-    result: object
-
-
-@dataclass(frozen=True, slots=True)
-class NoEngine:
-    """The engine could not be made, or broke down: nothing will be answered any more."""
-
-    failure: Failure
-
-
-@dataclass(slots=True, eq=False)
-class _Job:
-    """A task that waits or is under way."""
-
-    work: Task
-    tag: str
-    text: str
-    begun: bool = False
-    told: bool = False  # whether the person reads about it already
-    steps: Generator[object, None, object] | None = None
-
-    def cancelled(self, state: State) -> TaskDone:
-        return TaskDone(self.tag, Failure(state, f"{self.text.rstrip('…. ')}: cancelled."))
+MEASURING = "Measuring…"
+STOP_AFTER = 10.0  # seconds without a word: from then on the person is offered to stop it
 
 
 class Runner:
@@ -116,13 +63,14 @@ class Runner:
         self._latest: State | None = None
         self._pending: State | None = None
         self._cancel = False  # for what is running now
-        self._jobs: deque[_Job] = deque()
+        self._jobs: deque[Job] = deque()
         self._orbit_state: State | None = None
         self._orbit_key: object = None
         self._orbit_round = 0  # counts the orbits wanted, so that a stale part is known from a fresh one
         self._orbit_over = True
         self._activity: tuple[str, float] | None = None
-        self._announced = False
+        self._idle = False  # whether it is one that nobody waits for
+        self._announced = self._offered = False
         self._told = -math.inf  # when it was last said how far a request is
         # This belongs to the worker alone: what is still missing of the frame shown, the generator of the orbit
         # and the round it was made for.
@@ -161,7 +109,7 @@ class Runner:
         """Do one piece of work after the newest frame; `text` is what the person reads while it lasts."""
         with self._change:
             if not self._closing:
-                self._jobs.append(_Job(work, tag, text or f"{tag.capitalize()}…"))
+                self._jobs.append(Job(work, tag, text or f"{tag.capitalize()}…"))
                 self._change.notify()
 
     def cancel(self) -> None:
@@ -179,12 +127,22 @@ class Runner:
             self._change.notify()
 
     def check_busy(self) -> None:
-        """Deliver Busy once when what is running now takes long. Cheap; any thread may call it any time."""
+        """Deliver Busy once when what is running now takes long, and once more when it takes too long.
+
+        Cheap; any thread may call it any time.
+        """
         with self._change:
-            if self._activity is None or self._announced or self._clock() - self._activity[1] < BUSY_AFTER:
+            if self._activity is None:
                 return
-            self._announced = True
-            self._say(Busy(self._activity[0]))
+            text, begun = self._activity
+            now = self._clock()
+            # what runs while nobody waits is told of when somebody does
+            waited = now - max(begun, self._asked) if self._idle else now - begun
+            shown = waited >= BUSY_AFTER and (not self._idle or self._pending is not None)
+            stop = now - max(begun, self._told) >= STOP_AFTER
+            if (shown and not self._announced) or (stop and not self._offered):
+                self._announced, self._offered = True, stop
+                self._say(Busy(text, stop=stop))
 
     @property
     def running(self) -> bool:
@@ -284,18 +242,13 @@ class Runner:
             self.check_busy()
             return self._given_up(state)
 
-        def told(text: str, share: float) -> None:
-            if self._given_up(state):
-                raise Cancelled
-            self._tell(text, share)
-
         try:
-            with listening(told):
+            with self._heard(lambda: self._given_up(state)):
                 frame = engine.answer(state, cancelled)
             answer = frame if frame.state == state else replace(frame, state=state)
             self._rest = engine.refine(answer)
-        except Cancelled:
-            pass
+        except Cancelled as end:
+            answer = self._ended(end, state)
         except (Exception, SystemExit) as error:
             # Whatever breaks on the way out of a cancelled request is of no interest.
             answer = None if self._given_up(state) else failure_of(error, state)
@@ -309,25 +262,27 @@ class Runner:
     def _refine(self) -> None:
         """Measure a little more of the frame that is shown."""
         assert self._rest is not None
+        shown = self._latest or State()
+        answer: object = None
 
-        def told(text: str, share: float) -> None:
+        def unwanted() -> bool:
             with self._change:
-                if self._closing or self._pending is not None:
-                    raise Cancelled
+                return self._pending is not None or self._given_up(shown)
 
+        self._enter(MEASURING, idle=True)
         try:
-            with listening(told):
-                frame = next(self._rest)
-        except (StopIteration, Cancelled):  # it is replaced by what is pending
+            with self._heard(unwanted, lambda: self._given_up(shown)):
+                answer = next(self._rest)
+        except StopIteration:
             self._rest = None
-            return
+        except Cancelled as end:  # it is replaced by what is pending
+            self._rest, answer = None, self._ended(end, shown)
         except (Exception, SystemExit) as error:
-            self._rest = None
-            self._say(failure_of(error, self._latest or State()))
-            return
+            self._rest, answer = None, failure_of(error, shown)
         with self._change:
-            if self._latest == frame.state:
-                self._say(frame)
+            if isinstance(answer, Failure) or (isinstance(answer, Frame) and self._latest == answer.state):
+                self._say(answer)
+            self._leave()
 
     def _illustrate(self, catalogues: Iterator[Catalogue | None]) -> None:
         """Make a little more of the catalogue."""
@@ -342,28 +297,36 @@ class Runner:
             if catalogue is not None:
                 self._say(catalogue)
 
-    def _step(self, engine: Engine, job: _Job) -> None:
+    def _step(self, engine: Engine, job: Job) -> None:
         """Do a task, or the next part of one that is a generator."""
         self._enter(job.text, job.told)
         try:
-            if job.steps is None:
-                result = job.work(engine)
-                if isinstance(result, Generator):
-                    job.steps = result
-                    return  # even its first part waits for the newest request
-            else:
-                part = next(job.steps)
-                if isinstance(part, Busy):
-                    job.text, job.told = part.text or job.text, True
-                    self._say(part)
-                return
+            with self._heard(lambda: self._closing or self._cancel):
+                if job.steps is None:
+                    result = job.work(engine)
+                    if isinstance(result, Generator):
+                        job.steps = result
+                        return  # even its first part waits for the newest request
+                else:
+                    part = next(job.steps)
+                    if isinstance(part, Busy):
+                        job.text, job.told = part.text or job.text, True
+                        self._say(part)
+                    return
         except StopIteration as end:
             result = end.value
+        except Cancelled as end:
+            if end.told:
+                result = Failure(self._latest or State(), end.told)
+            else:
+                result = job.cancelled(self._latest or State()).result
+            with self._change:
+                self._cancel = False  # it was for this
         except (Exception, SystemExit) as error:
             result = failure_of(error, self._latest or State())
         self._end(job, TaskDone(job.tag, result))
 
-    def _end(self, job: _Job, done: TaskDone) -> None:
+    def _end(self, job: Job, done: TaskDone) -> None:
         if job.steps is not None:
             job.steps.close()
         with self._change:
@@ -376,25 +339,26 @@ class Runner:
     def _advance(self, engine: Engine, state: State, turn: int) -> None:
         """Compute the next part of the orbit, in its round `turn`."""
         answer: object = None
+        forced: Failure | None = None
         over = True
 
-        def told(text: str, share: float) -> None:
+        def unwanted() -> bool:
             with self._change:
-                if self._closing or self._pending is not None or turn != self._orbit_round:
-                    raise Cancelled
+                return self._closing or self._pending is not None or turn != self._orbit_round
 
+        self._enter(MEASURING, idle=True)
         try:
             if self._curves is None or self._curves[0] != turn:
                 self._drop_curves()
                 self._curves = (turn, iter(engine.orbit(state)))
-            with listening(told):
+            with self._heard(unwanted, lambda: self._given_up(state)):
                 curve = next(self._curves[1])
             answer = curve if curve.state == state else replace(curve, state=state)
             over = False
         except StopIteration:
             pass
-        except Cancelled:  # a request came meanwhile: the orbit begins again after it
-            over = False
+        except Cancelled as end:  # a request came meanwhile: the orbit begins again after it
+            forced, over = self._ended(end, state), False
             self._drop_curves()
         except (Exception, SystemExit) as error:
             failure = failure_of(error, state)
@@ -402,11 +366,11 @@ class Runner:
         if over:
             self._drop_curves()
         with self._change:
-            if turn != self._orbit_round:
-                return
-            self._orbit_over = over
-            if answer is not None:
-                self._say(answer)
+            if turn == self._orbit_round:
+                self._orbit_over = over
+            if (said := answer if turn == self._orbit_round else forced) is not None:
+                self._say(said)
+            self._leave()
 
     def _drop_curves(self) -> None:
         curves, self._curves = self._curves, None
@@ -420,18 +384,37 @@ class Runner:
                 return True
             return self._pending is not None and self._pending.epoch != state.epoch
 
-    def _enter(self, text: str, told: bool = False) -> None:
+    def _heard(
+        self, unwanted: Callable[[], bool], urgent: Callable[[], bool] | None = None
+    ) -> AbstractContextManager[None]:
+        """Hear how far the work within is, and end it when it is `unwanted`; at once where that is `urgent` too."""
+
+        def told(text: str, share: float) -> None:
+            self.check_busy()
+            if unwanted():
+                raise Cancelled(urgent is None or urgent())
+            if text and not self._idle:
+                self._tell(text, share)
+
+        return listening(told, lambda text: self._say(Printed(text)) if text else None)
+
+    def _ended(self, end: Cancelled, state: State) -> Failure | None:
+        """Return what is said of work that was given up: nothing, but where the person has had it ended by force."""
         with self._change:
-            self._activity = (text, self._clock())
-            self._announced = told
+            return Failure(state, end.told) if end.told and self._cancel else None
+
+    def _enter(self, text: str, told: bool = False, idle: bool = False) -> None:
+        with self._change:
+            self._activity, self._idle = (text, self._clock()), idle
+            self._announced, self._offered = told, False
 
     def _tell(self, text: str, share: float) -> None:
         """Say how far the present request is, once it takes long, and not more often than can be read."""
         with self._change:
             now = self._clock()
             if self._activity is not None and now - self._activity[1] >= BUSY_AFTER and now >= self._told + BUSY_AFTER:
-                self._announced, self._told = True, now
-                self._say(Busy(f"{text}…", share))
+                self._announced, self._told, self._offered = True, now, False
+                self._say(Busy(f"{text}…", None if math.isnan(share) else share))
 
     def _leave(self) -> None:
         with self._change:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from explorer.declare.asking import Declared, Question
-from explorer.declare.fields import Domain, FieldType
+from explorer.declare.fields import PAIR, Domain, FieldType
 from explorer.declare.registry import scan, scanned
 from explorer.declare.written import Written
 
@@ -147,6 +147,14 @@ class Inference(ABC):
     def wide(self, shape: tuple[int, ...]) -> FieldType | None:
         """Return the field of a tensor whose channels have several axes, or None where it has no places."""
         return None
+
+    def along(self, axis: int, size: int) -> FieldType | None:
+        """Return the field whose places are counted along that axis, of so many; None where there are not so many."""
+        return None
+
+    def paired(self, value: Tensor) -> FieldType | None:
+        """Return the field of a matrix between places, (..., to, from), such as attention; None where it is none."""
+        return PAIR.guess() if self.fits(PAIR, value) else None
 
     def exchanges(
         self, channels: tuple[int, ...], elements: Sequence[Element]

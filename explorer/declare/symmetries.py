@@ -39,6 +39,8 @@ class Symmetry:
         elements: (name, situation) -> [(label, element)], the identity left out.
         filters: a network obeys it by filters that are symmetric themselves, as far as these are stored; else it
             holds to the precision of the run, whatever the weights.
+        trials: groups of it that are tried where somebody asks which laws a network keeps, each with its elements in
+            words; () stands for (name, title).
     """
 
     name: str
@@ -47,6 +49,7 @@ class Symmetry:
     pattern: str
     elements: Callable[[str, Situation], list[tuple[str, Element]]]
     filters: bool = False
+    trials: tuple[tuple[str, str], ...] = ()
 
 
 @scanned

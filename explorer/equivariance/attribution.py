@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.network.capture import capture, differentiable, gradients_to_inputs
+from explorer.network.differentiating import Plainly
 from explorer.network.inputs import Given, Inputs
 from explorer.network.layers import Trace
 
@@ -53,14 +54,16 @@ def attributed(
         local_errors: {layer: f_l(rho h) - rho f_l(h)}, shaped as the layer's output.
         exactly: the layers whose effect is not to be estimated; default: all.
     """
-    names = [n for n in local_errors if n in trace.by_name]
+    # what was worked out beside the network's own way has no derivative there
+    names = [n for n in local_errors if n in trace.by_name and trace[n].within is None]
     if not names:
         return {}
     names = list(dict.fromkeys([*names, trace.output]))
     # the input needs a gradient so that every layer after it is in the graph
     with gradients_to_inputs(model):
         fed = gx.with_x(differentiable(gx.x)) if isinstance(gx, Inputs) else differentiable(gx)
-        outputs, _ = capture(model, fed, names, clone=trace.clones)
+        with Plainly():
+            outputs, _ = capture(model, fed, names, clone=trace.clones)
         out = outputs[trace.output]
         inside = {n: outputs[n] for n in names if n in local_errors and outputs[n].requires_grad}
         if not inside or not out.requires_grad:
@@ -82,10 +85,10 @@ def _exact(
     values = list(layers.values())
     v, probe = torch.zeros_like(out, requires_grad=True), _probe(out, torch.Generator().manual_seed(seed))
     try:
-        slopes: Sequence[Tensor | None] = torch.autograd.grad(out, values, v, create_graph=True, allow_unused=True)
+        slopes = _slopes(out, v, values, create_graph=True)
     except RuntimeError:
         return {}
-    checks: Sequence[Tensor | None] = torch.autograd.grad(out, values, probe, retain_graph=True, allow_unused=True)
+    checks = _slopes(out, probe, values)
     found = {}
     for name, slope, check in zip(layers, slopes, checks, strict=True):
         if slope is None or check is None:
@@ -113,10 +116,19 @@ def _estimated(
     squares: dict[str, list[float]] = {name: [] for name in layers}
     for _ in range(probes):
         v = _probe(out, generator)
-        slopes = torch.autograd.grad(out, list(layers.values()), v, retain_graph=True, allow_unused=True)
+        slopes = _slopes(out, v, list(layers.values()))
         for name, slope in zip(layers, slopes, strict=True):
             squares[name].append(0.0 if slope is None else float((slope * errors[name]).sum()) ** 2)
     return {name: _effect(math.sqrt(sum(found) / probes), size, found) for name, found in squares.items()}
+
+
+def _slopes(out: Tensor, v: Tensor, values: Sequence[Tensor], create_graph: bool = False) -> Sequence[Tensor | None]:
+    """Return J^T v for each of the values, None of those that `out` does not depend on."""
+    # v as an argument of its own would make torch import its symbolic shapes, which takes a second
+    found: Sequence[Tensor | None] = torch.autograd.grad(
+        (out * v).sum(), values, retain_graph=True, create_graph=create_graph, allow_unused=True
+    )
+    return found
 
 
 def _probe(out: Tensor, generator: torch.Generator) -> Tensor:

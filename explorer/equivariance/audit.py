@@ -21,10 +21,13 @@ from explorer.equivariance.guilt import guilty_layers, unknown_before
 from explorer.equivariance.hints import hints
 from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
 from explorer.equivariance.presets import preset_figures
-from explorer.network.capture import capture
+from explorer.equivariance.remembered import Remembered
+from explorer.network.capture import Fed, capture
 from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError, Trace
 from explorer.network.precision import converted, copied
+from explorer.network.statistics import statistics
+from explorer.work.progress import step
 
 MOST_ROUNDING = 1e-12  # relative, in float64; float32 differs by half a per mille there
 TIED = 1e-6  # share by which an error must be worse than another to be the worst one
@@ -35,11 +38,14 @@ class _Case:
 
     def __init__(self, audit: Audit, inputs: Inputs) -> None:
         self.inputs = inputs
-        self.values, self.fed = audit.run(inputs, inputs=True)
+        self.values, fed = audit.run(inputs, inputs=True)
+        self.fed = {name: _shared(tensors, self.values) for name, tensors in fed.items()}
         self.other = inference_of(inputs).others(inputs, audit.seed + 1)
         self.variation = self._variation(audit)
         # only what the same seed repeats was given the same random numbers in every run
-        self.unsteady = self._changed(audit, audit.seed)
+        self.casts = rounding.Casts(audit.dtype)
+        with self.casts:
+            self.unsteady = self._changed(audit, audit.seed)
         self.random = [] if self.unsteady else self._changed(audit, audit.seed + 1)
         self.states = self._states(audit) if self.random else {}
 
@@ -103,7 +109,7 @@ class Audit:
         dtype: torch.dtype,
         stored: Mapping[str, float],
     ) -> None:
-        self.model, self.trace, self.seed = model, traced, seed
+        self.model, self.trace, self.seed, self.dtype = model, traced, seed, dtype
         self.of_filters = rounding.of_filters(stored, traced)
         self.of_own_filters = rounding.of_filters(stored, traced, alone=True)
         self.names = [layer.name for layer in traced.layers]
@@ -115,9 +121,10 @@ class Audit:
         self.found: dict[str, dict[str, tuple[list[Tensor], list[Tensor]]]] = {name: {} for name in self.names}
         self.presets: dict[str, float] = {}
         self.worst_on: dict[str, tuple[_Case, Element]] = {}
+        self.statistics = {n: s.to_json() for n, s in statistics(self.cases[0].values).items()}
         self.float_floor = self._float_floor()
         self.rounding = rounding.of_run(traced, dtype, self.float_floor)
-        self.coarse = self._coarse(dtype)
+        self.coarse = self.cases[0].casts.lowest  # what the network's own code turns numbers of the run into
         if self.coarse is not None:
             least = rounding.of_run(traced, self.coarse)
             self.rounding = {n: max(self.rounding[n], least[n]) for n in self.names}
@@ -144,9 +151,9 @@ class Audit:
         """
         low, high = torch.float32, torch.float64
         least = {n.name: torch.finfo(high).eps * math.sqrt(max(n.rank, 1)) for n in self.trace.layers}
-        if self.x.dtype not in (low, high):
+        if self.dtype not in (low, high):
             return least
-        instead = high if self.x.dtype == low else low
+        instead = high if self.dtype == low else low
         ratio = 1.0 if instead == high else torch.finfo(high).eps / torch.finfo(low).eps
         found = dict.fromkeys(self.names, 0.0)
         other = converted(copied(self.model), instead)
@@ -165,13 +172,6 @@ class Audit:
         # what is chosen or counted can come out otherwise in low precision: that is no rounding
         return {n: max(least[n], found[n] if found[n] < MOST_ROUNDING else 0.0) for n in self.names}
 
-    def _coarse(self, dtype: torch.dtype) -> torch.dtype | None:
-        """Return the lowest precision that the network's own code turns numbers of the run into, or None."""
-        casts = rounding.Casts(dtype)
-        with casts:
-            self.run(self.cases[0].inputs)
-        return casts.lowest
-
     def add(self, label: str, element: Element) -> None:
         """Measure every layer under one element."""
         self.elements.append((label, all(case.inputs.exact(element) for case in self.cases)))
@@ -187,9 +187,11 @@ class Audit:
         others, _ = self.run(case.other.moved(element.on(case.other)))
         element = element.on(case.inputs)
         answers, _ = self.run(case.inputs.moved(element))
+        once = Remembered(element)  # masks and figures are kept by the element itself
         for layer in self.trace.layers:
+            step("Measuring", 0.0)
             value = case.values[layer.name]
-            expected = measure.expected_after(element, layer, value)
+            expected = measure.expected_after(once, layer, value)
             if expected is None or layer.field is None:
                 self.figures[layer.name].idle.append(label)
                 continue
@@ -204,7 +206,7 @@ class Audit:
             d = measure.distance(expected, answer, where, f)
             if layer.called in case.states:
                 _restore_random_state(self.x, case.states[layer.called])
-            alone = measure.local_answer(self.model, self.trace, layer, element, case.fed.get(layer.called, ()))
+            alone = measure.local_answer(self.model, self.trace, layer, once, case.fed.get(layer.called, ()))
             local = None if alone is None else measure.apart(expected, alone, where, f)
             (figures.cumulative if exact else figures.soft_cumulative).append(d.relative)
             if local is not None and alone is not None:
@@ -215,14 +217,16 @@ class Audit:
                     self.worst_on[layer.name] = (case, element)
             if others[layer.name].shape == expected.shape:
                 figures.chance.append(measure.apart(expected, others[layer.name], where, f))
-            figures.floor.append(measure.there_and_back(element, value, f, layer.receptive))
+            figures.floor.append(measure.there_and_back(once, value, f, layer.receptive))
             figures.distances.append(d)
             figures.kept.append(where.kept)
             collected = self.found[layer.name].setdefault(label, ([], []))
             collected[0].append(d.relative)
             collected[1].extend([] if local is None else [local])
             if layer.name == self.trace.output:
-                for key, figure in preset_figures(expected, answer).items():
+                all_known = measure.mask(element, value, f)
+                pair = measure.masked(expected, all_known, f), measure.masked(answer, all_known, f)
+                for key, figure in preset_figures(*pair, all_known.kept).items():
                     keep = min if key.startswith("eq-") else max
                     self.presets[key] = keep(self.presets.get(key, figure), figure)
 
@@ -290,7 +294,7 @@ class Audit:
         return Report(
             name, group, verdict, tuple(guilty), tuple(rows), tuple(e for e, _ in self.elements),
             tuple(exact for _, exact in self.elements), self.table, tuple(causes), self.presets, self.samples,
-            self.seed, str(self.x.dtype).removeprefix("torch."), str(self.x.device), model_hash(self.model), versions(),
+            self.seed, str(self.dtype).removeprefix("torch."), str(self.x.device), model_hash(self.model), versions(),
             tuple(said),
         )  # fmt: skip
 
@@ -408,6 +412,7 @@ class Audit:
             resampled_floor=float(lossy.median()) if f.soft_cumulative and len(lossy) else None,
             variation=variation,
             lie=lie,
+            statistics=self.statistics[layer.name],
         )
 
     def _variation(self, name: str) -> float | None:
@@ -416,6 +421,20 @@ class Audit:
         if self.figures[name].chance:
             found.append(float(torch.cat(self.figures[name].chance).median()))
         return max(found, default=None)
+
+
+def _shared(fed: tuple[Tensor, ...], values: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
+    """Return what a layer was fed, as the very tensors that other layers returned, so that an element acts on one."""
+
+    def one(given: Tensor) -> Tensor:
+        alike = (v for v in reversed(list(values.values())) if v.shape == given.shape and v.dtype == given.dtype)
+        return next((v for v in alike if torch.equal(v, given)), given)
+
+    found = tuple(one(given) for given in fed)
+    if isinstance(fed, Fed):
+        found = Fed(found)
+        found.form = fed.form
+    return found
 
 
 def _random_state(x: Tensor) -> Tensor:

@@ -21,14 +21,16 @@ from explorer.equivariance.exchanges import Exchange
 from explorer.equivariance.given import Data, given_inputs, require_options
 from explorer.equivariance.hints import NORMS_AND_DROPOUT
 from explorer.equivariance.outcome import Report
-from explorer.network.arguments import require_call
+from explorer.network.arguments import require_call, require_module
 from explorer.network.inputs import Inputs
 from explorer.network.layers import LayerError, Trace
 from explorer.network.precision import converted, copied
-from explorer.network.running import evaluating
+from explorer.network.running import evaluating, undisturbed
 from explorer.network.trace import trace
+from explorer.network.typed import untested
 
 
+@undisturbed()
 def check_equivariance(
     model: nn.Module,
     inputs: Data,
@@ -71,7 +73,7 @@ def check_equivariance(
         ValueError: unknown group or option, near-constant or non-finite input, a form or shape that is not understood.
         KeyError: an override names no layer; LayerError: a layer raised, and `.where` names it.
     """
-    _require_module(model)
+    require_module(model)
     require_options(group, x_field, overrides, boundary, dtype, tol, count)
     symmetry = find_symmetry(group)
     given = given_inputs(inputs, symmetry, group, x_field, seed, model)
@@ -126,12 +128,13 @@ def check_equivariance(
             notes.append(sentences.in_steps(step, coarsest.name, fine[0][0], audit.apart(fine[0][1])))
         if details and first.x.is_floating_point():
             audit.attribute()
+    notes += untested(model)
     lie: dict[str, dict[str, float]] = {}
     if details:
         try:
             lie = space.lie_derivatives(model, first, traced)
         except LayerError as error:
-            notes.append(f"no Lie derivative: {error}")
+            notes.append(f"no Lie derivative: {str(error).splitlines()[0][:200]}")
     return audit.report(name or type(model).__name__, group, tol, lie, training, notes)
 
 
@@ -159,18 +162,13 @@ def assert_equivariant(model: nn.Module, inputs: Data, group: str = "D4", **opti
     """Check as `check_equivariance` does, with its options, and return the report.
 
     Raises:
-        AssertionError: the law does not hold, or nothing could be judged; the report is the message.
+        AssertionError: the law does not hold, or nothing could be judged; what fails and where, with the report.
     """
+    __tracebackhide__ = True  # pytest shows the line of the test
     report = check_equivariance(model, inputs, group, **options)
     if not report.holds:
-        raise AssertionError(report.text())
+        raise AssertionError(f"{report.sentence()}\n{report.text()}")
     return report
-
-
-def _require_module(model: object) -> None:
-    if not isinstance(model, nn.Module):
-        call = f"; {model.__name__}() makes one" if isinstance(model, type) else ""
-        raise TypeError(f"the model must be a torch.nn.Module, not of type {type(model).__name__}{call}")
 
 
 def _finite(field: FieldType | None) -> float:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from scipy.optimize import linear_sum_assignment
 from torch import Tensor, nn
 
 from explorer.declare.elements import Element, NoAction
@@ -106,7 +105,7 @@ def exchanged(model: nn.Module, trace: Trace, inputs: Sequence[Inputs], elements
     after = [[run(x.moved(g)) for g in elements] for x in inputs]
     slots = []
     for layer in trace.layers:
-        if layer.part:
+        if layer.part or layer.within is not None:
             continue
         for given in (True, False):
             slot = _slot(trace, layer, given, inputs[0], before[0], mixing)
@@ -163,6 +162,8 @@ def _order(expected: Sequence[Tensor], answered: Sequence[Tensor], field: FieldT
         return None if one.shape != other.shape or not _close(one, other) else tuple(range(len(one)))
     if _close(one, other):
         return tuple(range(len(one)))
+    from scipy.optimize import linear_sum_assignment  # importing it takes a second
+
     cost = torch.cdist(other, one)
     rows, columns = linear_sum_assignment(cost.cpu().numpy())
     order = tuple(int(c) for c in columns[np.argsort(rows)])

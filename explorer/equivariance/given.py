@@ -17,6 +17,7 @@ from explorer.declare.space import Space, domain_word, kinds, space_of, spaces
 from explorer.declare.symmetries import Symmetry
 from explorer.network.arguments import Named, named
 from explorer.network.inputs import Inputs
+from explorer.network.running import tensors_in
 
 BOUNDARIES = ("circular", "zero")
 # an object with tensors by name, such as torch_geometric's Data, is any object to a type checker
@@ -37,6 +38,8 @@ def given_inputs(
     Raises:
         ValueError: a form that is none of `Data`, or data that the group does not act on.
     """
+    if any(t.is_meta for t in tensors_in(data)):
+        raise ValueError("the data is on the device 'meta', where tensors have no numbers; give real ones")
     if isinstance(data, Tensor) and x_field is not None:
         data = Inputs((data,), (x_field,))
     if isinstance(data, Inputs):

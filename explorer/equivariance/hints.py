@@ -17,7 +17,7 @@ NORMS_AND_DROPOUT = (nn.modules.batchnorm._BatchNorm, nn.modules.dropout._Dropou
 def hints(model: nn.Module, trace: Trace, name: str, group: str = "D4") -> tuple[str, ...]:
     """Return sentences about what in layer `name` could break the symmetry under `group`."""
     layer = trace[name]
-    module = model.get_submodule(layer.module)
+    module = model.get_submodule(layer.owner)
     names = group.split("+")
     shifts = set(names) == {"translation"}
     found = [*_stride(module, layer, shifts), *_padding(module, name, shifts)]

@@ -25,6 +25,7 @@ class LayerReport:
     of the local error.
     `attributed` is exact, or lies in the interval `attributed_within` with 95 % confidence.
     `variation` is the relative distance of the values on unrelated inputs: small where a constant outweighs them.
+    `statistics` are those of the values on the first sample or batch of them: mean, std, low, high, zeros, nan, ...
     """
 
     name: str
@@ -54,6 +55,7 @@ class LayerReport:
     attributed_within: tuple[float, float] | None = None
     local_tolerance: float = math.inf
     lie: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    statistics: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def seen(self) -> bool:
@@ -113,6 +115,34 @@ class Report:
         near = get_close_matches(str(layer), names, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(map(repr, names[:12])) or 'none'}"
         raise KeyError(f"{self.model} has no layer {layer!r}; {hint}")
+
+    @property
+    def first_broken(self) -> LayerReport | None:
+        """Return the first layer, in the order of execution, that breaks its law; else the first where a fault shows.
+
+        None where the law holds, or nothing could be judged.
+        """
+        if self.verdict != "broken":
+            return None
+        rows = [row for row in self.layers if row.name in self.guilty] or [row for row in self.layers if row.seen]
+        return next(iter(rows), None)
+
+    def sentence(self) -> str:
+        """Return the outcome in one line: what fails first, by how much, and what rounding and chance would give."""
+        under = f"{self.model} under {self.group}"
+        if self.holds:
+            return f"{under}: the law holds"
+        first = self.first_broken
+        if first is None:
+            return f"{under}: {'no law could be tested' if self.verdict == 'no law' else self.verdict}"
+        own = first.local_max is not None and first.local_max > first.local_tolerance
+        kind, error, limit = (
+            ("local error", first.local_max, first.local_tolerance) if own
+            else ("error", first.cumulative_max, first.tolerance)
+        )  # fmt: skip
+        figures = {kind: error, "tolerance": limit, "floor": first.floor, "chance": first.chance}
+        said = ", ".join(f"{name} {value:.2g}" for name, value in figures.items() if value is not None)
+        return f"{under}: the law is broken, first in layer {first.name!r} ({first.kind}): {said}"
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values; infinities and NaN become None."""

@@ -1,6 +1,8 @@
 """Other tools' figures, reproduced beside ours so that published numbers can be compared.
 
-Each preset takes the expected values rho(g) F(x) and the answers F(rho(g) x), (trials, ...), and returns one number.
+Each preset takes the expected values rho(g) F(x) and the answers F(rho(g) x), (trials, ...), and returns one number. A
+shift that leaves places empty is compared at the others alone, as StyleGAN3 does, whatever the receptive field. The Lie
+derivative of Gruver et al. is `lie` of each layer. docs/in_your_tests.md says how the figures convert.
 """
 
 from __future__ import annotations
@@ -20,23 +22,25 @@ class Preset:
     name: str
     title: str
     source: str
-    compute: Callable[[Tensor, Tensor], float]
+    compute: Callable[
+        [Tensor, Tensor, float], float
+    ]  # expected and answer, 0 where nothing is compared; the share kept
     limit: float | None
     higher_is_better: bool = False
     warning: str = ""
 
 
-def _escnn(expected: Tensor, answer: Tensor) -> float:
+def _escnn(expected: Tensor, answer: Tensor, kept: float) -> float:
     # numpy.allclose(expected, answer, atol, rtol): the excess of |e| over rtol |answer|, largest entry
     return float(((expected - answer).abs() - 1e-5 * answer.abs()).clamp_min(0).max())
 
 
-def _e3nn(expected: Tensor, answer: Tensor) -> float:
+def _e3nn(expected: Tensor, answer: Tensor, kept: float) -> float:
     return float((expected - answer).abs().max())
 
 
-def _decibel(expected: Tensor, answer: Tensor) -> float:
-    mse = float((expected - answer).square().mean())
+def _decibel(expected: Tensor, answer: Tensor, kept: float) -> float:
+    mse = float((expected - answer).square().mean()) / kept
     return math.inf if mse == 0 else 10 * math.log10(4.0 / mse)
 
 
@@ -79,9 +83,14 @@ PRESETS = {
 }
 
 
-def preset_figures(expected: Tensor, answer: Tensor) -> dict[str, float]:
-    """Return every preset's figure for one batch of squares; none for an answer without values (no edges)."""
-    if not expected.numel():
+def preset_figures(expected: Tensor, answer: Tensor, kept: float = 1.0) -> dict[str, float]:
+    """Return every preset's figure for one batch of squares; none for an answer without values (no edges).
+
+    Args:
+        kept: the share of places that are compared; the others hold zeros in both.
+    """
+    if not expected.numel() or not kept:
         return {}
     with torch.no_grad():
-        return {name: preset.compute(expected.double(), answer.double()) for name, preset in PRESETS.items()}
+        pair = expected.double(), answer.double()
+        return {name: preset.compute(*pair, kept) for name, preset in PRESETS.items()}

@@ -52,18 +52,27 @@ def of_filters(made: Mapping[str, float], trace: Trace, alone: bool = False) -> 
         made: what `stored` says of the network before any conversion.
         alone: count its own filters only, as for a layer that is fed without the layers before it.
     """
+    own: dict[str, float] = {}  # {owner: the coarsest of its parameters}
+    below: dict[str, float] = {}  # {container: the same of all that it is made of}
+    for name, eps in made.items():
+        owner = name.rpartition(".")[0]
+        own[owner] = max(eps, own.get(owner, 0.0))
+        for container in _around(owner):
+            below[container] = max(eps, below.get(container, 0.0))
     found, coarsest = {}, 0.0
     for layer in trace.layers:
         coarsest = 0.0 if alone else coarsest
-        for name, eps in made.items():
-            owner = name.rpartition(".")[0]
-            # a parameter that a container or the network itself holds acts somewhere among its layers
-            around = not owner or layer.module.startswith(owner + ".")
-            if owner == layer.module or around or owner.startswith(layer.module + "."):
-                coarsest = max(coarsest, eps)
+        # a parameter that a container or the network itself holds acts somewhere among its layers
+        acting = [own.get(owner, 0.0) for owner in ("", *_around(layer.module), layer.module)]
+        coarsest = max(coarsest, below.get(layer.module, 0.0), *acting)
         k = measure.K if coarsest <= torch.finfo(torch.float32).eps else _HALF_K
         found[layer.name] = k * coarsest * math.sqrt(max(layer.rank, 1))
     return found
+
+
+def _around(module: str) -> list[str]:
+    """Return the names of the containers of a module."""
+    return [module[:at] for at, sign in enumerate(module) if sign == "."]
 
 
 def limit(of_run: float, of_filters: float, variation: float | None) -> float:

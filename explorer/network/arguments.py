@@ -87,3 +87,14 @@ def require_call(model: nn.Module, count: int) -> None:
         raise ValueError(
             f"the network is not called with {count} tensor(s) in their order ({error}); give them by name, {{{names}}}"
         ) from None
+
+
+def require_module(model: object) -> None:
+    """Refuse what is no network.
+
+    Raises:
+        TypeError: with how to make one, where its class was given.
+    """
+    if not isinstance(model, nn.Module):
+        call = f"; {model.__name__}() makes one" if isinstance(model, type) else ""
+        raise TypeError(f"the model must be a torch.nn.Module, not of type {type(model).__name__}{call}")

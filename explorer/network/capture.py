@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from typing import Any
 
@@ -14,10 +14,14 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
 from torch.utils.hooks import RemovableHandle
 
+from explorer.network.inner.value import Inner
+from explorer.network.inner.watching import watching
 from explorer.network.inputs import Given, Inputs
 from explorer.network.interventions.hooks import standing_for
-from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error
-from explorer.network.running import tensors_in
+from explorer.network.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error, named_error
+from explorer.network.running import attended, no_tensor, tensors_in
+from explorer.network.typed import enrol
+from explorer.work.crumbs import within
 from explorer.work.progress import Cancelled
 
 Reduce = Callable[[str, Tensor], Any]
@@ -50,9 +54,10 @@ def capture(
     by_module = _by_module(wanted)
     outputs: dict[str, Any] = {}
     fed: dict[str, tuple[Tensor, ...]] = {}
-    handles = []
+    handles: list[_Hook | RemovableHandle] = []
     modules = dict(model.named_modules())
     watched = {m: _Calls(base, by_module[base]) for base, m in modules.items() if base and base in by_module}
+    inner = any(base not in modules and base not in (OUTPUT, FORWARD) for base in by_module)
 
     def before(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         calls = watched[module]
@@ -86,18 +91,31 @@ def capture(
         if cancelled is not None and cancelled():
             raise Cancelled
 
+    def arisen(name: str, value: Inner) -> None:
+        if name not in wanted:
+            return
+        made = value.make()
+        outputs[name] = reduce(name, made) if reduce else made.clone() if clone else made
+        if inputs and value.again is not None:
+            given = fed[name] = Fed.of(value.fed, {}, clone)
+            given.again = value.again
+
     try:
         if cancelled is not None:
             handles.append(_Hook(step, [m._forward_pre_hooks for m in modules.values()]))
+        handles += attended(model, None)  # which say where the network is, if anybody listens
         if inputs:
             # before hooks of its own, which run again when it is fed alone
             handles += [m.register_forward_pre_hook(before, prepend=True, with_kwargs=True) for m in watched]
         handles.append(_Hook(after, [m._forward_hooks for m in watched]))
         try:
-            result = x.run(model, clone) if isinstance(x, Inputs) else model(x.clone() if clone else x)
-        except (Cancelled, torch.OutOfMemoryError):
+            with watching(model, arisen) if inner else nullcontext() as finish:
+                result = x.run(model, clone) if isinstance(x, Inputs) else model(x.clone() if clone else x)
+                if finish is not None:
+                    finish()
+        except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
             raise
-        except Exception as error:
+        except BaseException as error:  # somebody else's network may raise anything
             raise layer_error(model, error) from error
         for base in {OUTPUT, FORWARD} & by_module.keys() - modules.keys():
             found = list(tensors_in(result))
@@ -107,7 +125,7 @@ def capture(
                     outputs[name] = reduce(name, tensor) if reduce else tensor.clone() if clone else tensor
             if not found:
                 name = base
-                raise LayerError(name, f"the network returned {type(result).__name__}, which holds no tensor")
+                raise LayerError(name, f"the network returned {no_tensor(result)}")
     finally:
         for handle in handles:
             handle.remove()
@@ -146,11 +164,14 @@ class Fed(tuple[Tensor, ...]):
     """The tensors that a module was called with, and the form of its arguments around them."""
 
     form: tuple[Any, tuple[Any, ...]] | None = None  # how they lie in (args, kwargs), None for tensors in their order
+    again: Callable[..., Tensor] | None = None  # of what no module returns: makes it of other such tensors
 
     @classmethod
     def of(cls, args: tuple[Any, ...], kwargs: Mapping[str, Any], clone: bool) -> Fed:
         """Keep the arguments of a call."""
         plain = not kwargs and all(isinstance(a, Tensor) for a in args)
+        if not plain:
+            enrol((*args, *kwargs.values()))
         leaves, spec = (list(args), None) if plain else tree_flatten((args, dict(kwargs)))
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         found = cls(t.clone() for t in tensors) if clone else cls(tensors)
@@ -217,16 +238,18 @@ def feed(
     Args:
         like: what `capture` kept of its inputs: the form that its arguments have around the tensors.
     """
+    if isinstance(like, Fed) and like.again is not None:
+        return like.again(*tensors)
     module = model.get_submodule(trace[name].module)
     tensors = tuple(t.clone() for t in tensors) if trace.clones else tensors
     args, kwargs = like.filled(tensors) if isinstance(like, Fed) else (tensors, {})
     try:
-        with standing_for(trace[name].call):
+        with standing_for(trace[name].call), within(name):
             result = next(itertools.islice(tensors_in(module(*args, **kwargs)), trace[name].part, None), None)
-    except torch.OutOfMemoryError:
+    except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
         raise
-    except Exception as error:
-        raise LayerError(name, f"layer {name} raised {type(error).__name__}: {error}") from error
+    except BaseException as error:
+        raise LayerError(name, f"layer {name} raised {named_error(error)}") from error
     assert result is not None
     return result
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from explorer.declare.fields import FieldType
 from explorer.declare.space import spaces
+from explorer.network.typed import wrapped
 
 if TYPE_CHECKING:
     from explorer.data.samples import Sample
@@ -70,7 +71,7 @@ class Inputs:
     def run(self, model: nn.Module, clone: bool = False) -> Any:
         """Call a network, with copies of the arguments if `clone` says so, and return what it returns."""
         given = tuple(v.clone() for v in self.arguments) if clone else self.arguments
-        return model(*given) if self.call is None else self.call(model, given)
+        return model(*wrapped(model, given)) if self.call is None else self.call(model, given)
 
     @property
     def batched(self) -> bool:

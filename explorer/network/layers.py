@@ -41,6 +41,8 @@ class Layer:
         rank: how many weighted layers lie before it, itself included (for tolerances).
         shape_in: of its first tensor input.
         part: which tensor of the result it is.
+        within: of a value that no module returns, the name of the module in whose forward it arises; else None.
+        reason: why its field is what it is, or why there is none, in a clause.
     """
 
     name: str
@@ -57,6 +59,13 @@ class Layer:
     rank: int
     shape_in: tuple[int, ...] = ()
     part: int = 0
+    reason: str = ""
+    within: str | None = None
+
+    @property
+    def owner(self) -> str:
+        """Return the name of the module that makes it."""
+        return self.module if self.within is None else self.within
 
     @property
     def called(self) -> str:
@@ -103,8 +112,16 @@ def failing(model: nn.Module, error: BaseException) -> str:
     return found
 
 
-def layer_error(model: nn.Module, error: Exception) -> LayerError:
+def layer_error(model: nn.Module, error: BaseException) -> LayerError:
     """Return `error` as one sentence that names the layer it came from."""
     where = failing(model, error)
     named = f"layer {where}" if where else "the network's forward"
-    return LayerError(where, f"{named} raised {type(error).__name__}: {error}")
+    if isinstance(error, MemoryError):
+        return LayerError(where, f"{named} has not enough memory")
+    return LayerError(where, f"{named} raised {named_error(error)}")
+
+
+def named_error(error: BaseException) -> str:
+    """Return "ValueError: what it says", or its kind alone where it says nothing."""
+    kind, text = type(error).__name__, str(error)
+    return f"{kind}: {text}" if text else kind

@@ -36,6 +36,7 @@ from explorer.network.files.importing import FromText, import_as_text
 from explorer.network.files.python_text import code_files, read_python
 from explorer.network.files.trust import Trust
 from explorer.network.helpers import make_room
+from explorer.network.layers import named_error
 from explorer.network.making import maker
 from explorer.network.recognise import Recognised
 from explorer.network.refusals import Misfit, ModelError, Unknown, Untrusted
@@ -71,6 +72,8 @@ def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False)
     if base.endswith(".safetensors"):
         how = f"put a model's name before it, as in d4-cnn{WEIGHTS_MARK}{base}"
         raise ModelError(name, f"{name} holds weights and no network; {how}")
+    if base.endswith(".onnx"):
+        raise ModelError(name, f"{name} is a graph of operators, which 'inspect' lists; torch runs none: give a .pt2")
     if Path(name).expanduser().exists():
         raise ModelError(
             name, f"{name} is no model; give a card's name ('list models' names them all) or file.py:callable"
@@ -176,7 +179,7 @@ def recognised(
     """
     build = maker(made, attribute, str(path), arguments)
     name = f"{path}:{attribute}" + (f"({arguments})" if arguments is not None else "")
-    return Recognised(made, module, str(path), cache(lambda: _built(name, build))), build
+    return Recognised(made, module, str(path), cache(lambda: built(name, build))), build
 
 
 def own_card(
@@ -252,11 +255,13 @@ def _executed(path: Path) -> ModuleType:
         code = path.read_bytes()
         module.__dict__[TEXT] = decode_source(code)
         exec(compile(code, str(path), "exec"), module.__dict__)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # somebody else's code may raise anything
         del sys.modules[name]
         if before is not None:
             sys.modules[name] = before
-        told = f"{path} could not be run: {type(error).__name__}: {error}"
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        told = f"{path} could not be run: {named_error(error)}"
         raise ModelError(str(path), told + _line(error, path)) from error
     finally:
         sys.dont_write_bytecode = unwritten
@@ -303,7 +308,9 @@ def load_model(
             known = ", ".join(values) or "none"
             raise ModelError(card.name, f"{card.name} has no parameter {name!r}; it has: {known}")
         values[name] = value
-    model = _built(card.name, partial(card.build, **values))
+    model = built(card.name, partial(card.build, **values))
+    for note in card.notes if card.own else ():
+        tell(note)
     path = weights or (WEIGHTS / card.weights if card.weights else None)
     if path is not None:
         # a person's own file has to fit; shipped weights may leave what a parameter has reshaped as it is
@@ -312,16 +319,16 @@ def load_model(
     return model.eval()
 
 
-def _built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
+def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
     """Build a network; an untrained one must be the same every time."""
     state = torch.get_rng_state()
     try:
         torch.manual_seed(0)
         return build()
-    except (ModelError, torch.OutOfMemoryError):
+    except (ModelError, KeyboardInterrupt, torch.OutOfMemoryError):
         raise
-    except (Exception, SystemExit) as error:
-        told = f"{name} could not be built: {type(error).__name__}: {error}"
+    except BaseException as error:
+        told = f"{name} could not be built: {named_error(error)}"
         raise ModelError(name, told + _line(error, code_of(name) or Path(name))) from error
     finally:
         torch.set_rng_state(state)

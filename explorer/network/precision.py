@@ -24,8 +24,15 @@ def copied(model: nn.Module) -> nn.Module:
                 f"{what} is a script of TorchScript, whose layers cannot be watched; give the torch.nn.Module that it "
                 "was made from, and load its weights with load_state_dict"
             )
+    empty = [name for name, value in model.state_dict(keep_vars=True).items() if getattr(value, "is_meta", False)]
+    if empty:
+        raise ValueError(
+            f"{empty[0]} of the network is on the device 'meta', where tensors have no numbers; "
+            "model.to_empty(device='cpu') gives it some, and load_state_dict the right ones"
+        )
     # a tensor that a network has computed and kept, as weight_norm does, is no leaf: copy its numbers
-    kept = [v for m in model.modules() for v in vars(m).values() if isinstance(v, Tensor) and not v.is_leaf]
+    held = (v for m in model.modules() for v in (*vars(m).values(), *m._buffers.values()))
+    kept = [v for v in held if isinstance(v, Tensor) and not v.is_leaf]
     found: nn.Module = copy.deepcopy(model, {id(v): v.detach().clone() for v in kept})
     for name, module in list(found.named_modules()):
         if (inside := _eager(module)) is not module:
@@ -34,9 +41,11 @@ def copied(model: nn.Module) -> nn.Module:
 
 
 def _eager(module: nn.Module) -> nn.Module:
-    """Return what torch.compile has wrapped."""
+    """Return what torch.compile has wrapped, or what is run on several devices at once: hooks see no copies."""
     inside = getattr(module, "_orig_mod", None)
-    return inside if isinstance(inside, nn.Module) else module
+    if isinstance(module, nn.DataParallel | nn.parallel.DistributedDataParallel):
+        inside = module.module
+    return _eager(inside) if isinstance(inside, nn.Module) else module
 
 
 def converted(model: nn.Module, dtype: torch.dtype) -> nn.Module:

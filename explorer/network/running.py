@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
+
+from explorer.network.typed import tensor_of
+from explorer.work.crumbs import ROOT, Writer, writer
+from explorer.work.progress import Cancelled
 
 
 def tensors_in(value: Any) -> Iterator[Tensor]:
     """Yield the tensors of a module's result in order: itself, or inside tuples, lists, mappings and dataclasses."""
     if isinstance(value, Tensor):
-        yield value
+        # numbers without a place for each, as of sparse and nested ones, are compared with nothing
+        if value.layout is torch.strided and not value.is_nested:
+            yield value
+        return
+    if (inside := tensor_of(value)) is not None:
+        yield inside
         return
     items: Iterable[Any] = ()
     if isinstance(value, Mapping):
@@ -28,6 +40,15 @@ def tensors_in(value: Any) -> Iterator[Tensor]:
         yield from tensors_in(item)
 
 
+def no_tensor(value: Any) -> str:
+    """Return what a result is that holds no tensor to be measured, as the end of a sentence."""
+    if isinstance(value, Tensor):
+        kind = "nested" if value.is_nested else f"sparse ({str(value.layout).removeprefix('torch.')})"
+        end = "to_padded_tensor(0)" if value.is_nested else "to_dense()"
+        return f"a {kind} tensor, whose values have no places to compare them at; return its {end}"
+    return f"{type(value).__name__}, which holds no tensor"
+
+
 def first_tensor(value: Any) -> Tensor | None:
     """Return the first tensor in a module's result."""
     return next(tensors_in(value), None)
@@ -35,7 +56,8 @@ def first_tensor(value: Any) -> Tensor | None:
 
 def tensors_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
     """Return the tensors among the arguments of a call."""
-    return [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
+    given = (a if isinstance(a, Tensor) else tensor_of(a) for a in (*args, *kwargs.values()))
+    return [a for a in given if a is not None]
 
 
 @contextmanager
@@ -58,3 +80,47 @@ def evaluating(model: nn.Module) -> Iterator[None]:
         torch.set_rng_state(rng)
         if cuda_rng:
             torch.cuda.set_rng_state_all(cuda_rng)
+
+
+def attended(model: nn.Module, cancelled: Callable[[], bool] | None) -> list[RemovableHandle]:
+    """Ask before each module runs whether that is still wanted, and say which one it is to whoever listens.
+
+    Returns:
+        handles of hooks, which the caller has to remove; a hook raises Cancelled.
+    """
+    write = writer()
+    handles = []
+
+    def ask(_: nn.Module, __: Any) -> None:
+        if cancelled is not None and cancelled():
+            raise Cancelled
+
+    for name, module in model.named_modules() if write is not None or cancelled is not None else ():
+        if cancelled is not None:
+            handles.append(module.register_forward_pre_hook(ask))
+        if write is not None:
+            outer = "" if not name else name.rpartition(".")[0] or ROOT
+            handles.append(module.register_forward_pre_hook(_saying(write, name or ROOT)))
+            handles.append(module.register_forward_hook(_saying(write, outer)))
+    return handles
+
+
+def _saying(write: Writer, place: str) -> Callable[..., None]:
+    """Return a hook that says where the network is: a function, which a copy of the network shares with it."""
+
+    def say(*_: Any) -> None:
+        write(place)
+
+    return say
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Restore what Python and NumPy draw next, and torch on the processor; too slow for every frame."""
+    states = random.getstate(), np.random.get_state(), torch.get_rng_state()  # noqa: NPY002
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])  # noqa: NPY002
+        torch.set_rng_state(states[2])

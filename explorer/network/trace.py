@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -19,11 +20,17 @@ from torch.utils._pytree import tree_leaves
 
 from explorer.declare.field_text import parse_field
 from explorer.declare.fields import FieldType, Scalar
-from explorer.declare.space import Inference, Known, inference_of
-from explorer.network.capture import Fed, capture
+from explorer.declare.space import Known, inference_of
+from explorer.network import reasons
+from explorer.network.capture import Fed
+from explorer.network.inner.tracing import constant_masks, described, settled
+from explorer.network.inner.value import Inner
+from explorer.network.inner.watching import watching
 from explorer.network.inputs import Given, Inputs, inputs_of
 from explorer.network.layers import FORWARD, OUTPUT, Layer, LayerError, Run, Trace, layer_error
-from explorer.network.running import evaluating, first_tensor, tensors_in, tensors_of
+from explorer.network.reaching import reaching, widest
+from explorer.network.reasons import declares
+from explorer.network.running import first_tensor, no_tensor, tensors_in, tensors_of
 from explorer.network.trials import Sizes, channelwise, pointwise, sizes
 
 
@@ -80,7 +87,10 @@ def traced_run(
         drawn, start = torch.get_rng_state(), time.perf_counter()
         with torch.no_grad():
             try:
-                result = inputs.run(model)
+                with nullcontext() if declared else watching(model, recorder.arisen) as finish:
+                    result = inputs.run(model)
+                    if finish is not None:
+                        finish()
             except (_Unfit, torch.OutOfMemoryError):
                 raise
             except Exception as error:
@@ -89,11 +99,14 @@ def traced_run(
         for handle in handles:
             handle.remove()
     if first_tensor(result) is None:
-        raise LayerError(OUTPUT, f"the network returned {type(result).__name__}, which holds no tensor")
+        raise LayerError(OUTPUT, f"the network returned {no_tensor(result)}")
     seconds, steady = time.perf_counter() - start, torch.equal(drawn, torch.get_rng_state()) and not inputs.x.is_cuda
     layers = recorder.finish(result)
     clones = recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
-    layers = _reaching(model, inputs, recorder.inference, layers)
+    layers = reaching(model, inputs, recorder.inference, layers)
+    if recorder.masks:
+        constant = constant_masks(model, inputs, recorder.inference, recorder.masks)
+        layers = [settled(n, n.name in constant) if n.name in recorder.masks else n for n in layers]
     known = {layer.name for layer in layers}
     unknown = {n for n in fields if n not in known and (parts or n.partition("[")[0] not in known)}
     if unknown:
@@ -140,16 +153,39 @@ class _Recorder:
         self._inner: list[bool] = []
         self._stored = {id(t) for m in names for own in (m._parameters, m._buffers) for t in own.values()}
         self.sizes: dict[str, Sizes] = {}  # of the tensors of each call, for resized inputs
-        self._entered: list[tuple[Any, Any]] = []
+        self._entered: list[tuple[Any, Any, int]] = []  # arguments, and how many layers there were before
         self.values: dict[str, Tensor] = {}
         self.fed: dict[str, tuple[Tensor, ...]] = {}
+        self.masks: dict[str, tuple[Tensor, ...]] = {}  # of values that no module returns
+
+    def arisen(self, label: str, inner: Inner) -> None:
+        """Add a value that no module returns."""
+        value = inner.make()
+        made = next((n for n in self.layers if n.name == self._produced.get(id(value))), None)
+        if not value.is_floating_point() or (made is not None and not made.kind.startswith(("Dropout", "Identity"))):
+            return  # a module returns it, and does not only hand it on
+        other = self.sizes.get(label)
+        layer = described(
+            label, inner, value, self.inference, self._lookup, self._most_rank() + 1, other.answered if other else None
+        )
+        if label in self.overrides:
+            layer = replace(layer, field=self._override(label, value))
+        self._keep.append((value, _version(value)))
+        self._produced[id(value)] = label
+        self.layers.append(layer)
+        self.values[label] = value
+        if inner.again is not None:
+            given = self.fed[label] = Fed.of(inner.fed, {}, clone=False)
+            given.again = inner.again
+        if inner.masks:
+            self.masks[label] = inner.masks
 
     def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         if self._inner:
             self._inner[-1] = True
         self._inner.append(False)
         self.stack.append(self.names[module])
-        self._entered.append((args, kwargs))
+        self._entered.append((args, kwargs, len(self.layers)))
 
     def leave(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:
         name = self.names[module]
@@ -157,7 +193,7 @@ class _Recorder:
             self._inner.pop()
             self._entered.pop()
         has_inner = self._inner.pop()
-        args, kwargs = self._entered.pop()  # as they were before hooks of the module itself changed them
+        args, kwargs, began = self._entered.pop()  # as they were before hooks of the module itself changed them
         out = first_tensor(result)
         call = self.calls.get(name, 0)
         self.calls[name] = call + 1
@@ -175,36 +211,41 @@ class _Recorder:
         shape_in, shape = tuple(tensors[0].shape) if tensors else (), tuple(out.shape)
         out_field: FieldType | None
         passed = self._known.get(id(out)) if has_inner else None
+        why = reasons.inferred(module, in_field, shape_in, shape)
         if passed is not None:
             out_field, radius, rank = passed
+            why = reasons.PASSED
             if (rep := getattr(module, "out_rep", None)) is not None:
                 out_field = replace(out_field, rep=rep, guessed=False)
         else:
-            inner = [layer for layer in self.layers if layer.module.startswith(name + ".")] if has_inner else []
+            inner = [n for n in (self.layers[began:] if has_inner else ()) if n.module.startswith(name + ".")]
             # functional code after a container's layers (a residual sum) mostly keeps the field of the same shape
-            alike = self._lookup(out, other.answered if other else None) if inner and not _declares(module) else None
+            alike = self._lookup(out, other.answered if other else None) if inner and not declares(module) else None
             out_field = alike[0] if alike else self.inference.infer(module, in_field, shape_in, shape)
+            why = reasons.ALIKE if alike else why
             if other and out_field is not None and not isinstance(getattr(module, "out_field", None), FieldType):
-                out_field = self._placed(out_field, tuple(out.shape), other.answered)
+                placed = self._placed(out_field, tuple(out.shape), other.answered)
+                out_field, why = placed, why if placed == out_field else reasons.RESIZED
             if not alike and in_field is not None and out_field is not None and len(tensors) == 1:
-                out_field = self._kept(module, args, kwargs, in_field, out_field)
+                tried = self._kept(module, args, kwargs, in_field, out_field)
+                out_field, why = tried, why if tried == out_field else reasons.KEPT
             weighted = any(True for _ in module.parameters())
             rank = max([rank + int(weighted and not inner), *(layer.rank for layer in inner)])
             told = self.inference.receptive(module, in_field, shape_in, shape, radius)
             if self.declared and math.isnan(told) and (inner or (not weighted and shape == shape_in)):
                 # the author of a card stands for code between its layers: it sees no farther than they do
-                told = _widest([radius, *(k[1] for k in known[1:] if k)])
-            radius = _widest([told, *(layer.receptive for layer in inner)])
+                told = widest([radius, *(k[1] for k in known[1:] if k)])
+            radius = widest([told, *(layer.receptive for layer in inner)])
         if out_field is not None and out_field.guessed and not self.declared and self._told(module, tensors):
             # a table that its caller gives it: the caller's law is a law, its own is not known
-            out_field = None
+            out_field, why = None, reasons.GIVEN
         if label in self.overrides:
-            out_field = self._override(label, out)
+            out_field, why = self._override(label, out), reasons.CORRECTED
         elif out_field is not None and self.declared:
-            out_field = out_field.declared()
+            out_field, why = out_field.declared(), reasons.AUTHOR
         if out_field is not None and not self.inference.fits(out_field, out):
-            out_field = None
-        if out_field is not None and len(tensors) == 1 and _declares(module) and self._guessed_alike(tensors[0], out):
+            out_field, why = None, reasons.UNFIT
+        if out_field is not None and len(tensors) == 1 and declares(module) and self._guessed_alike(tensors[0], out):
             # a value that is only given a name: what it is declared to be holds for what comes in as well
             known = [(out_field, radius, rank)]
         self._keep.append((out, _version(out)))
@@ -228,6 +269,7 @@ class _Recorder:
                 leaf=not has_inner,
                 rank=rank,
                 shape_in=shape_in,
+                reason=why,
             )
         )
         self._produced[id(out)] = label
@@ -293,7 +335,7 @@ class _Recorder:
 
     def _kept(self, module: nn.Module, args: Any, kwargs: Any, in_field: FieldType, out_field: FieldType) -> FieldType:
         """Return the field of a module's answer with its input's representation, where it keeps each channel apart."""
-        if _declares(module) or (in_field.rep == out_field.rep and in_field.guessed == out_field.guessed):
+        if declares(module) or (in_field.rep == out_field.rep and in_field.guessed == out_field.guessed):
             return out_field
         if isinstance(in_field.rep, Scalar):  # what is kept is only what is known of it
             sure = not in_field.guessed and not self.declared and pointwise(module, args, kwargs)
@@ -333,11 +375,11 @@ class _Recorder:
     def _of_root(self, seen: FieldType | None, shape: tuple[int, ...]) -> FieldType | None:
         """Return the field of the network's own result: as declared, as seen, or as of a layer that does it all."""
         root = next(module for module, name in self.names.items() if not name)
-        if not _declares(root) and (seen := seen or self.inference.functional(shape)) is not None:
+        if not declares(root) and (seen := seen or self.inference.functional(shape)) is not None:
             return seen
         given = self._keep[0][0]
         found = self.inference.infer(root, self._known[id(given)][0], tuple(given.shape), shape)
-        return found if found is None or _declares(root) else found.guess()
+        return found if found is None or declares(root) else found.guess()
 
     def _told(self, module: nn.Module, tensors: Sequence[Tensor]) -> bool:
         """Say whether an argument is a parameter or a buffer of another module."""
@@ -403,35 +445,5 @@ class _Recorder:
         return max((rank for *_, rank in self._recent), default=0)
 
 
-def _widest(radii: Sequence[float]) -> float:
-    """Return the largest radius; what is endless is so whatever else is not known."""
-    return math.inf if math.inf in radii else math.nan if any(map(math.isnan, radii)) else max(radii)
-
-
-def _reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: list[Layer]) -> list[Layer]:
-    """Return the layers with the radii that no layer tells by itself: found by trying the network as a whole."""
-    unknown = {n.name: n.field for n in layers if math.isnan(n.receptive) and n.field is not None}
-    if not unknown or not inputs.x.is_floating_point() or not inputs.x.numel():
-        return layers
-
-    def run(x: Tensor) -> dict[str, Tensor]:
-        torch.manual_seed(0)
-        found, _ = capture(model, inputs.with_x(x), unknown, clone=True)
-        return found
-
-    try:
-        with evaluating(model), torch.no_grad():
-            found = inference.reaches(run, inputs, unknown)
-    except torch.OutOfMemoryError:
-        raise
-    except Exception:  # on other values somebody else's network may raise anything
-        return layers
-    return [replace(n, receptive=found.get(n.name, n.receptive)) for n in layers]
-
-
 def _version(tensor: Tensor) -> int:
     return 0 if tensor.is_inference() else tensor._version
-
-
-def _declares(module: nn.Module) -> bool:
-    return getattr(module, "out_rep", None) is not None or isinstance(getattr(module, "out_field", None), FieldType)

@@ -12,6 +12,8 @@ from torch import Tensor, nn
 
 from explorer.declare.fields import FieldType
 from explorer.declare.space import Inference
+from explorer.network.inner.value import Inner
+from explorer.network.inner.watching import watching
 from explorer.network.inputs import Inputs
 from explorer.network.running import evaluating, first_tensor, tensors_of
 
@@ -151,13 +153,17 @@ def sizes(model: nn.Module, names: Mapping[nn.Module, str], inputs: Inputs, infe
             given = tuple(tuple(t.shape) for t in tensors_of(args, kwargs))
             found[name if calls[name] == 1 else f"{name}#{calls[name]}"] = Sizes(given, tuple(out.shape))
 
+    def arisen(name: str, inner: Inner) -> None:
+        found[name] = Sizes((), tuple(inner.make().shape))
+
     handles = []
     try:
         if (other := inference.resized(inputs)) is None:
             return {}
         handles = [m.register_forward_hook(leave, with_kwargs=True) for m in names]
-        with evaluating(model), torch.no_grad():
+        with evaluating(model), torch.no_grad(), watching(model, arisen) as finish:
             other.run(model, clone=True)
+            finish()
     except torch.OutOfMemoryError:
         raise
     except Exception:  # somebody else's network may take so many places and no other number

@@ -18,19 +18,23 @@ from explorer.declare.fields import FieldType, Regular
 from explorer.declare.space import space_of
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import PROBES, Effect, attributed
+from explorer.equivariance.remembered import Remembered
 from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError
 from explorer.network.moved_network import following
 from explorer.network.running import evaluating
 from explorer.network.source_lines import excerpts
+from explorer.network.statistics import exact, first_strange, strange_layer
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
+from explorer.square.drawing.weights import weights_of
+from explorer.square.figures import at_once
 from explorer.square.frame import Array, LayerInfo, Measure, Square
 from explorer.square.judging import judged, limit
 from explorer.square.kept import Kept, kept
 from explorer.square.prepare import Prepared, meet_chance, reseed
-from explorer.square.remembered import Remembered
 from explorer.state.state import State
+from explorer.work.progress import step
 
 MEASURE_SECONDS = 0.025  # what all-layer errors may add to a frame; slower ones follow when idle
 ATTRIBUTE_SECONDS = 0.05  # what the backward passes of an attribution may take in idle time
@@ -43,6 +47,8 @@ def layer_infos(p: Prepared) -> tuple[LayerInfo, ...]:
         LayerInfo(
             w.name, w.kind, w.shape, w.params, str(w.field) if w.field else "unknown",
             bool(w.field and w.field.guessed), w.call, w.name.count("."), w.receptive, w.leaf,
+            str(p.values[w.name].dtype).removeprefix("torch."),
+            p.values[w.name].numel() * p.values[w.name].element_size(), w.reason, w.module,
         )
         for w in p.watched
     )  # fmt: skip
@@ -119,17 +125,30 @@ def square(
         same = element.identity or measure.unmoved(p.inputs.arguments, gx.arguments)
         answers = dict(p.values) if same and not changed else p.run(gx, cancelled)
         start = time.perf_counter()
-        first = measured(p, element, selected, answers[selected.name], local=selected.leaf, channels=True)
-        measures = {selected.name: first}
-        for w in p.watched:
-            if time.perf_counter() - start > seconds:
-                break
-            if w.leaf and w.name not in measures:
-                measures[w.name] = measured(p, element, w, answers[w.name], local=True)
-        result = _picture(_answered(p, state, element, selected, gx, answers), measures)
+        try:
+            first = measured(p, element, selected, answers[selected.name], local=selected.leaf, channels=True)
+            measures = {selected.name: first}
+            for w in (*(p.trace[n] for n in state.watched if n in p.trace.by_name), *p.watched):
+                if time.perf_counter() - start > seconds and w.name not in state.watched:
+                    break
+                if w.leaf and w.name not in measures:
+                    measures[w.name] = measured(p, element, w, answers[w.name], local=True)
+        except LayerError as error:
+            raise _of_first(p, answers) or error from None
+        result = at_once(p, _picture(_answered(p, state, element, selected, gx, answers), measures), answers)
     if state.pixel is not None and p.inputs.batched:
         result = replace(result, field_of_view=receptive_field(p, selected, state.pixel, state.channel))
+    result = replace(result, weights=weights_of(p, selected, state.gradient))
     return judged(p, result, measures, element.group), answers
+
+
+def _of_first(p: Prepared, answers: Mapping[str, Tensor]) -> LayerError | None:
+    """Return the error of the first layer that is not finite on the moved data, None where all are."""
+    name = strange_layer({w.name: answers[w.name] for w in p.watched})
+    if not name:
+        return None
+    clause = first_strange({name: exact(answers[name])})
+    return LayerError(name, f"layer {name} of {p.card.name} gave NaN or infinity on the moved data: {clause}")
 
 
 def refine(
@@ -145,15 +164,19 @@ def refine(
         meet_chance(p)
         with torch.inference_mode():
             measures = {name: replace(m, chance=_chance(p, element, p.trace[name], m)) for name, m in have.items()}
-    start = time.perf_counter()
-    for w in p.watched:
-        if w.name in measures:
-            continue
+    todo = [w for w in reversed(p.watched) if w.name not in measures]
+    began = time.perf_counter()
+    while todo:
+        start = time.perf_counter()
+        # to enter and to leave takes as long as a network has modules, so parts are longer where there are many of them
+        part = max(MEASURE_SECONDS, (start - began) / 10)
         with torch.inference_mode(), evaluating(p.model), following(p.model):
-            measures[w.name] = measured(p, element, w, answers[w.name], local=w.leaf)
-        if time.perf_counter() - start > MEASURE_SECONDS:
+            while todo and time.perf_counter() - start <= part:
+                step("Measuring", 1 - len(todo) / len(p.watched))  # a newer request ends it here
+                w = todo.pop()
+                measures[w.name] = measured(p, element, w, answers[w.name], local=w.leaf)
+        if todo:
             yield dict(measures)
-            start = time.perf_counter()
     yield dict(measures)
     effects = effects_on_output(p, element.element, [n for n, m in measures.items() if m.verdict == "broken"])
     if effects:
@@ -239,24 +262,24 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
     infos, space = layer_infos(p), space_of(p.inputs)
     return Square(
         model=p.card.name, title=p.card.title, layer=next(i for i in infos if i.name == layer.name),
-        layers=infos, measures=measures, x=fixed.x, gx=drawn(one.gx.x, _shown_as(p))[0], fx=fixed.fx, f_gx=f_gx,
+        layers=infos, measures=measures, x=fixed.x, gx=drawn(one.gx.x, shown_as(p))[0], fx=fixed.fx, f_gx=f_gx,
         rho_fx=rho_fx, difference=difference_a, error_map=map_a, no_action=one.no_action, scale=scale,
         group=f.rep.group.name if f and isinstance(f.rep, Regular) else "",
         output=scores_of(p.output, *last), output_g=scores, labels=p.labels, probabilities=bool(p.labels),
         back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
-        matrices=fixed.matrices, shown=fixed.total, interventions=p.interventions, source=_source(p, layer.module),
+        matrices=fixed.matrices, shown=fixed.total, interventions=p.interventions, source=_source(p, layer.owner),
         part=space.part(one), kind=space.kinds[0].name,
     )  # fmt: skip
 
 
-def moved_picture(p: Prepared, state: State) -> Array:
-    """Return the picture of rho(g) x without running the network."""
+def moved_picture(inputs: Inputs, field: FieldType | None, state: State) -> Array:
+    """Return the picture of rho(g) x, drawn as such a field, without running the network."""
     with torch.inference_mode():
-        moved = p.inputs.moved(chain_element(state.steps).on(p.inputs))
-        return drawn(moved.x, _shown_as(p))[0]
+        return drawn(inputs.moved(chain_element(state.steps).on(inputs)).x, field)[0]
 
 
-def _shown_as(p: Prepared) -> FieldType | None:
+def shown_as(p: Prepared) -> FieldType | None:
+    """Return the field that x is drawn as, None for a picture."""
     return None if p.inputs.batched else p.x_field
 
 
@@ -282,7 +305,7 @@ def _fixed(p: Prepared, layer: Layer) -> _Fixed:
 def _drawn_once(p: Prepared, name: str) -> _Fixed:
     layer = p.trace[name]
     fx, total = drawn(p.values[name], layer.field)
-    return _Fixed(drawn(p.x, _shown_as(p))[0], fx, total, *drawn_filters(p, layer), _matrices(p))
+    return _Fixed(drawn(p.x, shown_as(p))[0], fx, total, *drawn_filters(p, layer), _matrices(p))
 
 
 @kept(most=64)

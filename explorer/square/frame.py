@@ -15,6 +15,7 @@ from explorer.declare.field_text import parse_field
 from explorer.declare.fields import Domain, Point
 from explorer.declare.interventions import Intervention
 from explorer.declare.registry import scanned
+from explorer.declare.summaries import Differences, Law, LayerFigures
 from explorer.state.state import State
 
 Array = NDArray[np.floating]
@@ -81,6 +82,10 @@ class LayerInfo:
     depth: int = 0
     receptive: float = 0.0  # radius in input pixels, an upper bound along the trace
     leaf: bool = True
+    dtype: str = ""
+    nbytes: int = 0  # of its values
+    reason: str = ""  # why its field is taken for what it is
+    module: str = ""  # that was called
 
     @property
     def kind_of_places(self) -> str:
@@ -107,6 +112,60 @@ class Change:
 
     on_x: float
     on_gx: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parameter:
+    """One parameter of a layer as it is drawn.
+
+    Attributes:
+        name, shape: as its module has it.
+        values: (maps, h, w), filters as maps and all else as one matrix; of large ones means of neighbours.
+        gradient: of the chosen number by it, drawn alike; None where none was asked for or it does not depend on it.
+        row: how many maps belong together.
+        norm, slope: the norms of all of it and of its gradient.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    values: Array
+    gradient: Array | None
+    row: int
+    norm: float
+    slope: float | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weights:
+    """The parameters of the selected layer, and how many entries the network's output has."""
+
+    parameters: tuple[Parameter, ...] = ()
+    entries: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Saliency:
+    """Maps of which pixels an entry of the answer depends on, (1, height, width), summed over channels.
+
+    Attributes:
+        method, entry, label: what was asked: how, and of which of so many `entries` of the answer.
+        on_x, on_gx: S(x) and S(rho(g) x); `expected` is rho(g) S(x), and `difference` the first less the second.
+        error: relative distance of S(rho(g) x) from rho(g) S(x); None where the entry itself moves.
+        exact: whether the element permutes pixels.
+        done: share of the work, for partial maps.
+    """
+
+    method: str
+    entry: int
+    label: str
+    entries: int
+    on_x: Array | None = None
+    on_gx: Array | None = None
+    expected: Array | None = None
+    difference: Array | None = None
+    error: float | None = None
+    exact: bool = False
+    done: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,8 +216,13 @@ class Square:
     source: tuple[Excerpt, ...] = ()  # the lines that make the selected layer, and those that compute it
     interventions: tuple[Intervention, ...] = ()  # in the network that all this was measured on
     changes: Mapping[str, Change] = field(default_factory=dict)  # what follows of them, layer by layer
+    weights: Weights = Weights()  # of the selected layer, with the gradient that was asked for
+    saliency: Saliency | None = None  # where the state asks for it
     part: object | None = None  # what views of its space draw beside these images
     kind: str = ""  # of the data it lives on; that of its part if empty
+    differences: Differences | None = None  # from another run that the person compares with
+    laws: tuple[Law, ...] = ()  # the groups that were tested on it, when the person has asked
+    figures: LayerFigures | None = None  # statistics, operations, dead channels: what is known of the layers besides
 
     @property
     def domain(self) -> str:

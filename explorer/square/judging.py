@@ -45,7 +45,7 @@ def filters_count(p: Prepared, group: str) -> bool:
 
 @kept()
 def _of_run(p: Prepared) -> dict[str, float]:
-    return rounding.of_run(p.trace, p.x.dtype, p.float_floor)
+    return rounding.of_run(p.trace, p.dtype, p.float_floor)
 
 
 @kept(most=2)
@@ -56,11 +56,11 @@ def _of_filters(p: Prepared, alone: bool) -> dict[str, float]:
 @kept()
 def _of_casts(p: Prepared) -> dict[str, float]:
     """Return what the lowest precision excuses that the network's own code turns numbers of the run into."""
-    casts = rounding.Casts(p.x.dtype)
+    casts = rounding.Casts(p.dtype)
     with torch.inference_mode(), casts:
         reseed(p.seed)
         p.inputs.run(p.model)
-    return rounding.of_run(p.trace, casts.lowest or p.x.dtype)
+    return rounding.of_run(p.trace, casts.lowest or p.dtype)
 
 
 @kept()

@@ -23,7 +23,8 @@ from explorer.network.capture import capture
 from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError, Trace
 from explorer.network.precision import converted, copied
-from explorer.network.running import evaluating
+from explorer.network.running import attended, evaluating
+from explorer.network.statistics import exact, first_strange
 from explorer.network.trace import traced_run
 from explorer.work.progress import Cancelled, step
 
@@ -78,6 +79,11 @@ class Prepared:
     @property
     def x_field(self) -> FieldType:
         return self.inputs.field
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Return the precision of the run; numbers of tokens have none."""
+        return self.x.dtype if self.x.is_floating_point() else self.output.dtype
 
     @property
     def output(self) -> Tensor:
@@ -142,11 +148,7 @@ def reseed(seed: int) -> None:
 def interruptible(model: nn.Module, cancelled: Callable[[], bool] | None) -> Iterator[None]:
     """Let every forward pass of `model` end with Cancelled, between two layers, once nobody waits for it."""
 
-    def ask(_: nn.Module, __: Any) -> None:
-        if cancelled is not None and cancelled():
-            raise Cancelled
-
-    handles = [m.register_forward_pre_hook(ask) for m in model.modules()] if cancelled is not None else []
+    handles = attended(model, cancelled)
     try:
         yield
     except LayerError as error:
@@ -215,7 +217,9 @@ def prepare(
         for name in names:
             # a sum is finite only of finite numbers, and quicker than asking for each; one of many may overflow
             if not values[name].sum().isfinite() and not torch.isfinite(values[name]).all():
-                raise LayerError(name, f"layer {name} of {card.name} gave NaN or infinite values on this input")
+                clause = first_strange({name: exact(values[name])}, fed)
+                where = f"layer {name} of {card.name}"
+                raise LayerError(name, f"{where} gave NaN or infinite values on this input: {clause}")
         if seconds < SLOW_SECONDS:
             seconds = _seconds(partial(x.run, model), device)
         watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction
 from explorer.equivariance import measure
+from explorer.equivariance.remembered import Remembered
 from explorer.network.capture import capture
 from explorer.network.layers import Layer
 from explorer.square.prepare import Prepared, reseed
-from explorer.square.remembered import Remembered
 
 Figures = dict[str, NDArray[np.float64]]
 Norms = Callable[[str, Tensor], Tensor]  # (layer, its answer) -> (2, elements): of the error, and of what was expected

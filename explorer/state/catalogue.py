@@ -36,7 +36,12 @@ class Catalogue:
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """Progress of something long: `fraction` in [0, 1], or None when unknown; text "" when done."""
+    """Progress of something long: `fraction` in [0, 1], or None when unknown; text "" when done.
+
+    Attributes:
+        stop: it has not been heard of for so long that the person is offered to stop it.
+    """
 
     text: str
     fraction: float | None = None
+    stop: bool = False

@@ -12,6 +12,7 @@ from explorer.declare.card import ModelInfo
 from explorer.declare.elements import Step, transforms
 from explorer.declare.field_text import parse_field
 from explorer.declare.params import Param
+from explorer.declare.saliency import parse_saliency, saliency_text
 from explorer.declare.space import kinds, same_space, space_of_kind
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
@@ -52,6 +53,8 @@ def resolve(state: State, catalogue: Catalogue, layers: Sequence[LayerSeen] = ()
         dtype=state.dtype if state.dtype in DTYPES else DTYPES[0],
         seed=max(0, state.seed),
         truncate=state.truncate if state.truncate is not None and state.truncate > 0 else None,
+        gradient=state.gradient if state.gradient == "norm" or state.gradient.isdecimal() else "",
+        saliency=_saliency(state.saliency),
         overrides=tuple((layer, text) for layer, text in dict(state.overrides).items() if _is_field(text)),
     )
     return _place(state, layers)
@@ -143,6 +146,14 @@ def _orbit(name: str, domain: str) -> str:
     # a group before what only leaves something out
     first = space_of_kind(domain).orbits if domain in kinds() else ()
     return next((n for n in (*first, State().orbit) if n in fit), fit[0])
+
+
+def _saliency(text: str) -> str:
+    """Return what asks for a map of pixels, "" where nothing does."""
+    try:
+        return saliency_text(*parse_saliency(text)) if text else ""
+    except ValueError:
+        return ""
 
 
 def _is_field(text: str) -> bool:

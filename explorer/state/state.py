@@ -31,12 +31,18 @@ class State:
         untransform: pull the answers back: show rho'(g)^-1 F(rho(g) x) beside F(x).
         truncate: after how many steps the state is detached where the gradient through time is taken (truncated
             backpropagation), or None: never.
+        gradient: what the gradient by the parameters is taken of: "norm" of the output, the number of one of its
+            entries, or "" for none.
         orbit: name of the transform whose parameter the orbit curve runs over.
         device: "auto", "cpu" or "cuda:0".
         dtype: "float32" or "float64".
         seed: for probes, random elements and random data.
         overrides: field types corrected by the person, ((layer, field text), ...).
         interventions: what is changed inside the first model, in the order in which it was done.
+        saliency: how it is asked which pixels an entry of the answer depends on: "occlusion", "gradient:3"; "" not.
+        watched: layers that the person watches: measured in every frame, and shown alone where that is wished.
+        against: another run that the layers are compared with, as `explorer.state.runs` writes it, or "".
+        laws: the person has asked which symmetries the network keeps; they are tested in idle time.
     """
 
     model: str = "d4-cnn"
@@ -51,12 +57,17 @@ class State:
     other: int | None = None
     untransform: bool = False
     truncate: int | None = None
+    gradient: str = ""
     orbit: str = "rotate"
     device: str = "auto"
     dtype: str = "float32"
     seed: int = 0
     overrides: tuple[tuple[str, str], ...] = ()
     interventions: tuple[Intervention, ...] = ()
+    saliency: str = ""
+    watched: tuple[str, ...] = ()
+    against: str = ""
+    laws: bool = False
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -101,7 +112,7 @@ class State:
         ):
             if text:
                 words += [flag, text]
-        told = ("device", "dtype", "seed", "orbit", "node", "truncate")
+        told = ("device", "dtype", "seed", "orbit", "node", "truncate", "saliency")
         for f in fields(self):
             if f.name in told and getattr(self, f.name) != f.default:
                 words += [f"--{f.name}", str(getattr(self, f.name))]

@@ -12,13 +12,26 @@ from contextvars import ContextVar
 
 
 class Cancelled(Exception):
-    """Raised between two parts of some work when nobody waits for the answer any more."""
+    """Raised between two parts of some work when nobody waits for the answer any more.
+
+    Attributes:
+        urgent: the work stands in somebody's way; one that is not may be finished where that is simpler.
+        told: what else is to be said, where it had to be ended by force.
+    """
+
+    def __init__(self, urgent: bool = True, told: str = "") -> None:
+        super().__init__(urgent, told)
+        self.urgent, self.told = urgent, told
 
 
 Listener = Callable[[str, float], None]
-"""Takes what is done and its share, in [0, 1]; raises Cancelled when nobody waits any more."""
+"""Takes what is done and its share, in [0, 1] or NaN; raises Cancelled when nobody waits any more. "" only asks."""
+
+Reader = Callable[[str], None]
+"""Takes what the code of a network has printed."""
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+_reader: ContextVar[Reader | None] = ContextVar("reader", default=None)
 
 
 def step(text: str, share: float) -> None:
@@ -27,11 +40,18 @@ def step(text: str, share: float) -> None:
         listener(text, share)
 
 
+def printed(text: str) -> None:
+    """Hand on what a network's own code has printed."""
+    if (reader := _reader.get()) is not None:
+        reader(text)
+
+
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Let `listener` hear every step within."""
-    token = _listener.set(listener)
+def listening(listener: Listener, reader: Reader | None = None) -> Iterator[None]:
+    """Let `listener` hear every step within, and `reader` what networks print in processes of their own."""
+    tokens = _listener.set(listener), _reader.set(reader)
     try:
         yield
     finally:
-        _listener.reset(token)
+        _listener.reset(tokens[0])
+        _reader.reset(tokens[1])

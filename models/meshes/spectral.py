@@ -22,6 +22,7 @@ from explorer.declare.card import Card
 from explorer.spaces.mesh.fields import VERTEX
 from explorer.spaces.mesh.network.form import MeshInput
 from models.layers.gauge.conv import GaugeConv
+from models.layers.graph.chebyshev import series
 from models.layers.graph.propagation import Kept, Operator, pattern
 from models.training.parts import PARTS, notes_of, train_parts
 
@@ -94,14 +95,7 @@ class HeatFilter(nn.Module):
         operator, bound = laplacian(edge_index, cotan, mass)
         unit = float(mass.mean()) * bound / 2
         coefficients = [heat_coefficients(t * unit, torch.finfo(x.dtype).eps) for t in self.times]
-        found = [x * c[0] for c in coefficients]
-        before, now = x, x
-        for k in range(1, max(len(c) for c in coefficients)):
-            before, now = now, chebyshev_step(operator, bound, k, before, now)
-            for place, c in enumerate(coefficients):
-                if k < len(c):
-                    found[place] = torch.add(found[place], now, alpha=c[k])
-        return torch.cat(found, 1)
+        return series(operator, 2.0 / bound, tuple(coefficients), x)
 
 
 @lru_cache(64)

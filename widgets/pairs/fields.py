@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.spaces.graph.drawing.pairs.matrix import DensePairs, EdgePattern, PairMatrix, SparsePairs
+from explorer.spaces.graph.drawing.pairs.matrix import EdgePattern, PairMatrix, SparsePairs
+from explorer.spaces.graph.drawing.pairs.on_demand import dense
 from explorer.spaces.graph.drawing.pairs.orders import boundaries, node_order
 from explorer.spaces.graph.drawing.values import GraphPart, Structure
 from explorer.spaces.sequence.drawing.values import TimePart
@@ -207,7 +208,7 @@ class Matrices:
         matrix = (
             SparsePairs(self._pattern(field, part, numbers), field.values)
             if field.on_edges
-            else DensePairs(field.values, numbers)
+            else dense(field.values, numbers)
         )
         _put(self._made, name, ((field.values, numbers, part.structure), matrix))
         return matrix

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtCore import QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QFontDatabase, QFontInfo, QTextDocument
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedLayout, QTextBrowser, QToolButton, QVBoxLayout, QWidget
 
@@ -16,7 +16,7 @@ from explorer.declare.card import ModelInfo
 from explorer.state.catalogue import Catalogue
 from widgets.base.frame_view import StateView
 from widgets.base.look import theme
-from widgets.base.text.excerpts import layer_as_html
+from widgets.base.text.excerpts import TRY, layer_as_html
 from widgets.base.text.highlight import python_as_html
 from widgets.base.view import ViewSpec
 from widgets.views.cards import Loading
@@ -29,6 +29,7 @@ class EquationView(StateView):
     """Title, summary, equations, reference, notes and source of the model (and of the one beside it)."""
 
     FOLLOWS = ("model", "compare")
+    requested = Signal(str)  # "symmetric": versions of the guilty layer
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,7 +41,7 @@ class EquationView(StateView):
         self.page = QTextBrowser(self)
         self.page.setOpenLinks(False)
         self.page.setFrameShape(QFrame.Shape.NoFrame)
-        self.page.anchorClicked.connect(_open_link)
+        self.page.anchorClicked.connect(self._follow)
         self.page.document().setDocumentMargin(12)
         self.page.setAccessibleName("The model's page")
         self.tabs = (QToolButton(self), QToolButton(self))
@@ -67,6 +68,12 @@ class EquationView(StateView):
         column.addWidget(bar)
         column.addWidget(pages, 1)
         self.refresh()
+
+    def _follow(self, url: QUrl) -> None:
+        if url.toString() == TRY:
+            self.requested.emit("symmetric")
+        elif url.scheme() in ("http", "https"):
+            QDesktopServices.openUrl(url)
 
     def show_catalogue(self, catalogue: Catalogue) -> None:
         super().show_catalogue(catalogue)
@@ -232,11 +239,6 @@ def _linked(text: str, colour: str) -> str:
             safe = f'<a style="color:{colour}" href="{safe}">{safe}</a>'
         words.append(safe)
     return " ".join(words)
-
-
-def _open_link(url: QUrl) -> None:
-    if url.scheme() in ("http", "https"):
-        QDesktopServices.openUrl(url)
 
 
 VIEW = ViewSpec("equation", "Equation", EquationView, "right", 1, "The model's equations, reference and source.")

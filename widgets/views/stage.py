@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -14,7 +14,6 @@ from explorer.declare.space import kinds
 from explorer.square.frame import Frame, Moved, Square
 from explorer.state.state import State
 from widgets.base.camera import Camera
-from widgets.base.text.words import badge, figure
 from widgets.base.veil import DIMMED
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.maps.diagram import Arrow, Label
@@ -22,6 +21,7 @@ from widgets.maps.linking import Place, Places, channel_text, element_text, prec
 from widgets.maps.map_grid import Canvas
 from widgets.maps.map_item import MapItem
 from widgets.maps.ring import Ring
+from widgets.stage.captions import header_words, square_caption
 from widgets.stage.hands import Hands, hands_of
 from widgets.stage.layout import CAPTION, above, arrange
 from widgets.stage.row import CENTRE, SOURCES, StageRow
@@ -29,6 +29,8 @@ from widgets.stage.row import CENTRE, SOURCES, StageRow
 
 class Stage(View):
     """x, rho(g) x and what a layer answers to both. `set_state` moves the ring before the frame comes."""
+
+    menu_asked = Signal(str, str, int, QPoint)  # layer, "channel", its number, where on screen
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,6 +49,8 @@ class Stage(View):
         self.canvas.turned.connect(self._dilate)
         self.canvas.resized.connect(self._arrange)
         self.canvas.moved.connect(self._show_hint)
+        self.canvas.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.canvas.customContextMenuRequested.connect(self._ask_menu)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.canvas)
@@ -246,20 +250,7 @@ class Stage(View):
     def _write_header(self) -> None:
         if not self.frame:
             return
-        square = self.frame.squares[0]
-        shape = square.layer.size_text
-        words = [square.title, square.layer.name]
-        if self.state.channel is not None:
-            words.append(channel_text(self.state.channel, square.group))
-        words += [square.layer.kind, shape, square.layer.field + (" (guessed)" if square.layer.guessed else "")]
-        total = square.layer.channels
-        if square.shown and square.shown < total:
-            words.append(f"first {square.shown} of {total} channels")
-        if self._missing:
-            words.append(f"{self._missing} values are not numbers (magenta)")
-        if square.message:
-            words.append(square.message)
-        self._header.set_text("  ·  ".join(words))
+        self._header.set_text("  ·  ".join(header_words(self.frame.squares[0], self.state.channel, self._missing)))
         self.hint.set_text(self.hands.hint if self.state.channel is None else self.hands.hint_enlarged)
 
     def _show_hint(self) -> None:
@@ -326,6 +317,17 @@ class Stage(View):
         channel = self.state.channel if name == "difference" and row.pooled else place[0]
         if row.square is not None:
             self.wished.emit(Wish(changes=self.hands.picked(row.square, source or place, channel), done=True))
+
+    def _ask_menu(self, at: QPoint) -> None:
+        """Ask for the menu of the channel under the mouse."""
+        there, port = self.canvas.mapToScene(at), self.canvas.viewport()
+        for index, row in enumerate(self.rows):
+            for name, panel in row.panels.items():
+                shown = panel.isVisible() and panel.values is not None and not (name == "difference" and row.pooled)
+                place = panel.place_at(panel.mapFromScene(there)) if shown else None
+                if place is not None and row.square is not None:
+                    layer = "" if index else row.square.layer.name
+                    self.menu_asked.emit(layer, "channel", place[0], port.mapToGlobal(at))
 
     def _hover_map(self, index: int, name: str, place: Place | None) -> None:
         self._hover = None if place is None else (index, name, place)
@@ -403,20 +405,6 @@ class Stage(View):
 
     def caption(self) -> str:
         return "; ".join(square_caption(self.frame, s) for s in self.frame.squares[:2]) if self.frame else ""
-
-
-def square_caption(frame: Frame, square: Square) -> str:
-    """Return one line on a square: model, layer, element, relative error, scale."""
-    measure = square.measures.get(square.layer.name)
-    error = "no measure"
-    if measure is not None:
-        floor, verdict = figure(measure.floor), badge(measure)
-        error = f"relative error {figure(measure.cumulative)} (floor {floor}, {verdict})"
-    return (
-        f"{square.model}, layer {square.layer.name} ({square.layer.kind}, {square.layer.field}), "
-        f"g = {element_text(frame.state.steps)}, {error}, colours ±{figure(square.scale)}, "
-        f"{frame.sample_title or frame.state.sample}"
-    )
 
 
 def row_alike(squares: tuple[Square, ...]) -> bool:

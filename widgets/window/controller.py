@@ -12,7 +12,8 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from explorer.app.failures import failure_of
 from explorer.app.orbit_key import orbit_key
-from explorer.app.runner import Engine, NoEngine, Runner, Task, TaskDone
+from explorer.app.orders import Engine, NoEngine, Printed, Task, TaskDone
+from explorer.app.runner import Runner
 from explorer.data.finding import split_part
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import NoAction, Step, transforms
@@ -21,6 +22,7 @@ from explorer.square.frame import Failure, Frame, LayerInfo, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.random_element import random_steps
 from explorer.state.resolve import corrected, missing_layer, resolve
+from explorer.state.runs import models_of
 from explorer.state.session import Session, SessionError, is_session, load_session
 from explorer.state.state import History, State
 from explorer.work.stamps import stamp
@@ -148,7 +150,8 @@ class Controller(QObject):
                     self.told.emit(sentence)
         if changes.get("model", state.model) != state.model:
             fresh = {"layer": "", "channel": None, "pixel": None, "node": None, "other": None}
-            changes = {**fresh, "params": (), "overrides": (), "interventions": ()} | changes
+            empty = dict.fromkeys(("params", "overrides", "interventions", "watched"), ())
+            changes = {**fresh, **empty, "laws": False} | changes
             changes.setdefault("sample", sample_for(changes["model"], self.state, self.catalogue))
         elif changes.get("layer", state.layer) != state.layer:
             changes = {"channel": None, "pixel": None} | changes
@@ -244,7 +247,7 @@ class Controller(QObject):
         except (SessionError, OSError) as error:
             self._fail(failure_of(error, self.state))
             return
-        code = any(code_of(name) for name in (session.state.model, *session.state.compared))
+        code = any(code_of(name) for name in models_of(session.state))
         self.code_asked.emit(session, path) if code else self.take_session(session, path)
 
     def take_session(self, session: Session, path: str) -> None:
@@ -262,9 +265,9 @@ class Controller(QObject):
         name, state, extensions = Path(path).name, self.state, self._extensions()
 
         def work(engine: Any) -> Mapping[str, Any]:
-            if not hasattr(engine, "open"):
-                raise ValueError(f"{name} is of no kind that Equiscope opens: {extensions}.")
-            return engine.open(path, state)
+            if hasattr(engine, "open"):
+                return engine.open(path, state)
+            raise ValueError(f"{name} is of no kind that Equiscope opens: {extensions}.")
 
         self.do(work, f"Opening {name}…", self.change)
 
@@ -339,6 +342,8 @@ class Controller(QObject):
                     self.orbit_ready.emit(self.curves)
             case Busy():
                 self.busy.emit(message)
+            case Printed(text):
+                self.log.emit("info", text.rstrip("\n"))
             case Failure():
                 self.waiting = self.waiting and message.where == "orbit"
                 self.player.stop()
@@ -349,11 +354,11 @@ class Controller(QObject):
                     self.files.watch((path, stamp(path)) for name in names for path in files_of(name))
             case TaskDone():
                 self._finish(message)
-            case Catalogue() if self.catalogue is not None:  # the same with pictures
+            case Catalogue() if self.catalogue is None:
+                self.begin_with(message)
+            case Catalogue():  # the same with pictures
                 self.catalogue = message
                 self.catalogue_ready.emit(message)
-            case Catalogue():
-                self.begin_with(message)
             case NoEngine():
                 self.waiting = False
                 self._log_failure(message.failure)
@@ -377,11 +382,10 @@ class Controller(QObject):
             self._ask()
             return
         self.waiting = self.waiting and frame.state != self.state
-        known = self.frame.model_notes if self.frame is not None else ()
-        for note in frame.model_notes:
-            if note not in known:
-                self.log.emit("warning", note)
         before, self.frame = self.frame, frame
+        known = before.model_notes if before is not None else ()
+        for note in (n for n in frame.model_notes if n not in known):
+            self.log.emit("warning", note)
         self.frame_ready.emit(frame)
         self._follow_files(before, frame)
 
@@ -419,9 +423,8 @@ class Controller(QObject):
             counted = f"{len(catalogue.models)} models, {len(catalogue.samples)} samples"
             self.log.emit("info", f"ready: {counted}{'; ' if versions else ''}{versions}")
         self._ask()
-        waiting, self._to_open = self._to_open, []
-        for path in waiting:
-            self.open_path(path)
+        while self._to_open:
+            self.open_path(self._to_open.pop(0))
 
     def _finish(self, done: TaskDone) -> None:
         then = self._then.pop(done.tag, None)

@@ -18,6 +18,7 @@ from widgets.base.controls.menus import empty
 from widgets.base.look import theme
 from widgets.base.text.kinds_of_data import lessons_of
 from widgets.base.view import View
+from widgets.window.opening.comparing import Comparing
 from widgets.window.opening.models import FILTER, Models, takes
 from widgets.window.recording import Recorder, Turntable
 from widgets.window.shell import Shell
@@ -39,6 +40,7 @@ class Files(QObject):
         super().__init__(shell)
         self._shell = shell
         self._controller = shell.controller
+        self.comparing = Comparing(shell, lambda title, filters: self.ask_open(title, filters))
         self.models = Models(shell)
         self.trainer = Trainer(shell)
         self.models.data_found.connect(self._open_data)

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.app.runner import Engine
+from explorer.app.orders import Engine
 from explorer.declare.elements import chain_text
 from explorer.square.frame import Frame
 from explorer.state.catalogue import Catalogue
@@ -99,6 +99,7 @@ class MainWindow(Shell):
         self.quick.device_chosen.connect(lambda name: c.change({"device": name}))
         self.quick.dtype_chosen.connect(lambda name: c.change({"dtype": name}))
         self.status.cancel_asked.connect(self.cancel)
+        self.infobar.stop.connect(self.cancel)
         self.menus.asked.connect(self._do)
         self.menus.theme_chosen.connect(self.set_theme)
         self.menus.speed_chosen.connect(self.set_speed)
@@ -200,6 +201,7 @@ class MainWindow(Shell):
         self.controller.cancel()
 
     def open_palette(self) -> None:
+        self.layer_menu.refill(self.menus.menus["Layer"])
         self.palette_box.open(list(actions_of(list(self.menus.menus.values()))))
 
     def show_keys(self) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from explorer.app.runner import Engine
+from explorer.app.orders import Engine
+from explorer.app.runner import STOP_AFTER
 from explorer.declare.elements import Step, parse_chain
 from explorer.declare.space import kinds
 from explorer.square.frame import Failure, Frame, Moved
@@ -19,29 +19,26 @@ from explorer.state.state import State
 from widgets.base.look import theme
 from widgets.base.look.icons import app_icon
 from widgets.base.pointer import Pointers
+from widgets.base.settings import open_settings
 from widgets.base.view import View, ViewSpec
 from widgets.views.log import LogView, now
 from widgets.window.bars.buttons import StatusBar
 from widgets.window.bars.diagnosis import Diagnosis
 from widgets.window.bars.help import LessonPanel
 from widgets.window.bars.infobar import InfoBar
+from widgets.window.bars.interventions import InterventionBar
 from widgets.window.controller import Controller
 from widgets.window.docks import Docks
 from widgets.window.finding import view_specs
 from widgets.window.greeting.card import GreetingCard
 from widgets.window.hopes import Hopes
+from widgets.window.layer_menu import LayerMenu
 from widgets.window.panes import Panes
 from widgets.window.staleness import Staleness
+from widgets.window.symmetric import try_versions
 from widgets.window.waiting import LoadingPage
 
 PATIENCE_MS = 500  # between the catalogue and the first frame
-SETTINGS = "EQUISCOPE_SETTINGS"  # environment: the path of an INI file in place of the person's own settings
-
-
-def open_settings() -> QSettings:
-    """Return where layout, theme and recent files are remembered."""
-    path = os.environ.get(SETTINGS)
-    return QSettings(path, QSettings.Format.IniFormat) if path else QSettings("equiscope", "equiscope")
 
 
 class Shell(QMainWindow):
@@ -84,11 +81,19 @@ class Shell(QMainWindow):
         c.warned.connect(partial(self.say, "warning"))
         c.engine_lost.connect(self.show_loss)
         self.infobar.details.connect(partial(self.show_view, "log"))
+        self.layer_menu = LayerMenu(c, self)
+        self.layer_menu.tried.connect(self.try_symmetric)
+        self.interventions.removed.connect(self.layer_menu.remove)
+        self.interventions.cleared.connect(self.layer_menu.clear)
+        self.interventions.shown.connect(lambda layer: c.change({"layer": layer}))
+        c.state_changed.connect(lambda _, new: self.interventions.show_interventions(new.interventions))
+        self.interventions.show_interventions(c.state.interventions)
         self.staleness = Staleness(c)
         self.staleness.changed.connect(self.panes.show_stale)
         self.staleness.changed.connect(self.diagnosis.show_stale)
         self.diagnosis.show_asked.connect(self.show_something)
         self.diagnosis.exact_asked.connect(self.go_exact)
+        self.diagnosis.try_asked.connect(self.try_guilty)
         c.delivered.connect(self._show_moved, Qt.ConnectionType.QueuedConnection)
         self.loading.quit_asked.connect(self.close)
 
@@ -97,7 +102,7 @@ class Shell(QMainWindow):
         self.stack = QStackedWidget()
         self.stack.addWidget(self.loading)
         self.stack.addWidget(self.panes)
-        self.infobar, self.diagnosis = InfoBar(), Diagnosis()
+        self.infobar, self.diagnosis, self.interventions = InfoBar(), Diagnosis(), InterventionBar()
         self.greeting_card = GreetingCard()
         self.center = QWidget()
         self.center.setObjectName("center")
@@ -105,6 +110,7 @@ class Shell(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.infobar)
+        column.addWidget(self.interventions)
         column.addWidget(self.greeting_card)
         column.addWidget(self.stack, 1)
         column.addWidget(self.diagnosis)
@@ -127,6 +133,10 @@ class Shell(QMainWindow):
             view.set_playing(c.player.playing)
         if hasattr(view, "requested"):
             view.requested.connect(self._requested)
+        if hasattr(view, "menu_asked"):
+            view.menu_asked.connect(self.layer_menu.popup)
+        if hasattr(view, "menu_opened"):
+            view.menu_opened.connect(self.layer_menu.fill)
         if isinstance(view, LogView):
             c.log.disconnect(self._log)
             for entry in self._logged:
@@ -140,13 +150,29 @@ class Shell(QMainWindow):
     def _requested(self, what: str) -> None:
         """Do what a view's button asks: of the element "identity", "inverse" or "random", of the layer its "source"."""
         c = self.controller
-        {"identity": c.reset, "inverse": c.invert, "random": c.randomise, "source": self.show_source}[what]()
+        {
+            "identity": c.reset,
+            "inverse": c.invert,
+            "random": c.randomise,
+            "source": self.show_source,
+            "symmetric": self.try_guilty,
+        }[what]()
+
+    def try_guilty(self) -> None:
+        """Try symmetric versions of the layer that the verdict accuses, or of the one that is shown."""
+        if layer := self.layer_menu.guilty or self.layer_menu.layer:
+            self.try_symmetric(layer)
 
     def show_source(self) -> None:
         """Show the selected layer's own lines of source."""
         self.show_view("equation")
         if (view := self.panes.named("equation")) is not None:
             view.reveal(self.controller.state.layer)
+
+    def try_symmetric(self, layer: str) -> None:
+        """Try symmetric versions of a layer, on a page that says what each of them would do."""
+        page = try_versions(self.controller.do, self.controller.state, layer, self)
+        page.chosen.connect(self.layer_menu.add)
 
     def show_something(self) -> None:
         """Take an element that shows something of this kind of data."""
@@ -213,6 +239,11 @@ class Shell(QMainWindow):
             self.loading.say(busy.text)  # said in the middle of the window, once is enough
         else:
             self.status.show_busy(busy)
+        if busy.stop:
+            doing = busy.text.rstrip("…. ").lower()
+            self.infobar.offer_stop(f"There has been no answer for {STOP_AFTER:.0f} s ({doing}).")
+        else:
+            self.infobar.answered()
 
     def show_loss(self, failure: Failure) -> None:
         """Say that there will be no frame any more."""
@@ -256,7 +287,8 @@ class Shell(QMainWindow):
 
     def apply_theme(self) -> None:
         """Take the colours of the theme."""
-        for part in (self.infobar, self.greeting_card, self.diagnosis, self.loading, self.status, self.docks):
+        bars = (self.infobar, self.interventions, self.greeting_card, self.diagnosis)
+        for part in (*bars, self.loading, self.status, self.docks):
             part.apply_theme()
         t = theme.current()
         self.drop_hint.setStyleSheet(

@@ -10,6 +10,15 @@ Tier = Literal["inspect", "weights", "code"]
 # kinds of archives that are programs
 EXPORTED = "exported program (.pt2)"
 SCRIPT = "TorchScript"
+FOLDER = "Hugging Face folder"
+# of modules that reach the system, what does not
+_HARMLESS = frozenset({
+    "functools.partial", "types.SimpleNamespace", "pathlib.PosixPath", "pathlib.PurePosixPath", "pathlib.Path",
+    "builtins.set", "builtins.frozenset", "builtins.list", "builtins.dict", "builtins.tuple", "builtins.int",
+    "builtins.float", "builtins.complex", "builtins.bool", "builtins.str", "builtins.bytes", "builtins.bytearray",
+    "builtins.slice", "builtins.range", "builtins.object", "builtins.type",
+})  # fmt: skip
+_OF_SCRIPTS = "torch.jit._pickle."
 
 
 class FileError(ValueError):
@@ -108,6 +117,17 @@ class Contents:
     text: str = ""
     error: str = ""
     code: tuple[tuple[str, str], ...] = field(default=())
+
+    @property
+    def whole(self) -> bool:
+        """Return whether it is a network as it stands: a program, a pickled module or a folder, no Python file."""
+        return not self.text and not self.attacks and (self.tier == "code" or self.kind == FOLDER)
+
+    @property
+    def attacks(self) -> tuple[str, ...]:
+        """Return the names with which its pickles reach the system; none that whole modules ask for."""
+        hostile = (n.name for n in self.names if n.verdict == "hostile" and n.name not in _HARMLESS)
+        return tuple(name for name in hostile if not name.startswith(_OF_SCRIPTS))
 
     @property
     def numel(self) -> int:

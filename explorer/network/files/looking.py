@@ -13,6 +13,7 @@ from pathlib import Path
 
 from explorer.network.files.contents import (
     EXPORTED,
+    FOLDER,
     SCRIPT,
     Contents,
     Damaged,
@@ -335,6 +336,6 @@ def _folder(path: Path) -> Contents:
     else:
         shown = digest.hexdigest() if weights else hashlib.sha256(data).hexdigest()
     return Contents(
-        str(path), "Hugging Face folder", tier, sha256=shown, size=size, tensors=tuple(tensors),
+        str(path), FOLDER, tier, sha256=shown, size=size, tensors=tuple(tensors),
         facts=tuple(facts), dangers=tuple(dangers),
     )  # fmt: skip

@@ -58,6 +58,11 @@ class Programs(Way):
                 base, f"{path.name} holds weights and no network; put a model's name before it, as in "
                 f"d4-cnn{WEIGHTS_MARK}{base}",
             )  # fmt: skip
+        if found.attacks:
+            raise ModelError(
+                base, f"{path.name} asks for {', '.join(found.attacks[:MOST])}, which is how a pickle attacks: it is "
+                "not opened, not with --trust either; if it is yours, load it in a Python file, net.py:NAME",
+            )  # fmt: skip
         if not allowed(path, trust):
             raise Untrusted(
                 base, f"{path} is {_article(found)}, which executes what lies in it when it is loaded: add --trust if "

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from explorer.state.state import State
 
 
-FIRST = {"values": "sine", "tokens": "alice-characters", "dna": "planted-dna"}
+TEXT = "text:"  # a sample that is written out: "text:The cat sat."
+FIRST = {"values": "sine", "tokens": "alice-characters", "dna": "planted-dna", "ids": "alice-characters"}
 
 
 class SequenceSpace(Space):
@@ -59,12 +60,27 @@ class SequenceSpace(Space):
     scenes = (Scene("timeline", "lstm", "shift:5", node=60),)
     form = SequenceInput
     questions = (
-        Question("kind", "Values", "Measured values, one-hot symbols, or one-hot A, C, G, T.", "choice", KINDS),
+        Question(
+            "kind",
+            "Values",
+            "Measured values, one-hot symbols or DNA, or numbers of tokens.",
+            "choice",
+            KINDS,
+        ),
         Question("channels", "Channels", "The width of x; any takes what the data have.", "whole"),
         Question("layout", "Axes", "The order of axes: N a batch of one, T steps, C channels.", "choice", LAYOUTS),
         Question("most", "Steps at most", "The largest number of steps that it is made for.", "whole"),
     )
     parted = True
+
+    def sample_of(self, text: str, seed: int) -> Sample | None:
+        if text.startswith(TEXT):
+            from explorer.spaces.sequence.samples.tokens import typed_text
+
+            return typed_text(text.removeprefix(TEXT), text)
+        from explorer.spaces.sequence.samples.fillings import filled
+
+        return filled(text, seed)
 
     def fit(self, sample: Sample, form: Form) -> Sample:
         from explorer.spaces.sequence.network.fit import fit_sequence
@@ -117,6 +133,10 @@ class SequenceSpace(Space):
         from explorer.spaces.sequence.network.inputs import sequence_inputs
 
         assert isinstance(form, SequenceInput)
+        if form.kind == "ids":
+            from explorer.spaces.sequence.network.called_by_name import id_inputs
+
+            return id_inputs(sample, form, device)
         made = from_signals(sample, (next(iter(sample.signals)),), device, dtype)
         if form.layout == "TC":
             return made

@@ -7,7 +7,9 @@ from collections.abc import Container
 from torch import Tensor
 
 from explorer.declare.fields import Domain, FieldType
+from explorer.network.inner.tiled import Tiled
 from explorer.square.drawing.layers import frozen
+from explorer.square.drawing.pair_rows import on_demand
 from explorer.square.frame import Array
 from explorer.square.kept import kept
 from explorer.square.prepare import Prepared
@@ -30,6 +32,8 @@ def raw(values: Tensor, field: FieldType | None, most: int | None = MOST_CHANNEL
         most: how many channels, None for all.
     """
     field = field or FieldType(Domain())
+    if isinstance(values, Tiled):
+        return on_demand(values)  # type: ignore[return-value]
     table = field.domain.table(values.detach(), field.rep)
     return frozen(table[:most] if table.ndim > 2 else table[:, :most])
 

@@ -9,6 +9,7 @@ from torch import Tensor
 from explorer.declare.elements import Element
 from explorer.declare.fields import FieldType, Point, Regular
 from explorer.network.capture import capture, differentiable, gradients_to_inputs
+from explorer.network.inner.tiled import Tiled
 from explorer.network.layers import Layer
 from explorer.network.running import evaluating
 from explorer.square.frame import Array
@@ -26,6 +27,7 @@ def drawn(values: Tensor, field: FieldType | None) -> tuple[Array, int]:
     A picture of more rows than a screen has is made of averages of neighbours.
     """
     field = field or FieldType(Point())
+    values = values.coarse(MOST_SIDE) if isinstance(values, Tiled) else values
     v, total = field.domain.picture(values, field.rep, MOST_CHANNELS)
     v = v[:MOST_CHANNELS] if field.batched else v[:MOST_CHANNELS].float()
     most = MOST_SIDE if field.batched else MOST_ROWS
@@ -91,7 +93,7 @@ def drawn_filters(p: Prepared, layer: Layer, most: int = 256) -> tuple[Array | N
 
     Of filters with many input channels the first one is drawn.
     """
-    module = p.model.get_submodule(layer.module) if layer.module else None
+    module = p.model.get_submodule(layer.module) if layer.module and layer.within is None else None
     make = getattr(module, "filters", None)
     if callable(make):
         with torch.no_grad():

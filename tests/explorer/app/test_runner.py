@@ -13,12 +13,13 @@ import pytest
 
 from explorer.app.failures import sentence
 from explorer.app.orbit_key import orbit_key
-from explorer.app.runner import Engine, NoEngine, Runner, TaskDone
+from explorer.app.orders import Engine, NoEngine, Printed, TaskDone
+from explorer.app.runner import COMPUTING, STOP_AFTER, Runner
 from explorer.declare.elements import parse_chain
 from explorer.square.frame import Failure, Frame, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
-from explorer.work.progress import Cancelled, step
+from explorer.work.progress import Cancelled, printed, step
 
 WAIT = 10.0  # only ever reached by a test that fails
 CATALOGUE = Catalogue((), (), ("cpu",), (), ())
@@ -400,6 +401,31 @@ def test_a_newer_request_ends_the_refining(bench: Bench) -> None:
     assert [bench.next(Frame).state, bench.next(Frame).state] == [turned(1), turned(2)]
     assert bench.rest() == [], "what was measured of the frame before is not shown any more"
     assert ended == ["closed"]
+
+
+def test_a_newer_request_ends_a_long_part_of_the_refining(bench: Bench) -> None:
+    ended: list[str] = []
+    inside, go = threading.Event(), threading.Event()
+
+    def refine(frame: Frame) -> Iterator[Frame]:
+        if frame.state != turned(1):
+            return
+        inside.set()
+        assert go.wait(WAIT)
+        try:
+            step("Computing", 0.0)  # as between two layers of a slow network that meets the unrelated input
+            ended.append("went on")
+        finally:
+            ended.append("closed")
+        yield frame
+
+    bench.engine.refine = refine
+    bench.runner.submit(turned(1))
+    assert inside.wait(WAIT)
+    bench.runner.submit(turned(2))
+    go.set()
+    assert [bench.next(Frame).state, bench.next(Frame).state] == [turned(1), turned(2)]
+    assert bench.rest() == [] and ended == ["closed"]
 
 
 def test_refining_that_fails_is_said_and_the_frame_stays(bench: Bench) -> None:
@@ -844,3 +870,74 @@ def test_an_orbit_gives_way_in_the_middle_of_a_part_and_begins_again(stepping: B
     assert it.next(Frame).state == turned(3)
     it.engine.orbit_gate.release()
     assert it.next(OrbitCurve).done == 1 and len(it.engine.orbits) >= 2
+
+
+class SlowEngine(FakeEngine):
+    """Refines until it is let go, and asks meanwhile whether that is still wanted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refining = threading.Event()
+        self.why: list[Cancelled] = []
+
+    def refine(self, frame: Frame) -> Iterator[Frame]:
+        self.refining.set()
+        while True:
+            printed("said\n")
+            try:
+                step("", 0.0)
+            except Cancelled as why:
+                self.why.append(why)
+                raise Cancelled(told="It was stopped.") from None
+        yield frame
+
+
+def test_what_does_not_answer_is_offered_to_be_stopped_once(bench: Bench) -> None:
+    bench.rest()
+    bench.engine.gate.clear()
+    bench.runner.submit(START)
+    bench.engine.entered.get(timeout=WAIT)
+    bench.now = 1.0
+    bench.runner.check_busy()
+    assert bench.next(Busy) == Busy(COMPUTING)
+    bench.now = STOP_AFTER + 0.5
+    bench.runner.check_busy()
+    bench.runner.check_busy()
+    assert bench.next(Busy) == Busy(COMPUTING, stop=True)
+    bench.engine.gate.set()
+    assert bench.next(Busy) == Busy("")
+
+
+def test_idle_work_is_stopped_by_force_and_that_is_said() -> None:
+    bench = Bench(engine := SlowEngine())
+    bench.runner.begin()
+    bench.runner.submit(START)
+    assert bench.next(Frame).state == START
+    engine.refining.wait(WAIT)
+    assert bench.next(Printed) == Printed("said\n")
+    bench.runner.submit(turned(90.0))  # of the same epoch: it is waited for
+    bench.runner.check_busy()
+    assert not engine.why
+    bench.runner.cancel()
+    assert bench.next(Failure).sentence == "It was stopped." and engine.why[0].urgent
+    assert bench.runner.close(WAIT)
+
+
+def test_a_task_hears_of_a_cancellation() -> None:
+    bench = Bench()
+    begun = threading.Event()
+
+    def work(engine: Any) -> None:
+        begun.set()
+        while True:
+            step("", 0.0)
+
+    bench.runner.begin()
+    bench.runner.task(work, "long", "Opening net.py…")
+    assert begun.wait(WAIT)
+    bench.runner.cancel()
+    done = bench.next(TaskDone)
+    assert done.result.sentence == "Opening net.py: cancelled."
+    bench.runner.submit(START)
+    assert bench.next(Frame).state == START
+    assert bench.runner.close(WAIT)

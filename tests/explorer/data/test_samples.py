@@ -303,7 +303,7 @@ def test_small_and_narrow_noise(shape: str) -> None:
     [
         ("random:", "write it like"),
         ("random:3", "1 axes"),
-        ("random:3x3", "2 axes"),
+        ("random:3x3x3", "3 axes"),
         ("random:1x1x3x3x3", "5 axes"),
         ("random:2x1x3x3", "batch of 2"),
         ("random:0x1x3x3", "batch of 0"),

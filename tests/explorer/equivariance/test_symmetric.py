@@ -104,6 +104,17 @@ def nodes(count: int = 6, channels: int = 3) -> Inputs:
     return Inputs((torch.randn(count, channels, dtype=torch.float64),), (parse_field("node scalar"),))
 
 
+class Windows(nn.Module):
+    """Lets each element of a set see its neighbours in the row that it happens to stand in."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.act = nn.Conv1d(3, 4, 3, padding=1), nn.ReLU()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.act(self.conv(x.t()[None])[0].t())
+
+
 def test_a_dense_map_of_a_set_becomes_the_mean_over_all_permutations() -> None:
     net = nn.Sequential(Mix(), nn.ReLU())
     w = net[0].table.detach().double()
@@ -131,6 +142,29 @@ def test_a_table_of_positions_becomes_its_mean(way: str) -> None:
     before = net[0].table.detach().double()
     assert applied(setting(net, "0", "permutation", nodes()), way) < LAW
     assert torch.allclose(net[0].table, before.mean(0).expand(6, 3), rtol=0, atol=1e-13)
+
+
+def test_a_table_of_steps_becomes_its_mean_under_delays() -> None:
+    net = nn.Sequential(Table(8, 2), nn.ReLU())
+    before = net[0].table.detach().double()
+    steps = Inputs((torch.randn(8, 2, dtype=torch.float64),), (parse_field("step scalar"),))
+    assert applied(setting(net, "0", "shift", steps), "weights") < LAW
+    assert torch.allclose(net[0].table, before.mean(0).expand(8, 2), rtol=0, atol=1e-12)
+
+
+def test_a_window_over_a_set_keeps_its_middle_alone() -> None:
+    net = Windows()
+    one = setting(net, "conv", "permutation", nodes())
+    before = net.conv.weight.detach().clone()
+    assert applied(one, "weights") < LAW
+    assert torch.allclose(net.conv.weight[..., 1], before[..., 1], rtol=0, atol=1e-12)
+    assert float(net.conv.weight[..., ::2].detach().abs().max()) < 1e-12
+
+
+def test_a_search_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("explorer.equivariance.symmetric.weights.SECONDS", 0.0)
+    with pytest.raises(NotApplicable, match="too many"):
+        experiments()["weights"].apply(setting(nn.Sequential(Mix(), nn.ReLU()), "0", "permutation", nodes()))
 
 
 def test_a_value_for_each_pixel_becomes_its_mean_under_shifts() -> None:

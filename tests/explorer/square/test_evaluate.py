@@ -12,14 +12,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+import explorer.equivariance.remembered
 import explorer.square.evaluate
 import explorer.square.prepare
-import explorer.square.remembered
 from explorer.data.finding import find_sample
 from explorer.data.samples import Sample
 from explorer.declare.elements import Step, chain_element, parse_chain
 from explorer.declare.fields import FieldType
 from explorer.equivariance import measure
+from explorer.equivariance.remembered import Remembered
 from explorer.network.layers import LayerError
 from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.spaces.grid.network.form import InputSpec
@@ -29,7 +30,6 @@ from explorer.square.evaluate import refine, square
 from explorer.square.frame import Square
 from explorer.square.judging import judged
 from explorer.square.prepare import DTYPES, Prepared, prepare
-from explorer.square.remembered import Remembered
 from explorer.state.state import State
 from explorer.work.progress import Cancelled
 from tests.explorer.parts.networks import conv, group_cnn
@@ -129,9 +129,9 @@ def test_an_element_acts_once_on_each_tensor(monkeypatch: pytest.MonkeyPatch) ->
     first = once.act(values, grid())
     assert once.act(values, grid()) is first and len(acted) == 1
     assert once.act(values.clone(), grid()) is not first and len(acted) == 2
-    for _ in range(explorer.square.remembered.REMEMBERED + 5):
+    for _ in range(explorer.equivariance.remembered.REMEMBERED + 5):
         once.act(torch.rand(1, 1, 3, 3), grid())
-    assert len(once) == explorer.square.remembered.REMEMBERED
+    assert len(once) == explorer.equivariance.remembered.REMEMBERED
     assert once.exact(grid(), (1, 1, 9, 9)) is False and not once.identity
     assert once.known(values, grid()) is not None
 

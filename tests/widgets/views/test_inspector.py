@@ -347,3 +347,12 @@ def test_a_double_click_on_the_name_takes_the_default(view):
     wishes = gather(view)
     double_click(control(view, "rotate", "angle").label)
     assert wishes[-1].step == ("rotate", (0.0,)) and wishes[-1].done
+
+
+def test_a_guessed_field_says_why_under_the_measures(view):
+    frame = make_frame()
+    guess = replace(frame.squares[0].layer, guessed=True, reason="by its shape alone")
+    view.set_frame(replace(frame, squares=(replace(frame.squares[0], layer=guess),)))
+    assert view.table.field.isVisible() and view.table.field.text() == "grid regular(D4) is a guess: by its shape alone"
+    view.set_frame(frame)
+    assert not view.table.field.isVisible()

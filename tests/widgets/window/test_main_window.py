@@ -873,7 +873,7 @@ def test_settings_that_are_nonsense_do_no_harm(bench: Bench) -> None:
 
 
 def test_settings_may_be_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from widgets.window.shell import open_settings
+    from widgets.base.settings import open_settings
 
     monkeypatch.setenv("EQUISCOPE_SETTINGS", str(tmp_path / "here.ini"))
     assert open_settings().fileName() == str(tmp_path / "here.ini")

@@ -20,7 +20,8 @@ from widgets.base.text.words import figure
 from widgets.views.equation import EquationView
 from widgets.views.errors import ErrorsView
 from widgets.views.layer_cells import BEFORE, MEASURE
-from widgets.views.layers import ERROR, LayersView
+from widgets.views.layer_columns import ERROR
+from widgets.views.layers import LayersView
 from widgets.window.main_window import MainWindow
 
 __all__ = ["open_window"]
@@ -110,10 +111,10 @@ def test_the_guilty_layer_turns_green_when_the_file_is_saved(
     window.show_view("layers")
     layers = window.panes.named("layers")
     assert isinstance(layers, LayersView)
-    qtbot.waitUntil(lambda: (0, "conv2") in layers.items, timeout=LONGEST_MS)
-    row = layers.items[0, "conv2"]
-    assert row.data(ERROR, BEFORE).verdict == "broken" and row.data(ERROR, MEASURE).verdict == "holds"
-    assert "before the edit: cumulative 0." in row.toolTip(ERROR)
+    qtbot.waitUntil(lambda: (0, "conv2") in layers.model.nodes, timeout=LONGEST_MS)
+    row = layers.model.index_of("conv2", column=ERROR)
+    assert row.data(BEFORE).verdict == "broken" and row.data(MEASURE).verdict == "holds"
+    assert "before the edit: cumulative 0." in row.data(Qt.ItemDataRole.ToolTipRole)
     assert "3 of 4 tensors are as before; other values have conv2.weight" in log_of(window)
 
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
-from explorer.square.frame import Frame, Measure, Square
+from explorer.square.frame import Frame, LayerInfo, Measure, Square
 from widgets.base.look import theme
 from widgets.base.text.layer_names import shortened
 from widgets.base.text.words import badge, figure
@@ -55,6 +55,9 @@ class MeasureTable(QFrame):
                 cell.setAlignment(Qt.AlignmentFlag.AlignRight)
                 cell.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
                 grid.addWidget(cell, 1 + i, 1 + k)
+        self.field = QLabel(self)  # of the layer, and why it is taken for that
+        self.field.setWordWrap(True)
+        grid.addWidget(self.field, 1 + len(ROWS), 0, 1, 3)
         self.show_frame(None)
 
     def show_frame(self, frame: Frame | None) -> None:
@@ -76,6 +79,8 @@ class MeasureTable(QFrame):
                 cell = self.cells[key, k]
                 cell.setVisible(k == 0 or square is not None)
                 cell.setText(_text(measure, key))
+        self.field.setText(_field(squares[0].layer) if squares else "")
+        self.field.setVisible(bool(self.field.text()))
         self._colour()
 
     def _colour(self) -> None:
@@ -106,10 +111,17 @@ class MeasureTable(QFrame):
     def apply_theme(self) -> None:
         t = theme.current()
         self.setStyleSheet(f"MeasureTable {{ background: {t.panel}; border-top: 1px solid {t.line}; }}")
-        for label in self.names:
+        for label in (*self.names, self.field):
             label.setStyleSheet(f"color: {t.muted};")
         self.title.setStyleSheet(f"color: {t.accent}; font-weight: 600;")
         self._colour()
+
+
+def _field(layer: LayerInfo) -> str:
+    """Return the field of a layer where it is a guess, with the reason; what is declared needs no words."""
+    if not layer.guessed:
+        return ""
+    return f"{layer.field} is a guess" + (f": {layer.reason}" if layer.reason else "")
 
 
 def _verdict(square: Square | None, measure: Measure | None) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from widgets.base.text.highlight import python_as_html
 from widgets.base.text.words import figure, inherited
 from widgets.charts.inks import mixed
 
+TRY = "equiscope:symmetric"  # the link that tries symmetric versions of the guilty layer
 GROUND = 0.16  # of the verdict's colour, under the marked lines
 
 
@@ -42,6 +43,9 @@ def layer_as_html(square: Square, points: float) -> str:
         items = "".join(f"<li>{html.escape(hint)}</li>" for hint in own)
         parts.append(f'<p style="color:{t.muted}; margin-bottom:0">What may break it:</p>'
                      f'<ul style="margin-left:-18px; margin-top:2px">{items}</ul>')  # fmt: skip
+    if layer.name in square.guilty:
+        parts.append(f'<p style="margin-top:6px"><a style="color:{t.accent}" href="{TRY}">Try a symmetric version</a>'
+                     f'<span style="color:{t.muted}"> of {html.escape(layer.name)}</span></p>')  # fmt: skip
     return "".join(parts)
 
 

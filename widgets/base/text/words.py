@@ -67,7 +67,13 @@ def move(square: Square) -> str:
 
 
 def verdict_sentence(square: Square) -> str:
-    """Return what the measurement says of the whole network, in a few words."""
+    """Return what the measurement says of the whole network, in a few words, and whether it was intervened in."""
+    count = len(square.interventions)
+    changed = f" (with {count} intervention{'s' * (count != 1)})" if count else ""
+    return _verdict(square) + changed
+
+
+def _verdict(square: Square) -> str:
     found = [m for m in (square.measures.get(layer.name) for layer in square.layers) if m is not None]
     if not found:
         return "not measured yet"
@@ -152,7 +158,8 @@ def subject(frame: Frame) -> str:
     models = " and ".join(square.model for square in frame.squares) or state.model
     sample = frame.sample_title or state.sample or "no sample"
     element = chain_text(state.steps) or "identity"
-    return f"{models} on {sample}, {element}, {state.dtype} on {frame.device}, seed {state.seed}"
+    changed = f", {'; '.join(one.told for one in state.interventions)}" if state.interventions else ""
+    return f"{models} on {sample}, {element}, {state.dtype} on {frame.device}, seed {state.seed}{changed}"
 
 
 def counterpart(frame: Frame, index: int, layer: str) -> str:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from explorer.declare.elements import Step
 from explorer.spaces.graph.drawing.pairs.matrix import PairMatrix, Pool, Properties
+from explorer.spaces.graph.drawing.pairs.on_demand import written
 from explorer.spaces.graph.drawing.pairs.orders import ORDERS
 from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.spaces.sequence.drawing.values import TimePart
@@ -270,7 +271,7 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         _, difference = comparison(field, square, part)
         moved = None
         if difference is not None and field.values.size:
-            norm, off = (float(np.linalg.norm(one.values.astype(np.float64))) for one in (field, difference))
+            norm, off = (float(np.linalg.norm(np.asarray(one.values, np.float64))) for one in (field, difference))
             moved = off / norm if norm else None
         threshold = panel.threshold
         kept = float(np.mean([panel.matrix.kept(h, threshold) for h in heads])) if threshold else 1.0
@@ -404,7 +405,7 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
                 found[f"{name}: row, column"] = np.stack([pattern.rows, pattern.columns])
                 found[f"{name}: values"] = matrix.values  # type: ignore[attr-defined]
             else:
-                found[name] = np.stack([matrix.tile(h, (0, matrix.n), (0, matrix.n)) for h in heads])
+                found[name] = written(matrix)
             found[f"{name}: nodes"] = panel.view.nodes
             found[f"{name}: row sums"] = np.stack([matrix.row_sums(h) for h in heads])
             found[f"{name}: column sums"] = np.stack([matrix.column_sums(h) for h in heads])

@@ -19,6 +19,7 @@ class Diagnosis(QFrame):
 
     show_asked = Signal()  # an element of this kind of data that shows something
     exact_asked = Signal()  # the nearest element that permutes places
+    try_asked = Signal()  # symmetric versions of the guilty layer
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,11 +70,16 @@ class Diagnosis(QFrame):
             now = chain_text(frame.state.steps) if frame is not None else ""
             self.button.setToolTip(f"The nearest to {now} that permutes places, so that there is a verdict")
             self.button.setVisible(resampled)
+        if square.verdict == "broken" and square.guilty:
+            self.button.setText("Try a symmetric version")
+            self.button.setToolTip(f"Would the law hold if {square.guilty[0]} were symmetric?")
+            self.button.setVisible(True)
 
     def _asked(self) -> None:
         squares = self._frame.squares if self._frame is not None else ()
         if squares:
-            (self.show_asked if squares[0].verdict == "unmoved" else self.exact_asked).emit()
+            ways = {"unmoved": self.show_asked, "broken": self.try_asked}
+            ways.get(squares[0].verdict, self.exact_asked).emit()
 
     def show_stale(self, text: str) -> None:
         """Say that the verdict belongs to another element; "" shows it again."""

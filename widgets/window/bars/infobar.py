@@ -16,6 +16,7 @@ class InfoBar(QFrame):
     """Hidden until something is said; the last good frame stays below it."""
 
     details = Signal()  # the person wants the whole story, which is in the log
+    stop = Signal()  # what does not answer is to be ended
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,6 +38,10 @@ class InfoBar(QFrame):
         self.details_button.setText("Details")
         self.details_button.setToolTip("Show the whole story in the log")
         self.details_button.clicked.connect(self.details)
+        self.stop_button = QToolButton()
+        self.stop_button.setText("Stop")
+        self.stop_button.setToolTip("End what is running; the window goes on (Esc)")
+        self.stop_button.clicked.connect(self.stop)
         self.close_button = QToolButton(autoRaise=True)
         self.close_button.setToolTip("Close this message")
         self.close_button.setAccessibleName("Close this message")
@@ -46,6 +51,7 @@ class InfoBar(QFrame):
         row.setSpacing(8)
         row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.text, 1)
+        row.addWidget(self.stop_button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.details_button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
         self._gone = QTimer(self, singleShot=True, interval=GONE_MS)
@@ -69,10 +75,26 @@ class InfoBar(QFrame):
         self._level, self._for_request = level, False
         self.text.setText(text)
         self.details_button.setVisible(has_details)
+        self.stop_button.hide()
         self.apply_theme()
         self.show()
         # what went well needs no answer; what went wrong stays until it is read
         self._gone.start() if level == "info" else self._gone.stop()
+
+    def offer_stop(self, text: str) -> None:
+        """Say that something does not answer, with a button that ends it."""
+        self.say("warning", text)
+        self.stop_button.show()
+
+    def answered(self) -> None:
+        """Take the offer back: what did not answer has, or was ended."""
+        if self.offering:
+            self.hide()
+
+    @property
+    def offering(self) -> bool:
+        """Return whether the message offers to stop something."""
+        return not self.stop_button.isHidden() and not self.isHidden()
 
     def keep(self) -> None:
         """Let the message stay until it is read: the next frame is no answer to it."""

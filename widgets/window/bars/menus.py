@@ -41,11 +41,12 @@ class Menus(QObject):
         self._icons: dict[str, str] = {}
         self.actions: dict[str, QAction] = {}
         bar = shell.menuBar()
-        names = ("&File", "&Edit", "&Model", "&Data", "&Transform", "&View", "&Run", "&Help")
+        names = ("&File", "&Edit", "&Model", "&Data", "&Transform", "&Layer", "&View", "&Run", "&Help")
         self.menus: dict[str, QMenu] = {name.replace("&", ""): bar.addMenu(name) for name in names}
         self._fill_file(self.menus["File"])
         self._fill_edit(self.menus["Edit"])
         self._fill_transform(self.menus["Transform"])
+        self.menus["Layer"].aboutToShow.connect(partial(shell.layer_menu.refill, self.menus["Layer"]))
         self._fill_view(self.menus["View"])
         self._fill_run(self.menus["Run"])
         self._fill_help(self.menus["Help"])
@@ -245,10 +246,20 @@ class Menus(QObject):
             tip="Give up what is being computed",
         )
         menu.addSeparator()
+        self.add(
+            menu, "laws", "Which &symmetries does it keep?", self._test_laws,
+            tip="Try every group that acts on this kind of data, in idle time",
+        )  # fmt: skip
+        menu.addSeparator()
         self._devices = self._choices(menu.addMenu("&Device"))
         self._devices.fill([("auto", "auto")], lambda name: controller.change({"device": name}))
         self._dtypes = self._choices(menu.addMenu("P&recision"))
         self._dtypes.fill([(d, d) for d in DTYPES], lambda name: controller.change({"dtype": name}))
+
+    def _test_laws(self) -> None:
+        """Ask which laws hold, and show what is found."""
+        self._controller.change({"laws": True})
+        self._shell.show_view("laws")
 
     def _fill_help(self, menu: QMenu) -> None:
         files = self._files
@@ -295,6 +306,20 @@ class Menus(QObject):
         compare.menu.setIcon(icon("compare"))
         compare.menu.menuAction().setEnabled(bool(models))
         menu.addMenu(compare.menu)
+        comparing = self._files.comparing
+        self.add(
+            menu, "compare_weights", "Compare with other &weights…", comparing.ask_weights,
+            tip="The same network with the weights of another file, side by side and layer by layer",
+        )  # fmt: skip
+        self.add(
+            menu, "compare_input", "Compare with another &input…", comparing.ask_input,
+            tip="The same network on other data: how far apart are its layers?",
+        )  # fmt: skip
+        self.add(
+            menu, "compare_held", "Compare with what is shown now, before a &change", comparing.hold,
+            tip="Hold this run: after an edit, other parameters or other data, every layer is compared with it",
+        )  # fmt: skip
+        self.add(menu, "compare_off", "Compare with no other run", comparing.stop)
         self.add(menu, "alone", "Side by side &off", partial(controller.set_compare, ""))
         menu.addSeparator()
         self.add(

@@ -71,16 +71,15 @@ class Inputs(QObject):
 
 
 def _tried(name: str, said: Declared, engine: Any) -> str:
-    from explorer.app.own_inputs import tried
-
-    return tried(name, said, engine.trust)
+    told: str = engine.tried(name, said)
+    return told
 
 
 def _opened(name: str, said: Declared, remember: bool, state: State, engine: Any) -> tuple[dict[str, object], str]:
     """Make the network with that input, and remember it if that is wanted: then its name needs not say it."""
-    from explorer.app.own_inputs import remembered, tried
+    from explorer.app.own_inputs import remembered
 
-    tried(name, said, engine.trust)
+    engine.tried(name, said)
     if remember:
         remembered(name, said)
     shown = name if remember else with_input(name, said.text())

@@ -12,9 +12,10 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu
 
 from explorer.app.failures import sentence
-from explorer.declare.model_name import code_of
+from explorer.declare.model_name import PYTHON, code_of, named_as_shown, split_call, split_name
 from explorer.network.files.contents import Contents
 from explorer.network.files.trust import remember, remembered
+from explorer.state.runs import models_of
 from explorer.state.session import Session
 from widgets.window.opening.inputs import Inputs
 from widgets.window.opening.page import ModelPage
@@ -22,7 +23,6 @@ from widgets.window.opening.trouble import Trouble, caught
 from widgets.window.shell import Shell
 
 MOST_RECENT = 10
-CODE = ".py:"  # in the name of a model that is made by a Python file
 # of these, .pt and .safetensors may also be data: a look inside tells
 ENDINGS = (".py", ".safetensors", ".pt", ".pth", ".pt2", ".onnx", ".bin", ".ckpt", ".pkl", ".pickle", ".ts")
 FILTER = f"Models ({' '.join(f'*{e}' for e in ENDINGS)} config.json);;All files (*)"
@@ -53,10 +53,11 @@ class Models(QObject):
         self.inputs = Inputs(shell)
 
     # opening ----------------------------------------------------------------------------------------------
-    def open(self, path: str, chosen: str = "", as_model: bool = True) -> None:
+    def open(self, path: str, chosen: str = "", as_model: bool = True, reopened: bool = False) -> None:
         """Look at a file and show its page; `chosen` is a callable of it that was opened before.
 
         Args:
+            reopened: it was opened before, as a whole where nothing is chosen.
             as_model: the person has said that it is a model; a file that may be data as well is data otherwise.
         """
         given = Path(path)
@@ -65,7 +66,7 @@ class Models(QObject):
         def then(looked: Looked) -> None:
             if looked.found is None:
                 self.data_found.emit(path)
-            elif looked.trusted and chosen:
+            elif looked.trusted and (chosen or reopened):
                 self._run(looked.found, chosen, self._shown, None)
             else:
                 self._ask(looked, chosen)
@@ -83,6 +84,8 @@ class Models(QObject):
             if not as_model and Path(path).is_file() and any(fit(Path(path)) for fit in fits):
                 return Looked(None)
             found = contents(path)
+            if found.code and hasattr(engine, "expect_code"):  # while the person reads it
+                engine.expect_code()
             known = remembered()
             everything = bool(getattr(getattr(engine, "trust", None), "everything", False))
             return Looked(found, everything or (bool(found.code) and all(digest in known for _, digest in found.code)))
@@ -109,8 +112,8 @@ class Models(QObject):
     def _targets(self) -> list[tuple[str, str]]:
         """Return the (name, title) of the models that weights can go into: the one in use, then own ones."""
         state, info = self._controller.state, self._controller.info
-        title = info.title if info is not None else _short(state.model)
-        own = [(name, _short(name)) for name in self.recent() if CODE in name and name != state.model]
+        title = info.title if info is not None else named_as_shown(state.model)
+        own = [(name, named_as_shown(name)) for name in self.recent() if code_of(name) and name != state.model]
         return [("", f"{title} (in use)"), *own]
 
     # deciding ---------------------------------------------------------------------------------------------
@@ -124,7 +127,7 @@ class Models(QObject):
             self._controller.log.emit("warning", f"what you trust is not remembered: {sentence(error)}")
         page.now_trusted()
         if ask:
-            self._allowed(page.found, follow, partial(self._ask_input, f"{page.found.path}:{chosen}", then, page))
+            self._allowed(page.found, follow, partial(self._ask_input, _named(page.found.path, chosen), then, page))
         else:
             self._run(page.found, chosen, then, page, follow)
 
@@ -158,7 +161,7 @@ class Models(QObject):
         follow: bool = False,
     ) -> None:  # fmt: skip
         """Make the network on the worker thread; what goes wrong is said on the page."""
-        name, state = f"{found.path}:{chosen}", self._controller.state
+        name, state = _named(found.path, chosen), self._controller.state
 
         def work(engine: Any) -> object:
             _allow_found(found, follow, engine)
@@ -188,8 +191,8 @@ class Models(QObject):
             path = files[0]
 
         def work(engine: Any) -> object:
-            if CODE in into:
-                _allow(engine, Path(into.rpartition(":")[0]))
+            if (code := code_of(into)) is not None:
+                _allow(engine, code.expanduser())
             return engine.open(path, state, into, partly)
 
         def done(result: Any) -> None:
@@ -216,14 +219,14 @@ class Models(QObject):
     # sessions ---------------------------------------------------------------------------------------------
     def session(self, session: Session, path: str) -> None:
         """Open a session that shows models of files, once each of them may run."""
-        names = [name for name in (session.state.model, *session.state.compared) if CODE in name]
+        names = [name for name in models_of(session.state) if code_of(name) is not None]
         self._next(names, session, path)
 
     def _next(self, names: list[str], session: Session, path: str) -> None:
         if not names:
             self._controller.take_session(session, path)
             return
-        file, _, chosen = names[0].partition("@")[0].rpartition(":")
+        file, chosen = _parts(names[0])
         go_on = partial(self._next, names[1:], session, path)
 
         def then(looked: Looked) -> None:
@@ -231,7 +234,8 @@ class Models(QObject):
             if looked.trusted:
                 self._run(looked.found, chosen, lambda changes, name: go_on(), None)
             else:
-                why = f"The session {Path(path).name} shows {chosen} of this file, whose content you have not trusted."
+                what = chosen or "the network"
+                why = f"The session {Path(path).name} shows {what} of this file, whose content you have not trusted."
                 self._ask(looked, chosen, why, go_on)
 
         self._look(str(Path(file).expanduser()), then)
@@ -248,15 +252,15 @@ class Models(QObject):
         self._shell.settings.setValue("recent_models", names)
 
     def reopen(self, name: str) -> None:
-        path, _, chosen = name.rpartition(":") if CODE in name else (name, "", "")
-        self.open(path, chosen)
+        path, chosen = _parts(name)
+        self.open(path, chosen, reopened=code_of(name) is not None)
 
     def fill_recent(self, menu: QMenu) -> None:
         menu.clear()
         for name in self.recent():
-            action = menu.addAction(_short(name).replace("&", "&&"), partial(self.reopen, name))
+            action = menu.addAction(named_as_shown(name).replace("&", "&&"), partial(self.reopen, name))
             action.setToolTip(name)
-            action.setEnabled(Path(name.rpartition(":")[0] if CODE in name else name).exists())
+            action.setEnabled(Path(_parts(name)[0]).exists())
         if menu.isEmpty():
             menu.addAction("Nothing yet").setEnabled(False)
         else:
@@ -264,17 +268,23 @@ class Models(QObject):
             menu.addAction("Clear this list", lambda: self._shell.settings.remove("recent_models"))
 
 
-def _short(name: str) -> str:
-    """Return the end of a model's name: "Net in net.py"."""
-    path, _, chosen = name.rpartition(":") if CODE in name else (name, "", "")
-    return f"{chosen} in {Path(path).name}" if chosen else Path(path).name
+def _parts(name: str) -> tuple[str, str]:
+    """Return (file, what in it was opened) of a model's name: "Net(3)" of a Python file, "" of most others."""
+    base = split_name(name)[0]
+    path = split_call(base)[0]
+    return path, base[len(path) :].removeprefix(":")
+
+
+def _named(path: str, chosen: str) -> str:
+    """Undo `_parts`."""
+    return f"{path}:{chosen}" if path.endswith(PYTHON) and chosen else path + chosen
 
 
 def _allow(engine: Any, path: Path) -> None:
     """Let a file run that was trusted before, with just the content that it had."""
-    from explorer.network.files.python_text import code_files
+    from explorer.network.files.looking import code_in
 
-    code, known = code_files(path), remembered()
+    code, known = code_in(path), remembered()
     if all(digest in known for _, digest in code):
         engine.trust.contents.update(digest for _, digest in code)
 
@@ -286,6 +296,4 @@ def _allow_found(found: Contents, follow: bool, engine: Any) -> None:
 
 
 def _asked(name: str, engine: Any) -> object:
-    from explorer.app.own_inputs import asked
-
-    return asked(name, engine.trust)
+    return engine.asked(name)

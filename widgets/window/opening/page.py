@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
+    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QPushButton,
@@ -41,7 +42,8 @@ MEANS = {
     "weights": "These are numbers. They are read into a network without executing anything.",
     "inspect": "It can be looked at here. It is not opened as a network, and nothing of it is executed.",
 }
-REFUSED = "It would execute code when it is loaded, so it is not opened. Save model.state_dict() in its place."
+CARD = "CARD"
+WHOLE = "whole"  # of what the weights of a folder are put into: its own network
 
 
 class ModelPage(QDialog):
@@ -62,6 +64,7 @@ class ModelPage(QDialog):
         self.resize(*SIZE)
         self.found, self._trusted = found, trusted
         self._python = found.tier == "code" and bool(found.text)
+        self._whole, self._code = found.whole, found.tier == "code"
         self.heading = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
         self.heading.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._why = why
@@ -132,20 +135,29 @@ class ModelPage(QDialog):
         self.target.setAccessibleName("Put the weights into")
         self.partly = QCheckBox("Load what fits, leave the rest untrained")
         self.partly.hide()
+        self.arguments = QLineEdit()
+        self.arguments.setAccessibleName("Arguments of what makes the network")
+        self.arguments.setToolTip("Numbers, texts and lists, as in 3, width=64")
+        self.arguments.textChanged.connect(self._typed)
         self.told = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True, alignment=Qt.AlignmentFlag.AlignTop)
         self.told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         if self._python:
             self._headline(column, "The network is made by")
             self._list_callables(chosen)
             column.addWidget(self.callables)
+            column.addWidget(self.arguments)
             column.addWidget(self.follow)
+        elif self._whole and self._code:
+            pass
         elif self.found.tier == "weights":
             self._headline(column, "Put the weights into")
+            if self._whole:
+                self.target.addItem("the network of this folder", WHOLE)
             for name, title in targets:
                 self.target.addItem(title, name)
             column.addWidget(self.target)
             column.addWidget(self.partly)
-        for unused in (self.callables, self.follow, self.target, self.partly):
+        for unused in (self.callables, self.arguments, self.follow, self.target, self.partly):
             if unused.parent() is None and column.indexOf(unused) < 0:
                 unused.setParent(self)
                 unused.hide()
@@ -167,28 +179,33 @@ class ModelPage(QDialog):
 
     def _list_callables(self, chosen: str) -> None:
         entries = self.found.callables
+        if self._exports:
+            item = QListWidgetItem("CARD   what the file exports")
+            item.setData(Qt.ItemDataRole.UserRole, CARD)
+            self.callables.addItem(item)
         for entry in entries:
             item = QListWidgetItem(_title(entry))
             item.setData(Qt.ItemDataRole.UserRole, entry.name)
             item.setToolTip(f"{entry.kind}, line {entry.line}")
             if not entry.usable:
-                item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEnabled & ~Qt.ItemFlag.ItemIsSelectable)
-                item.setToolTip(f"It needs {', '.join(entry.needs)}: write a function without arguments that calls it")
+                item.setToolTip(f"It needs {', '.join(entry.needs)}: give them below, as numbers, texts or lists")
             self.callables.addItem(item)
-        if not entries and not self.found.error:
+        if not entries and not self.found.error and not self._exports:
             empty = QListWidgetItem("Nothing in it makes a network")
             empty.setFlags(Qt.ItemFlag.NoItemFlags)
             self.callables.addItem(empty)
-        rows = min(max(len(entries), 1), 7)
+        rows = min(max(self.callables.count(), 1), 7)
         self.callables.setFixedHeight(rows * max(22, self.callables.sizeHintForRow(0)) + 8)
         self.callables.currentItemChanged.connect(self._picked)
         self.callables.itemDoubleClicked.connect(self._go)
-        names = [entry.name for entry in entries if entry.usable]
-        chosen = chosen.partition("[")[0]  # what it takes may stand behind it
+        names = [*([CARD] if self._exports else []), *(entry.name for entry in entries)]
+        chosen, bracket, given = chosen.partition("[")[0].partition("(")  # what it takes may stand behind it
         wanted = chosen if chosen in names else next(iter(names), "")
         for row in range(self.callables.count()):
             if self.callables.item(row).data(Qt.ItemDataRole.UserRole) == wanted:
                 self.callables.setCurrentRow(row)
+        if bracket and chosen == wanted:
+            self.arguments.setText(given.removesuffix(")"))
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -210,13 +227,35 @@ class ModelPage(QDialog):
     # what is chosen ---------------------------------------------------------------------------------------
     @property
     def chosen(self) -> str:
-        """Return the name of the callable that is selected, or ""."""
+        """Return the callable that is selected, with the arguments that are given, or ""."""
         item = self.callables.currentItem()
-        return str(item.data(Qt.ItemDataRole.UserRole)) if item is not None else ""
+        name = str(item.data(Qt.ItemDataRole.UserRole) or "") if item is not None else ""
+        given = self.arguments.text().strip()
+        return f"{name}({given})" if name and given else name
+
+    @property
+    def _exports(self) -> bool:
+        """Return whether the file's text says that it exports a CARD."""
+        return any(name == CARD for name, _ in self.found.facts)
+
+    def _entry(self) -> CallableEntry | None:
+        item = self.callables.currentItem()
+        name = item.data(Qt.ItemDataRole.UserRole) if item is not None else None
+        return next((e for e in self.found.callables if e.name == name), None)
 
     def _picked(self) -> None:
-        entry = next((e for e in self.found.callables if e.name == self.chosen), None)
+        entry = self._entry()
         self.source.mark(entry.line if entry is not None else 0)
+        takes = entry is not None and entry.kind != "network"
+        self.arguments.setEnabled(takes)
+        needs = ", ".join(f"{name}=…" for name in entry.needs) if entry is not None else ""
+        self.arguments.setPlaceholderText(needs or "arguments, if it is to have others than its own")
+        if not takes:
+            self.arguments.clear()
+        if hasattr(self, "go"):
+            self._fit_buttons()
+
+    def _typed(self) -> None:
         if hasattr(self, "go"):
             self._fit_buttons()
 
@@ -224,14 +263,18 @@ class ModelPage(QDialog):
         """Offer what can be done with this file, and make the careful answer the one that Return gives."""
         if self._python:
             self.go.setText("Open" if self._trusted else "Run this code")
-            self.go.setEnabled(bool(self.chosen) and not self.found.error)
+            entry = self._entry()
+            lacks = entry is not None and not entry.usable and not self.arguments.text().strip()
+            self.go.setEnabled(bool(self.chosen) and not self.found.error and not lacks)
             self.input.setEnabled(self.go.isEnabled())
+        elif self._whole and self._code:
+            self.go.setText("Open" if self._trusted else "Run what is in it")
         elif self.found.tier == "weights":
             self.go.setText("Load weights")
         else:
             self.go.hide()
             self.cancel.setText("Close")
-        careful = self._python and not self._trusted
+        careful = self._code and not self._trusted
         self.go.setAutoDefault(not careful)
         self.go.setDefault(not careful)
         self.cancel.setAutoDefault(careful)
@@ -243,7 +286,9 @@ class ModelPage(QDialog):
         self.problem.hide()
         self.go.setEnabled(False)
         self.go.setText("Opening…")
-        if self._python:
+        if self._whole and (self._code or self.target.currentData() == WHOLE):
+            self.accepted_code.emit("", False)
+        elif self._python:
             (self.asked_input if ask else self.accepted_code).emit(self.chosen, self.follow.isChecked())
         else:
             self.accepted_weights.emit(str(self.target.currentData() or ""), self.partly.isChecked())
@@ -293,11 +338,9 @@ class ModelPage(QDialog):
         """Return what it may do and what it says, for the side of the page."""
         t, found = theme.current(), self.found
         means = MEANS[found.tier]
-        if found.tier == "code" and not self._python:
-            means = REFUSED
-        elif self._python and self._trusted:
+        if self._code and self._trusted:
             means = "You have trusted exactly this content before."
-        ink = t.bad if found.tier == "code" and not (self._python and self._trusted) else t.text
+        ink = t.bad if self._code and not self._trusted else t.text
         parts = [f"<b style='color:{ink}'>What it may do</b><p style='margin:4px 0'>{html.escape(means)}</p>"]
         if found.dangers:
             listed = "".join(f"<li style='margin-bottom:3px'>{html.escape(d)}</li>" for d in found.dangers[:20])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.app.failures import sentence
+from explorer.app.failures import is_kind, sentence
 from explorer.work.progress import Cancelled
 
 
@@ -28,8 +28,6 @@ def caught(work: Callable[[Any], object]) -> Callable[[Any], object]:
         except Cancelled:
             raise
         except (Exception, SystemExit) as error:  # a person's file may raise anything
-            from explorer.network.refusals import Misfit, Unknown
-
-            return Trouble(sentence(error), isinstance(error, Misfit), isinstance(error, Unknown))
+            return Trouble(sentence(error), is_kind(error, "Misfit"), is_kind(error, "Unknown"))
 
     return answered

@@ -112,6 +112,9 @@ class GraphInference(Inference):
         domain = kinds[0]
         return self.own(FieldType(replace(domain, axis=moved[0]) if isinstance(domain, Numbered) else domain).guess())
 
+    def along(self, axis: int, size: int) -> FieldType | None:
+        return FieldType(Nodes(axis), guessed=True) if size == self.nodes > 1 else None
+
     def receptive(
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
         radius: float,

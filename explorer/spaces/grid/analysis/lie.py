@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from explorer.declare.fields import FieldType, Regular
 from explorer.network.capture import capture
+from explorer.network.differentiating import Plainly
 from explorer.network.layers import Layer, Trace
 from explorer.network.running import evaluating
 from explorer.spaces.grid.fields import Grid, Tokens
@@ -25,18 +26,15 @@ from explorer.spaces.grid.fields import Grid, Tokens
 GENERATORS = ("right", "down", "rotation")
 
 
-def gradient(values: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the spectral derivatives (along columns, along rows) of periodic values (..., height, width)."""
-    h, w = values.shape[-2:]
-    fy = 2 * math.pi * torch.fft.fftfreq(h, dtype=values.dtype, device=values.device)
-    fx = 2 * math.pi * torch.fft.fftfreq(w, dtype=values.dtype, device=values.device)
-    # the Nyquist frequency of an even size has no sign and so no real derivative
-    if h % 2 == 0:
-        fy[h // 2] = 0
-    if w % 2 == 0:
-        fx[w // 2] = 0
-    spectrum = torch.fft.fft2(values)
-    return torch.fft.ifft2(spectrum * 1j * fx).real, torch.fft.ifft2(spectrum * (1j * fy)[:, None]).real
+def gradient(values: Tensor, axis: int) -> Tensor:
+    """Return the spectral derivative of periodic values (..., height, width) along an axis."""
+    count = values.shape[axis]
+    frequency = 2 * math.pi * torch.fft.rfftfreq(count, dtype=values.dtype, device=values.device)
+    if count % 2 == 0:
+        frequency[-1] = 0  # the Nyquist frequency of an even size has no sign and so no real derivative
+    slopes = 1j * (frequency if axis == -1 else frequency[:, None])
+    found: Tensor = torch.fft.irfft(torch.fft.rfft(values, dim=axis) * slopes, n=count, dim=axis)
+    return found
 
 
 INNER = 0.6  # of the disc's radius: where the window is 1, and the windowed flow a true rotation
@@ -83,12 +81,12 @@ def generator(name: str, values: Tensor, field: FieldType) -> Tensor:
     if isinstance(field.domain, Grid):
         flat = field.domain.flat
         grid: Tensor = values.unflatten(1, (-1, *flat)) if flat else values
-        across, along = gradient(grid)
         if name == "right":
-            moved = -across / field.domain.spacing
+            moved = -gradient(grid, -1) / field.domain.spacing
         elif name == "down":
-            moved = -along / field.domain.spacing
+            moved = -gradient(grid, -2) / field.domain.spacing
         else:
+            across, along = gradient(grid, -1), gradient(grid, -2)
             h, w = grid.shape[-2:]
             x = torch.arange(w, dtype=values.dtype, device=values.device) - (w - 1) / 2
             y = (h - 1) / 2 - torch.arange(h, dtype=values.dtype, device=values.device)[:, None]  # up
@@ -154,5 +152,6 @@ def lie_derivative(
     with evaluating(model), torch.no_grad(), fwd.dual_level():
         start = x.detach().clone()  # the first layer may work in place
         dual = fwd.make_dual(start, generator(along, x.detach(), x_field))
-        capture(model, dual, [layer.name for layer in watched], reduce=reduce)
+        with Plainly(forwards=True):
+            capture(model, dual, [layer.name for layer in watched], reduce=reduce)
     return result

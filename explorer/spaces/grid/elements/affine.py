@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from explorer.declare.elements import Element, NoAction
 from explorer.declare.fields import FieldType, Regular, Scalar
 from explorer.declare.groups import MIRROR, FiniteGroup, Matrix
+from explorer.spaces.grid.fibres import Fibre
 from explorer.spaces.grid.fields import Grid, Pixels, Tokens
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ class Affine(Element):
     def exact(self, field: FieldType, shape: tuple[int, ...]) -> bool:
         if isinstance(field.rep, Regular) and field.rep.group.find(self.orthogonal) is None:
             return False
+        if isinstance(field.rep, Fibre) and field.rep.matrix(self.orthogonal) is None:
+            return False
         if not isinstance(field.domain, Grid | Pixels | Tokens):
             return True
         steps = [by / field.domain.spacing for by in self.shift]
@@ -119,6 +122,8 @@ class Affine(Element):
             values = values.unflatten(1, (-1, *flat))
         if isinstance(field.rep, Regular):
             values = _fibre(values, field.rep.group, self.orthogonal)
+        elif isinstance(field.rep, Fibre):
+            values = field.rep.mixed(values, self.orthogonal)
         if isinstance(field.domain, Grid):
             values = grid_action.move(values, self.matrix, self.shift, field.domain.spacing, self.boundary)
         if flat:

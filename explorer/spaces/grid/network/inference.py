@@ -14,6 +14,7 @@ from explorer.declare.elements import Element
 from explorer.declare.fields import INVARIANT, FieldType, Point, Regular, Scalar
 from explorer.declare.space import Inference, Known
 from explorer.network.inputs import Inputs
+from explorer.spaces.grid.fibres import declared_rep
 from explorer.spaces.grid.fields import Grid, Pixels, Tokens
 from explorer.spaces.grid.network.orientations import orientations
 from explorer.spaces.grid.network.reach import reaches
@@ -144,7 +145,7 @@ def infer(
     """Return the field type of a module's output; `guessed` unless the module declares it."""
     if isinstance(declared := getattr(module, "out_field", None), FieldType):
         return declared
-    rep = getattr(module, "out_rep", None)
+    rep = getattr(module, "out_rep", None) or declared_rep(module, shape)
     keeps = isinstance(module, _KEEPS_REP) and len(shape_in) > 1 and len(shape) > 1 and shape_in[1] == shape[1]
     # a pointwise layer hands on what it got, guess or not
     guessed = (in_field.guessed if in_field else True) if keeps else rep is None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -74,15 +75,22 @@ def _spread(field: FieldType) -> bool:
     return isinstance(field.domain, Grid | Pixels | Tokens)
 
 
+@lru_cache(maxsize=256)
+def _places(count: int, spacing: float, given: tuple[bool, ...]) -> tuple[list[float], list[int], int, list[int]]:
+    """Return where places lie in pixels, which pixels are given, the border farthest from them, and other places."""
+    steps = len(given)
+    at = [(k - (count - 1) / 2) * spacing + (steps - 1) / 2 for k in range(count)]
+    pixels = [k for k, is_given in enumerate(given) if is_given]
+    edge = 0 if pixels and pixels[0] else steps - 1
+    others = [k for k, place in enumerate(at) if not pixels[0] - 0.5 < place < pixels[-1] + 0.5]
+    return at, pixels, edge, others
+
+
 def _farthest(field: FieldType, changed: Tensor, axis: int, given: Tensor) -> float:
     """Return how far from the pixels that were `given` other values the changed places lie, along one axis."""
     maps = field.domain.spread(changed)
     line = maps.movedim(axis, -1).flatten(0, -2).any(0).tolist()
-    steps, spacing = len(given), field.spacing
-    at = [(k - (len(line) - 1) / 2) * spacing + (steps - 1) / 2 for k in range(len(line))]
-    pixels = [k for k, is_given in enumerate(given.tolist()) if is_given]
-    edge = 0 if pixels and pixels[0] else steps - 1  # the border of the image that is farthest from them
-    others = [k for k, place in enumerate(at) if not pixels[0] - 0.5 < place < pixels[-1] + 0.5]
+    at, pixels, edge, others = _places(len(line), field.spacing, tuple(given.tolist()))
     seen = [k for k in others if line[k]]
     if not seen:
         return 0.0

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from torch import nn
 
 from explorer.network.recognise import Recognised
+from explorer.network.typed import declares, is_type
 from explorer.spaces.grid.network.fit import InputShape
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.work.limits import MAX_SIDE
@@ -28,6 +30,10 @@ def image_input(own: Recognised) -> InputSpec:
     return InputSpec(_input_shape(own) if declared is None else _declared_shape(declared))
 
 
+def _in_type(module: nn.Module) -> Any:
+    return getattr(module, "in_type", None)
+
+
 def _declared_shape(shape: object) -> InputShape:
     if not isinstance(shape, list | tuple) or len(shape) != 3 or not isinstance(shape[0], int):
         raise ValueError(f"INPUT_SHAPE must be (channels, height, width), not {shape!r:.60}")
@@ -46,6 +52,9 @@ def _input_shape(own: Recognised) -> InputShape:
     """
     model = own.network()
     for name, module in model.named_modules():
+        if declares(module) and is_type(declared := _in_type(module)):
+            own.why["shape"] = f"{name or type(module).__name__} declares {declared.size} channel(s)"
+            return (int(declared.size), None, None)
         # 0 is what a lazy convolution says
         if isinstance(channels := getattr(module, "in_channels", None), int) and channels > 0:
             own.why["shape"] = f"its first convolution, {name or type(module).__name__}, takes {channels} channel(s)"

@@ -1,4 +1,6 @@
-"""Tensors made from a text: "random:1x3x33x33" (seeded, band-limited noise) and "ramp:1x1x9x9" (0 to 1)."""
+"""Tensors made from a text: "random:1x3x33x33" (seeded, band-limited noise), "ramp:1x1x9x9" (0 to 1), "ones:...",
+"zeros:..." and "constant:1x1x9x9=0.3".
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,15 @@ from explorer.data.samples import Sample
 from explorer.spaces.grid.sample import image_sample
 from explorer.work.limits import excess
 
-KINDS = ("random", "ramp")
+KINDS = ("random", "ramp", "ones", "zeros", "constant")
 CUT = 0.5  # of the Nyquist frequency: nothing is left above it
 _FLAT = 0.4  # of the Nyquist frequency: below it nothing is taken away
 
-_TEXT = re.compile(r"(?P<kind>random|ramp):(?P<shape>[0-9]{1,9}(x[0-9]{1,9})*)", re.ASCII)
+_TEXT = re.compile(
+    rf"(?P<kind>{'|'.join(KINDS)}):(?P<shape>[0-9]{{1,9}}(x[0-9]{{1,9}})*)"
+    r"(?:(?<=[0-9])=(?P<value>-?[0-9]{1,9}(\.[0-9]{1,9})?))?",
+    re.ASCII,
+)
 
 
 def is_tensor_text(text: str) -> bool:
@@ -36,6 +42,15 @@ def _shape(text: str) -> tuple[str, int, int, int]:
     if wrong := excess(channels, height, width):
         raise ValueError(f"{text!r} is not possible: {wrong}")
     return match["kind"], channels, height, width
+
+
+def _value(text: str) -> float:
+    """Return the number behind "=", 0.5 where there is none; only a constant has one."""
+    match = _TEXT.fullmatch(text)
+    assert match is not None
+    if match["value"] is not None and match["kind"] != "constant":
+        raise ValueError(f"{text!r} says a number, which only 'constant:' takes")
+    return float(match["value"] or 0.5)
 
 
 def low_pass(height: int, width: int) -> NDArray[np.float64]:
@@ -62,7 +77,7 @@ def _random(channels: int, height: int, width: int, seed: int) -> NDArray[np.flo
 
 
 def tensor_sample(text: str, seed: int = 0) -> Sample:
-    """Make the tensor that `text` describes, "kind:1xCxHxW", as a sample of (C, H, W).
+    """Make the tensor that `text` describes, "kind:1xCxHxW" or "constant:1xCxHxW=0.3", as a sample of (C, H, W).
 
     "random" has a mean square of 1 in every channel and, periodically continued, no frequency above half of
     Nyquist. "ramp" rises from 0 to 1 in equal steps in row-major order. Both are intensity fields like an
@@ -77,6 +92,11 @@ def tensor_sample(text: str, seed: int = 0) -> Sample:
             raise ValueError(f"the seed must be 0 or more, not {seed}")
         values = _random(channels, height, width, seed)
         return image_sample(values, text, title=f"Noise {channels}x{height}x{width}", source=f"seed {seed}")
+    constants = {"ones": 1.0, "zeros": 0.0, "constant": _value(text)}
+    if kind in constants:
+        values = np.full((channels, height, width), constants[kind], np.float32)
+        title = f"{constants[kind]:g} everywhere, {channels}x{height}x{width}"
+        return image_sample(values, text, title=title, source="computed")
     count = channels * height * width
     values = np.linspace(0, 1, count, dtype=np.float32).reshape(channels, height, width)
     return image_sample(values, text, title=f"Ramp {channels}x{height}x{width}", source="computed")

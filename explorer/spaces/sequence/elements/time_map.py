@@ -135,8 +135,7 @@ class TimeMap(Element):
             return None
         sizes = [values.shape[axis] for axis in axes]
         inside = [_inside(_coarse(self.source, size, field.spacing), size) for size in sizes]
-        places = inside[0] if len(inside) == 1 else inside[0][:, None] & inside[1][None, :]
-        return values.new_tensor(places.astype(np.float64))
+        return _places(values, inside)
 
 
 @lru_cache(maxsize=64)
@@ -206,8 +205,7 @@ class Unwarp(Element):
         if not axes:
             return None
         inside = [_inside(self.tau(values.shape[axis]), values.shape[axis]) for axis in axes]
-        places = inside[0] if len(inside) == 1 else inside[0][:, None] & inside[1][None, :]
-        return values.new_tensor(places.astype(np.float64))
+        return _places(values, inside)
 
 
 def _place_of(element: Element, step: int, count: int) -> int:
@@ -220,6 +218,16 @@ def _place_of(element: Element, step: int, count: int) -> int:
     known = element.known(steps, STEP)
     inside = known is None or bool(known[at])
     return at if count and inside and abs(float(sources[at]) - step) < 1.0 else -1
+
+
+def _places(values: Tensor, inside: list[NDArray[np.bool_]]) -> Tensor:
+    """Return 1 where a place is known, and a pair where both of its places are; as factors where they are many."""
+    import torch
+
+    from explorer.network.inner.tiled import outer
+
+    known = [torch.as_tensor(one, dtype=values.dtype, device=values.device) for one in inside]
+    return known[0] if len(known) == 1 else outer(*known)
 
 
 def _axes(field: FieldType) -> tuple[int, ...]:

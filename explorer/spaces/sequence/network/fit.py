@@ -13,6 +13,7 @@ from explorer.data.samples import Array, Sample, Signal
 from explorer.declare.space import domain_word
 from explorer.spaces.sequence.fields import STEP_INPUT
 from explorer.spaces.sequence.network.form import SequenceInput
+from explorer.spaces.sequence.network.ids import fit_ids
 
 Floats = NDArray[np.float32]
 
@@ -79,6 +80,9 @@ def fit_sequence(sample: Sample, wanted: SequenceInput) -> Sample:
     if not len(own):
         raise ValueError(f"{sample.name!r} has no steps, and this network needs at least one")
     notes: list[str] = []
+    if wanted.kind == "ids":
+        made_ids = fit_ids(_first_steps(sample, None, notes), wanted)
+        return replace(made_ids, notes=(*made_ids.notes, *notes))
     sample = _first_steps(sample, wanted.most, notes)
     own = np.asarray(sample.x.values, np.float32)
     kind = kind_of(sample)
@@ -98,7 +102,7 @@ def fit_sequence(sample: Sample, wanted: SequenceInput) -> Sample:
                 raise ValueError(f"this network's card asks for {wanted.channels} columns of DNA, which has 4")
             values, channels = _dna(sample, kind, notes), tuple(BASES)
         case other:
-            raise ValueError(f"this network's card asks for {other!r}; write 'values', 'tokens' or 'dna'")
+            raise ValueError(f"this network's card asks for {other!r}; write 'values', 'tokens', 'dna' or 'ids'")
     if not notes and values is own and sample.x.field == STEP_INPUT:
         return sample
     made: Floats = np.ascontiguousarray(values)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from explorer.declare.card import Form
 
-KINDS = ("values", "tokens", "dna")
+KINDS = ("values", "tokens", "dna", "ids")
 LAYOUTS = ("NTC", "TNC", "NCT", "TC", "CT")  # of a sequence: N is the batch, which is 1, T the steps, C the channels
 
 
@@ -16,11 +16,14 @@ class SequenceInput(Form):
 
     Attributes:
         channels: width of x; None takes what the sample has.
-        kind: "values" (a time series), "tokens" (one-hot symbols) or "dna" (one-hot A, C, G, T).
+        kind: "values" (a time series), "tokens" (one-hot symbols), "dna" (one-hot A, C, G, T) or "ids" (numbers of
+            tokens, (1, steps), of which `channels` are known).
         most: the largest number of steps that the network is made for, or None.
         layout: the axes of x: T steps, C channels, N a batch of one; "NTC", "TNC" or "NCT" for a network that has one.
         columns: names of the columns of tokens, found by name where the sample names its own.
         unknown: which of them takes the tokens that are none of them.
+        names: of the arguments that numbers of tokens and their masks are given as; () for one without a name.
+        tokenizer: the folder whose tokenizer makes numbers of a text, or "".
     """
 
     space = "sequence"
@@ -32,3 +35,5 @@ class SequenceInput(Form):
     layout: str = "TC"
     columns: tuple[str, ...] = ()
     unknown: str | None = None
+    names: tuple[str, ...] = ()
+    tokenizer: str = ""

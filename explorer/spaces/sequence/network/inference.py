@@ -137,6 +137,9 @@ class SequenceInference(Inference):
         found = dict.fromkeys(fields, math.inf)  # what belongs to no step sees all of them
         return found | (reaches(run, inputs.x, inputs.field, along) if along else {})
 
+    def along(self, axis: int, size: int) -> FieldType | None:
+        return FieldType(Steps(axis), guessed=True) if size == self.steps > 1 else None
+
     def exchanges(
         self, channels: tuple[int, ...], elements: Sequence[Element]
     ) -> Iterator[tuple[tuple[int, ...], ...]]:

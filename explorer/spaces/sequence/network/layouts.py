@@ -51,7 +51,19 @@ def declared_input(made: object, module: ModuleType) -> dict[str, object]:
         value = told.get(name)
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
             raise Unclear(f"INPUT_{name.upper()} must be a whole number above 0, not {value!r:.60}")
+    if told.get("kind") == "ids":
+        told["names"] = _names(getattr(made, "input_names", getattr(module, "INPUT_NAMES", ())))
+        told["tokenizer"] = str(getattr(made, "input_tokenizer", getattr(module, "INPUT_TOKENIZER", "")))
     return told
+
+
+def _names(given: object) -> tuple[str, ...]:
+    names = tuple(given) if isinstance(given, list | tuple) else ()
+    if (given and not names) or not all(isinstance(n, str) and n.isidentifier() for n in names):
+        raise Unclear(
+            f"INPUT_NAMES must be names of arguments, as in ('input_ids', 'attention_mask'), not {given!r:.60}"
+        )
+    return names
 
 
 def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput:
@@ -60,18 +72,15 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
     Raises:
         Unclear: no order of the axes runs, or several do and differ.
     """
-    kind = str(told.get("kind", "values"))
     steps = told.get("steps")
     most = steps if isinstance(steps, int) else None
+    kind = str(told.get("kind", "ids" if "channels" not in told and _takes_ids(network, most) else "values"))
+    if kind == "ids":
+        return _ids(network, told, most)
     widths = [w for w in (told.get("channels"),) if isinstance(w, int)] or ([4] if kind == "dna" else _widths(network))
     orders = [str(told["layout"])] if "layout" in told else list(LAYOUTS)
     if "layout" in told and widths:
         return SequenceInput(widths[0], kind, most, orders[0])
-    if any(isinstance(m, nn.Embedding) for m in network.modules()) and "channels" not in told:
-        raise Unclear(
-            "it begins with numbers of symbols (nn.Embedding), and a sequence is given as one column for each symbol; "
-            "put nn.Linear in its place, with the same weights transposed, and say INPUT_KIND = 'tokens'"
-        )
     failed: Exception | None = None
     for width in widths or [1]:
         mixing: list[str] = []
@@ -109,6 +118,31 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
         "say in the file what it takes, INPUT_CHANNELS = 1, INPUT_LAYOUT = 'NTC', and INPUT_STEPS where it takes so "
         "many and no other number"
     )
+
+
+def _ids(network: nn.Module, told: dict[str, object], most: int | None) -> SequenceInput:
+    """Return that a network takes numbers of tokens: as many as its first table of them has, unless it says so."""
+    table = next((m.num_embeddings for m in network.modules() if isinstance(m, nn.Embedding)), None)
+    known = told.get("channels", table)
+    names, tokenizer = told.get("names", ()), told.get("tokenizer", "")
+    assert isinstance(known, int | None) and isinstance(names, tuple)
+    if known is None:
+        raise Unclear("it takes numbers of tokens, and nothing says how many there are; say INPUT_CHANNELS = 30522")
+    return SequenceInput(known, "ids", most, "NTC", names=names, tokenizer=str(tokenizer))
+
+
+def _takes_ids(network: nn.Module, most: int | None) -> bool:
+    """Say by trial whether a network begins with numbers of tokens, (1, steps), that it looks up in a table."""
+    if not any(isinstance(m, nn.Embedding) for m in network.modules()):
+        return False
+    trial = copy.deepcopy(network)
+    with torch.no_grad(), evaluating(trial):
+        try:
+            return first_tensor(trial(torch.zeros(1, min(most or _STEPS, _STEPS), dtype=torch.int64))) is not None
+        except (torch.OutOfMemoryError, KeyboardInterrupt):
+            raise
+        except Exception:  # a forward of somebody else's may raise anything
+            return False
 
 
 def _shown(order: str) -> str:

@@ -27,6 +27,21 @@ def one_hot(tokens: Tokens, size: int) -> NDArray[np.float32]:
     return np.eye(size, dtype=np.float32)[tokens]
 
 
+def typed_text(text: str, name: str) -> Sample:
+    """Return the characters of a text that was typed, one-hot over those that occur.
+
+    Raises:
+        ValueError: there are none.
+    """
+    if not text.strip():
+        raise ValueError(f"{name!r} has no text; write one behind the colon, as in 'text:The cat sat.'")
+    alphabet = tuple(sorted(set(text)))
+    x = one_hot(np.array([alphabet.index(c) for c in text], np.int64), len(alphabet))
+    return sequence_sample(
+        name, x, title=text if len(text) <= 40 else text[:39] + "…", names=tuple(text), channels=alphabet
+    )
+
+
 def base(length: int, chance: np.random.Generator) -> Tokens:
     """Draw symbols of which no two neighbours are equal, so that a repeated symbol is the warp's doing."""
     steps = chance.integers(1, ALPHABET, length)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 import torch
@@ -147,6 +149,21 @@ def test_what_is_no_program_is_told(definition: ModuleType, tmp_path: Path, monk
     monkeypatch.setattr(sys.modules["__main__"], "OfThisFile", OfThisFile, raising=False)
     torch.save(OfThisFile(), path)
     refused(path, "asks for OfThisFile of the script that saved it (__main__)", "net.py:OfThisFile@")
+
+
+class Attack:
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> Any:
+        return os.system, (f"touch {self.mark}",)
+
+
+def test_an_attack_is_not_opened_even_with_trust(tmp_path: Path) -> None:
+    path, mark = tmp_path / "evil.pt", tmp_path / "ran"
+    torch.save({"model": Attack(mark)}, path)
+    refused(path, "asks for posix.system, which is how a pickle attacks", "not with --trust either")
+    assert not mark.exists()
 
 
 def test_classes_that_are_not_here_are_named(definition: ModuleType, tmp_path: Path) -> None:

@@ -141,6 +141,18 @@ def test_the_order_of_the_axes_is_found_out(file: Path, name: str, channels: int
     assert found.input == SequenceInput(channels=channels, layout=layout)
 
 
+def test_numbers_of_tokens_are_recognised_by_trial(file: Path) -> None:
+    found = file_card(file, "symbols", trust=True)
+    assert found.input == SequenceInput(9, "ids", layout="NTC") and found.sample == "alice-characters"
+    engine = LocalEngine({}, trust=True)
+    frame = engine.answer(State(f"{file}:symbols", sample="text:abca"), lambda: False)
+    p = engine.prepared(frame.state, frame.state.model)
+    assert p.x.tolist() == [[0, 1, 2, 0]] and p.x.dtype == torch.int64 and p.dtype == torch.float32
+    assert p.trace["0"].shape == (1, 4, 4) and str(p.trace["0"].field) == "step scalar on axis 1"
+    with pytest.raises(ValueError, match="holds no text and no whole numbers"):
+        engine.answer(State(f"{file}:symbols", sample="sine"), lambda: False)
+
+
 def test_a_network_on_images_stays_one(file: Path) -> None:
     assert file_card(file, "images", trust=True).domain == "grid"
 
@@ -177,7 +189,8 @@ def test_a_network_for_so_many_steps_says_how_many(file: Path, tmp_path: Path) -
     ("name", "lines", "told"),
     [
         ("Running", "", r"x could be .* or .*: say which|x could be .* or .*; say which"),
-        ("symbols", "", "nn.Embedding"),
+        ("symbols", "INPUT_KIND = 'ids'\nINPUT_NAMES = 'ids'", "INPUT_NAMES must be names of arguments"),
+        ("Each", "INPUT_KIND = 'ids'", "say INPUT_CHANNELS = 30522"),
         ("Each", "INPUT_LAYOUT = 'TCN'", "INPUT_LAYOUT must be one of NTC, TNC, NCT, TC, CT, not 'TCN'"),
         ("Each", "INPUT_KIND = 'words'", "INPUT_KIND must be one of values, tokens, dna"),
         ("Each", "INPUT_KIND = 'values'\nINPUT_CHANNELS = 0", "INPUT_CHANNELS must be a whole number above 0"),

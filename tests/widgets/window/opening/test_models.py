@@ -36,6 +36,10 @@ Path(MARK).write_text("ran")
 class Deep(nn.Module):
     def __init__(self, channels):
         super().__init__()
+        self.layer = nn.Conv2d(1, channels, 3, padding=1)
+
+    def forward(self, x):
+        return self.layer(x)
 
 
 class Net(nn.Module):
@@ -115,7 +119,7 @@ def test_a_dropped_file_is_shown_asked_about_and_opened(
     assert page.chosen == "Net" and page.go.text() == "Run this code"
     assert page.cancel.isDefault() and not page.go.isDefault()  # Return is the careful answer
     deep = next(page.callables.item(k) for k in range(3) if page.callables.item(k).text().startswith("Deep"))
-    assert not deep.flags() & Qt.ItemFlag.ItemIsEnabled and "needs channels" in deep.text()
+    assert "needs channels" in deep.text()
     assert not mark.exists() and not remembered()
     qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
     gone(qtbot, window)
@@ -125,6 +129,43 @@ def test_a_dropped_file_is_shown_asked_about_and_opened(
     menu = QMenu()
     window.files.models.fill_recent(menu)
     assert menu.actions()[0].text() == "Net in net.py" and menu.actions()[0].isEnabled()
+
+
+def test_arguments_are_typed_on_the_page(qtbot: QtBot, window: MainWindow, net: Path) -> None:
+    drop(window, net)
+    page = page_of(qtbot, window)
+    pick(page, "Deep")
+    assert page.arguments.isEnabled() and page.arguments.placeholderText() == "channels=…" and not page.go.isEnabled()
+    qtbot.keyClicks(page.arguments, "channels=7")
+    assert page.go.isEnabled() and page.chosen == "Deep(channels=7)"
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    gone(qtbot, window)
+    assert window.controller.state.model == f"{net}:Deep(channels=7)"
+    assert window.controller.frame.squares[0].layers[0].shape[1] == 7  # type: ignore[union-attr]
+    window.files.models.open(str(net), "Deep(channels=7)", reopened=False)
+    settle(qtbot, window)
+    assert window.files.models.page is None  # it was trusted with these
+
+
+def test_a_program_is_asked_about_and_opened(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    path = tmp_path / "net.ts"
+    torch.jit.save(torch.jit.script(torch.nn.Conv2d(1, 3, 3, padding=1)), path)
+    drop(window, path)
+    page = page_of(qtbot, window)
+    assert page.go.text() == "Run what is in it" and page.cancel.isDefault() and not page.go.isDefault()
+    assert "executes what lies in it" in page.told.text() and page.callables.isHidden()
+    page.reject()
+    settle(qtbot, window)
+    assert window.controller.state.model == "fine" and not remembered()
+    drop(window, path)
+    qtbot.mouseClick(page_of(qtbot, window).go, Qt.MouseButton.LeftButton)
+    gone(qtbot, window)
+    assert window.controller.state.model == str(path) and list(remembered().values()) == ["net.ts"]
+    window.controller.set_model("fine")
+    settle(qtbot, window)
+    window.files.models.reopen(str(path))
+    qtbot.waitUntil(lambda: window.controller.state.model == str(path), timeout=LONG_MS)
+    assert window.files.models.page is None
 
 
 def test_cancel_runs_nothing_and_trusts_nothing(qtbot: QtBot, window: MainWindow, net: Path, mark: Path) -> None:

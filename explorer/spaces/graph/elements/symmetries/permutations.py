@@ -18,5 +18,6 @@ def _permutations(name: str, situation: Situation) -> list[tuple[str, Element]]:
 
 
 SYMMETRY = Symmetry(
-    "permutation", "renumbering of nodes, reordering of edges", NUMBERED, r"permutation|S_?n", _permutations
-)
+    "permutation", "renumbering of nodes, reordering of edges", NUMBERED, r"permutation|S_?n", _permutations,
+    trials=(("permutation", "Renumberings of the nodes"),),
+)  # fmt: skip

@@ -44,9 +44,21 @@ def _angles(name: str, situation: Situation) -> list[tuple[str, Element]]:
 
 
 SYMMETRY = (
-    Symmetry("C4", "rotations by 360/n degrees: C4, C8, ...", ("grid",), r"C[1-9][0-9]?", _point, True),
-    Symmetry("D4", "rotations and mirrors: D4, D8, ...", ("grid",), r"D[1-9][0-9]?", _point, True),
-    Symmetry("translation", "whole shifts", ("grid",), r"translation", _shifts),
-    Symmetry("SO2", "rotations by any angle (resampled: a curve, no verdict)", ("grid",), r"SO2", _angles, True),
-    Symmetry("O2", "rotations by any angle and mirrors", ("grid",), r"O2", _angles, True),
-)
+    Symmetry(
+        "C4", "rotations by 360/n degrees: C4, C8, ...", ("grid",), r"C[1-9][0-9]?", _point, True,
+        trials=(("C4", "Quarter turns"),),
+    ),
+    Symmetry(
+        "D4", "rotations and mirrors: D4, D8, ...", ("grid",), r"D[1-9][0-9]?", _point, True,
+        trials=(("D1", "The left-right mirror"), ("D4", "Quarter turns and mirrors")),
+    ),
+    Symmetry(
+        "translation", "whole shifts", ("grid",), r"translation", _shifts, trials=(("translation", "Whole shifts"),),
+    ),
+    Symmetry(
+        "SO2", "rotations by any angle (resampled: a curve, no verdict)", ("grid",), r"SO2", _angles, True,
+        trials=(("SO2", "Rotations by any angle"),),
+    ),
+    Symmetry("O2", "rotations by any angle and mirrors", ("grid",), r"O2", _angles, True,
+             trials=(("O2", "Any angles and mirrors"),)),
+)  # fmt: skip

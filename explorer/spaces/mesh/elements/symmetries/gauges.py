@@ -50,8 +50,12 @@ SYMMETRY = (
         ("mesh",),
         r"gauge(-C[1-9][0-9]?)?",
         _gauges,
+        trials=(("gauge", "Frames turned at each vertex"),),
     ),
-    Symmetry("SE3", "rotations and shifts of space", ("mesh",), r"SE3", _motions),
-    Symmetry("E3", "rotations, shifts and mirrors of space", ("mesh",), r"E3", _motions),
-    Symmetry("isometry", "bends (nearly isometric: a curve, no verdict)", ("mesh",), r"isometry", _isometries),
-)
+    Symmetry("SE3", "rotations and shifts of space", ("mesh",), r"SE3", _motions,
+             trials=(("SE3", "Rotations and shifts of space"),)),
+    Symmetry("E3", "rotations, shifts and mirrors of space", ("mesh",), r"E3", _motions,
+             trials=(("E3", "Rotations, shifts and mirrors of space"),)),
+    Symmetry("isometry", "bends (nearly isometric: a curve, no verdict)", ("mesh",), r"isometry", _isometries,
+             trials=(("isometry", "Bends"),)),
+)  # fmt: skip

@@ -19,7 +19,15 @@ def _backwards(name: str, situation: Situation) -> list[tuple[str, Element]]:
 
 
 SYMMETRY = (
-    Symmetry("shift", "whole delays with zero padding", ("sequence",), r"shift", _shifts),
-    Symmetry("reversal", "reading backwards", ("sequence",), r"reversal", _backwards),
-    Symmetry("reverse-complement", "the other strand of DNA", ("sequence",), r"reverse-complement", _backwards),
-)
+    Symmetry(
+        "shift", "whole delays with zero padding", ("sequence",), r"shift", _shifts, trials=(("shift", "Delays"),),
+    ),
+    Symmetry(
+        "reversal", "reading backwards", ("sequence",), r"reversal", _backwards,
+        trials=(("reversal", "Reading backwards"),),
+    ),
+    Symmetry(
+        "reverse-complement", "the other strand of DNA", ("sequence",), r"reverse-complement", _backwards,
+        trials=(("reverse-complement", "The other strand of DNA"),),
+    ),
+)  # fmt: skip

@@ -24,6 +24,15 @@ class Remembered(Element):
         # the tensors are kept with what became of them: an id is only unique while they live
         self._acted: OrderedDict[tuple[int, FieldType], tuple[Tensor, Tensor]] = OrderedDict()
 
+    def __eq__(self, other: object) -> bool:
+        return self.element == (other.element if isinstance(other, Remembered) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.element)
+
+    def __str__(self) -> str:
+        return str(self.element)
+
     def __len__(self) -> int:
         return len(self._acted)
 

@@ -1,0 +1,170 @@
+"""Keep one process that runs networks: ask it, wait for its answer, end it when it does not give way.
+
+It is started anew rather than forked, has no window, and dies with this process. What it prints is read to the end and
+kept up to a bound. Everything here is called on one thread, the one that started it: on Linux a child is tied to that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import subprocess
+import time
+from collections.abc import Callable, Iterable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from explorer.app.failures import Relayed
+from explorer.app.remote.block import Block
+from explorer.app.remote.crossing import Receiver, Sender
+from explorer.app.remote.deaths import Died, cause, excess, place, who
+from explorer.app.remote.note import Note
+from explorer.app.remote.starting import Started, start
+from explorer.app.remote.watching import GRACE, OVER, TICK, Output, end, here, memory
+from explorer.work.progress import Cancelled, printed, step
+
+STARTING = "Starting a process for your network"
+
+
+class Worker:
+    """One process. It is ready when it was started; a request that comes sooner waits."""
+
+    def __init__(self, program: str, limit: int) -> None:
+        """Start it.
+
+        Args:
+            program: the module whose `cards` gives the built-in models.
+            limit: bytes of memory that it may take, 0 for no limit.
+        """
+        self._limit = limit
+        self._blocks = Block.made(), Block.made()
+        self.note = Note(self._blocks[1], fresh=True)
+        self._block = Block(self._blocks[0])
+        self._receiver = Receiver(self._block)
+        self._started: Started = start("serving", (program, str(limit)), self._blocks)
+        self._process = self._started.process
+        self._connection: Connection[Any, Any] = self._started.connection
+        self._output = Output(self._process)
+        self._ready = False
+        self.sent: object = None  # of what is only sent when it has changed
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Return whether it can still be asked."""
+        return self._process.poll() is None and not self._connection.closed
+
+    def ask(
+        self,
+        request: tuple[object, ...],
+        names: Iterable[str],
+        cancelled: Callable[[], bool] = lambda: False,
+        fresh: bool = False,
+    ) -> Any:
+        """Return its answer to a request.
+
+        Args:
+            names: of the networks that it is about, to be told if it dies of one.
+            cancelled: asked again and again while it works.
+            fresh: nothing that came before is mentioned in the answer.
+
+        Raises:
+            Cancelled: nobody waits; where it did not give way, it is ended.
+            Relayed: what was raised there.
+            Died: it has ended.
+        """
+        names = tuple(names)
+        if fresh:
+            self._receiver.forget()
+        self.note.give_up(False)
+        self._output.fresh()
+        try:
+            self._wait_until_ready(cancelled)
+            self._connection.send_bytes(Sender(self._block).packed(request))
+            return self._awaited(names, cancelled)
+        except (OSError, EOFError):
+            raise self._died(names) from None
+        finally:
+            printed(self._output.taken(all_told=True))
+
+    def _wait_until_ready(self, cancelled: Callable[[], bool]) -> None:
+        """Wait until it has imported what it needs; nothing is in anybody's way before, so nothing is ended."""
+        while not self._ready:
+            if (why := self._asked(cancelled, STARTING, math.nan)) is not None:
+                raise why
+            if self._connection.poll(TICK):
+                self._connection.recv_bytes()
+                self._ready = True
+            elif self._process.poll() is not None:
+                raise EOFError
+
+    def _awaited(self, names: tuple[str, ...], cancelled: Callable[[], bool]) -> Any:
+        urgent: float | None = None  # since when it stands in somebody's way
+        while True:
+            why = self._asked(cancelled)
+            if self._connection.poll(TICK if why is None else 0):
+                kind, *rest = self._receiver.unpacked(self._connection.recv_bytes())
+                if kind != "told":
+                    return self._answer(kind, rest, urgent is not None)
+                why = self._asked(lambda: False, *rest) or why
+            if why is not None:
+                self.note.give_up(True)
+                urgent = time.monotonic() if why.urgent and urgent is None else urgent
+                if not self._connection.poll(TICK):
+                    self._end_what_stays(names, urgent)
+            if self._process.poll() is not None and not self._connection.poll(0):
+                raise EOFError
+            if self._limit and memory(self.pid) > OVER * self._limit:
+                told, where = excess(names, self._limit, here(self._started, self.note, names)), self.note.place
+                self.kill()
+                raise Died(told, where)
+
+    def _asked(self, cancelled: Callable[[], bool], text: str = "", share: float = 0.0) -> Cancelled | None:
+        """Say how far it is and hand on what it has printed; return why nobody waits any more, if that is so."""
+        try:
+            step(text, share)
+            printed(self._output.taken())
+            return Cancelled() if cancelled() else None
+        except Cancelled as why:
+            return why
+
+    def _end_what_stays(self, names: tuple[str, ...], urgent: float | None) -> None:
+        if urgent is not None and time.monotonic() - urgent > GRACE:
+            told = f"{who(names)} did not answer and was stopped{here(self._started, self.note, names)}."
+            self.kill()
+            raise Cancelled(told=told)
+
+    def _answer(self, kind: str, rest: list[Any], given_up: bool) -> Any:
+        match kind:
+            case "failed":
+                raise Relayed(*rest)
+            case "cancelled":
+                raise Cancelled(urgent=given_up)
+            case _ if given_up:
+                raise Cancelled
+        return rest[0]
+
+    # its end --------------------------------------------------------------------------------------------------
+    def _died(self, names: tuple[str, ...]) -> Died:
+        """Return what is to be said now that it has ended, or has closed its ends."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE)
+        code = self._process.poll()
+        layer = self.note.place
+        where = place(layer, self._started.last_words(), names)
+        self.kill()
+        how = cause(code) if code is not None else "closed what it was asked through, and was ended"
+        return Died(f"{who(names)} {how}{where}. Mend it, or choose another network or element.", layer)
+
+    def kill(self) -> None:
+        """End it and all that it has started, at once."""
+        if self._connection.closed:
+            return
+        end(self._process)
+        self._output.close()
+        self._started.close()
+        self.note.close()
+        self._block.close()

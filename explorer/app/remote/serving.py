@@ -1,0 +1,127 @@
+"""The process that runs networks: it answers one request after the other, as an engine in it does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from importlib import import_module
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from explorer.app.remote.birth import born, keep_to
+from explorer.app.remote.block import Block
+from explorer.app.remote.crossing import Receiver, Sender
+from explorer.app.remote.note import Note
+from explorer.square.frame import Frame
+from explorer.work.progress import Cancelled, listening
+
+EVERY = 0.1  # seconds between two words on how far it is
+
+
+def main(words: list[str]) -> None:
+    """Serve until the line is closed."""
+    end = born(words)
+    block, note, program, limit = end.words
+    server = Server(end.connection, Block(int(block)), Note(int(note)), program, int(limit))
+    server.serve()
+
+
+class Server:
+    """Has an engine, the generators that are under way, and the frame that was answered last."""
+
+    def __init__(self, connection: Connection[Any, Any], block: Block, note: Note, program: str, limit: int) -> None:
+        from explorer.app.engine import LocalEngine
+        from explorer.work import crumbs
+        from explorer.work.threads import leave_a_core
+
+        leave_a_core()
+        self._connection, self._note = connection, note
+        self._sender, self._receiver = Sender(block), Receiver(block)
+        self._engine = LocalEngine(import_module(program).cards())
+        self._running: dict[int, Iterator[object]] = {}
+        self._frame: Frame | None = None
+        self._said = 0.0
+        crumbs.listen(note.write)
+        keep_to(limit)
+
+    def serve(self) -> None:
+        self._connection.send_bytes(b"ready")
+        while True:
+            try:
+                request = self._receiver.unpacked(self._connection.recv_bytes())
+            except (EOFError, OSError):
+                return
+            self._note.write("")
+            self._said = time.monotonic()
+            self._reply(*self._answered(request))
+
+    def _answered(self, request: tuple[Any, ...]) -> tuple[object, ...]:
+        try:
+            with listening(self._told):
+                return "done", self._done(*request)
+        except Cancelled:
+            return ("cancelled",)
+        except BaseException as error:  # whatever the code of a person's network raises
+            from explorer.app.failures import relayed
+
+            return "failed", *relayed(error)
+
+    def _reply(self, *reply: object) -> None:
+        self._connection.send_bytes(self._sender.packed(reply, keep=reply[0] == "done"))
+
+    def _told(self, text: str, share: float) -> None:
+        if self._note.given_up:
+            raise Cancelled
+        now = time.monotonic()
+        if text and now - self._said >= EVERY:
+            self._said = now
+            self._reply("told", text, share)
+
+    def _done(self, what: str, *given: Any) -> object:
+        match what:
+            case "trust":
+                everything, contents, followed = given
+                trust = self._engine.trust
+                trust.everything, trust.contents = everything, set(contents)
+                trust.followed = {Path(path) for path in followed}
+                return None
+            case "answer":
+                self._sender.forget()
+                self._frame = self._engine.answer(given[0], lambda: self._note.given_up)
+                return self._frame
+            case "refine":
+                shown = self._frame is not None and self._frame.state == given[1]
+                self._running[given[0]] = self._engine.refine(self._frame) if shown and self._frame else iter(())
+                return None
+            case "orbit":
+                self._running[given[0]] = self._engine.orbit(given[1])
+                return None
+            case "proposals":
+                self._running[given[0]] = iter(self._engine.proposals(given[1], given[2]))
+                return None
+            case "next":
+                running = self._running.get(given[0], iter(()))
+                try:
+                    return (next(running),)
+                except BaseException as end:
+                    self._running.pop(given[0], None)
+                    if isinstance(end, StopIteration):
+                        return ()
+                    raise
+            case "drop":
+                running = self._running.pop(given[0], iter(()))
+                if hasattr(running, "close"):
+                    running.close()
+                return None
+            case "movable":
+                from explorer.app.remote.movable import sent
+
+                return sent(self._engine.prepared(given[0], given[0].model))
+            case "report":
+                from safetensors.torch import save
+
+                report, tensors = self._engine.report(*given)
+                return report, save({name: value.contiguous() for name, value in tensors.items()})
+            case _:
+                return getattr(self._engine, what)(*given)

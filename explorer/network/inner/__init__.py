@@ -1,0 +1,1 @@
+"""Values that no module returns, found while a network of somebody else's runs: attention, gates, messages."""

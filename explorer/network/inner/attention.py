@@ -1,0 +1,181 @@
+"""Find the attention of a network while it runs, whatever it is written with.
+
+Three ways to write it are known: `nn.MultiheadAttention`, `scaled_dot_product_attention`, and a softmax over the last
+axis whose answer the next product of matrices takes. The first two never form the matrix, or not for each head: their
+queries, keys and masks are kept by reference, and the matrix is made where somebody looks at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+from explorer.network.inner.factors import Factors
+from explorer.network.inner.tiled import matrix
+from explorer.network.inner.value import ATTENTION, Emit, Inner
+
+_SOFTMAX = {torch.softmax, Tensor.softmax, F.softmax, torch.special.softmax}
+_PRODUCTS = {
+    torch.matmul, torch.bmm, torch.mm, torch.einsum, torch.baddbmm, Tensor.matmul, Tensor.bmm, Tensor.mm,
+    Tensor.__matmul__, Tensor.baddbmm, Tensor.__rmatmul__,
+}  # fmt: skip
+# what hands attention on to the product: the same numbers in another form, thinned out, or zero in places
+_HANDS_ON = {
+    "dropout", "to", "type", "type_as", "float", "double", "half", "bfloat16", "contiguous", "clone", "view",
+    "reshape", "flatten", "unflatten", "transpose", "permute", "squeeze", "unsqueeze", "nan_to_num", "masked_fill",
+    "mul", "__mul__", "__getitem__", "detach", "expand",
+}  # fmt: skip
+_WAITING = 64  # answers of a softmax that no product has taken yet
+
+
+class Watch(TorchFunctionMode):
+    """Emit the attention of every function of torch that is called in a forward.
+
+    Args:
+        owner: returns the name of the module whose forward runs.
+        emit: gets what is found.
+    """
+
+    def __init__(self, owner: Callable[[], str], emit: Emit) -> None:
+        super().__init__()
+        self.owner, self.emit = owner, emit
+        # id of what may be attention -> (it, what the softmax gave, in whose forward)
+        self._waiting: dict[int, tuple[Tensor, Tensor, str]] = {}
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: object,
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        kwargs = kwargs or {}
+        if func is F.multi_head_attention_forward:
+            self._give(_projected(*args, **kwargs))
+            return func(*args, **kwargs)
+        if func is F.scaled_dot_product_attention:
+            self._give(_scaled(*args, **kwargs))
+            return func(*args, **kwargs)
+        result = func(*args, **kwargs)
+        if func in _SOFTMAX:
+            self._softmaxed(result, args, kwargs)
+        elif self._waiting:
+            self._handed(func, result, args, kwargs)
+        return result
+
+    def _give(self, factors: Factors | None) -> None:
+        if factors is None:
+            return
+
+        def again(query: Tensor, key: Tensor) -> Tensor:
+            return matrix(replace(factors, query=query, key=key))
+
+        self.emit(
+            Inner(
+                self.owner(), "attention", ATTENTION, partial(matrix, factors), pairs=True,
+                fed=(factors.query, factors.key), again=again, masks=factors.masks,
+            )
+        )  # fmt: skip
+
+    def _softmaxed(self, result: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
+        if isinstance(result, Tensor) and result.ndim > 1 and dim in (-1, result.ndim - 1):
+            self._keep(result, result, self.owner())
+
+    def _keep(self, tensor: Tensor, root: Tensor, owner: str) -> None:
+        self._waiting[id(tensor)] = (tensor, root, owner)
+        while len(self._waiting) > _WAITING:
+            del self._waiting[next(iter(self._waiting))]
+
+    def _handed(self, func: Callable[..., Any], result: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """Follow what a softmax gave to the product that takes it: only then it is attention."""
+        if func in _PRODUCTS:
+            for tensor in _tensors((*args, *kwargs.values())):
+                known = self._waiting.get(id(tensor))
+                if known is not None:
+                    self._confirm(*known[1:])
+        elif getattr(func, "__name__", "") in _HANDS_ON and isinstance(result, Tensor):
+            for tensor in _tensors(args):
+                known = self._waiting.get(id(tensor))
+                if known is not None and id(result) not in self._waiting and result.numel() == known[1].numel():
+                    self._keep(result, *known[1:])
+
+    def _confirm(self, root: Tensor, owner: str) -> None:
+        self._waiting = {key: pair for key, pair in self._waiting.items() if pair[1] is not root}
+        self.emit(Inner(owner, "attention", ATTENTION, lambda: root, pairs=True))
+
+
+def _tensors(values: tuple[Any, ...]) -> Iterator[Tensor]:
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from (v for v in value if isinstance(v, Tensor))
+
+
+def _scaled(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
+    is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
+) -> Factors | None:  # fmt: skip
+    """Return what the matrix of `scaled_dot_product_attention` is made of; None for nested tensors."""
+    if query.is_nested or query.ndim < 2:
+        return None
+    return Factors(query, key, (attn_mask,) if attn_mask is not None else (), is_causal, scale)
+
+
+def _projected(
+    query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int, num_heads: int,
+    in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None, bias_v: Tensor | None,
+    add_zero_attn: bool, dropout_p: float, out_proj_weight: Tensor, out_proj_bias: Tensor | None,
+    training: bool = True, key_padding_mask: Tensor | None = None, need_weights: bool = True,
+    attn_mask: Tensor | None = None, use_separate_proj_weight: bool = False, q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None, v_proj_weight: Tensor | None = None, static_k: Tensor | None = None,
+    static_v: Tensor | None = None, average_attn_weights: bool = True, is_causal: bool = False,
+) -> Factors | None:  # fmt: skip
+    """Return what the matrix of `nn.MultiheadAttention` is made of, as (batch, heads, steps, channels of a head)."""
+    if query.is_nested or static_k is not None:
+        return None
+    if use_separate_proj_weight:
+        w_q, w_k = q_proj_weight, k_proj_weight
+    else:
+        w_q, w_k = (None, None) if in_proj_weight is None else in_proj_weight.chunk(3)[:2]
+    if w_q is None or w_k is None:
+        return None
+    b_q, b_k = (None, None) if in_proj_bias is None else in_proj_bias.chunk(3)[:2]
+    if query.ndim == 2:
+        query, key = query[:, None], key[:, None]
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask[None]
+    q, k = F.linear(query, w_q, b_q), F.linear(key, w_k, b_k)  # (steps, batch, channels)
+    batch, more = q.shape[1], 0
+    if bias_k is not None:
+        k, more = torch.cat([k, bias_k.expand(1, batch, -1)]), 1
+    q, k = (v.unflatten(-1, (num_heads, -1)).permute(1, 2, 0, 3) for v in (q, k))
+    if add_zero_attn:
+        k, more = torch.cat([k, k.new_zeros(*k.shape[:2], 1, k.shape[3])], 2), more + 1
+    masks = []
+    causal = is_causal and key_padding_mask is None and not need_weights
+    if attn_mask is not None and not causal:
+        mask = _open(attn_mask)
+        mask = mask.unflatten(0, (batch, num_heads)) if mask.ndim == 3 else mask
+        masks.append(_padded(mask, more))
+    if key_padding_mask is not None:
+        masks.append(_padded(_open(key_padding_mask)[:, None, None], more))
+    return Factors(q, k, tuple(masks), causal, None)
+
+
+def _open(mask: Tensor) -> Tensor:
+    """Return a mask of `nn.MultiheadAttention`, where True bars, as one whose True lets through."""
+    return ~mask if mask.dtype == torch.bool else mask
+
+
+def _padded(mask: Tensor, more: int) -> Tensor:
+    if not more:
+        return mask
+    return F.pad(mask, (0, more), value=True if mask.dtype == torch.bool else 0.0)

@@ -1,0 +1,71 @@
+"""Networks whose tensors carry a declared type: escnn's GeometricTensor, and modules that say `in_type`, `out_type`.
+
+Known by what they have and not by their package, which need not be installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from torch import Tensor, nn
+from torch.utils._pytree import SUPPORTED_NODES, register_pytree_node
+
+_WHOLE = ("evaluate_output_shape",)  # what modules have that are called with such tensors, and return them
+
+
+def is_type(value: object) -> bool:
+    """Return whether a value says of what representations a tensor's channels are."""
+    return all(hasattr(value, name) for name in ("gspace", "representation", "representations", "size"))
+
+
+def tensor_of(value: object) -> Tensor | None:
+    """Return the tensor of a value that carries its type, None of any other."""
+    tensor = getattr(value, "tensor", None)
+    return tensor if isinstance(tensor, Tensor) and is_type(getattr(value, "type", None)) else None
+
+
+def enrol(values: Iterable[object]) -> None:
+    """Let such values be taken apart and put together again wherever they lie in arguments."""
+    for value in values:
+        kind: Any = type(value)
+        if kind not in SUPPORTED_NODES and tensor_of(value) is not None:
+            register_pytree_node(kind, _apart, _together)
+
+
+def _apart(value: Any) -> tuple[list[Tensor], Any]:
+    return [value.tensor], value.type
+
+
+def _together(leaves: Iterable[Any], declared: Any) -> Any:
+    return declared(next(iter(leaves)))
+
+
+def declares(module: nn.Module) -> bool:
+    """Return whether a module declares what its answer is a field of."""
+    return is_type(getattr(module, "out_type", None))
+
+
+def wrapped(model: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the arguments of a network that is itself called with tensors of a declared type."""
+    kind: Any = getattr(model, "in_type", None)
+    if not (is_type(kind) and declares(model) and all(hasattr(model, name) for name in _WHOLE)):
+        return given
+    return (kind(given[0]), *given[1:]) if given and isinstance(given[0], Tensor) else given
+
+
+def untested(model: nn.Module) -> list[str]:
+    """Return one sentence about declared types that no space here can move: e3nn's irreps of rotations in space."""
+    found = {}
+    for name, module in model.named_modules():
+        declared = getattr(module, "irreps_out", None)
+        text = str(declared) if declared is not None else ""
+        if text and any(part.strip().rpartition("x")[2] not in ("0e", "") for part in text.split("+")):
+            found[name or type(module).__name__] = text
+    if not found:
+        return []
+    last = list(found)[-1]
+    return [
+        f"{len(found)} layer(s) declare values that turn with space, such as {last}: {found[last]}; rotations of "
+        "points in space cannot be tested yet, so nothing is known of them here"
+    ]

@@ -1,0 +1,37 @@
+"""Make the arguments of networks of language: numbers of tokens and masks, given by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from explorer.data.samples import Sample
+from explorer.declare.fields import FieldType
+from explorer.network.inputs import Inputs
+from explorer.spaces.sequence.fields import Steps
+from explorer.spaces.sequence.network.form import SequenceInput
+
+
+@dataclass(frozen=True)
+class ByName:
+    """Call a network with arguments of these names."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, network: nn.Module, given: tuple[Tensor, ...]) -> Any:
+        return network(**dict(zip(self.names, given, strict=True)))
+
+
+def id_inputs(sample: Sample, form: SequenceInput, device: torch.device) -> Inputs:
+    """Return numbers of tokens, (1, steps), and beside them a mask of ones or the same numbers, as the names say."""
+    ids = torch.from_numpy(np.asarray(sample.x.values)[:, 0].astype(np.int64))[None].to(device)
+    names = form.names or ("x",)
+    values = tuple(
+        torch.ones_like(ids) if "mask" in name else ids if not k else ids.clone() for k, name in enumerate(names)
+    )
+    call = ByName(names) if form.names else None
+    return Inputs(values, (FieldType(Steps(1)),) * len(values), names, call=call)

@@ -1,0 +1,53 @@
+"""The outcome of an experiment on one layer, as a value that any process can read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Holds what one experiment on one layer did, measured as `check` measures.
+
+    Attributes:
+        intervention: as `--intervene` takes it.
+        title, told: of the experiment.
+        reason: why it was not done; "" where it was.
+        verdict, guilty: of the network with it.
+        was, now: the largest cumulative error at the output without it and with it.
+        own_was, own_now: the layer's own error, local where it can be fed alone.
+        mended: whether the layer is no longer guilty.
+    """
+
+    intervention: str
+    layer: str
+    group: str
+    title: str
+    told: str
+    reason: str = ""
+    verdict: str = ""
+    guilty: tuple[str, ...] = ()
+    was: float | None = None
+    now: float | None = None
+    own_was: float | None = None
+    own_now: float | None = None
+    mended: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """Return what follows of it, for a person."""
+        if self.reason:
+            return f"not tried: {self.reason}"
+        if not self.mended:
+            return f"the law still fails in {self.layer} ({_figure(self.own_now)}; it was {_figure(self.own_was)})"
+        figures = f"({_figure(self.now)}; it was {_figure(self.was)})"
+        if self.verdict == "holds":
+            return f"with {self.layer} symmetrised the law holds at the output {figures}"
+        rest = [name for name in self.guilty if name != self.layer]
+        nxt = f": the next guilty layer is {rest[0]}" if rest else ""
+        return f"with {self.layer} symmetrised the law is still broken at the output {figures}{nxt}"
+
+
+def _figure(value: float | None) -> str:
+    return "no law" if value is None or math.isnan(value) else f"{value:.2g}"

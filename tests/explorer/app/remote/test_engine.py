@@ -1,0 +1,328 @@
+"""Networks of files in a process of their own: the same frames, every death in one sentence, nothing left behind."""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from explorer.app.engine import LocalEngine
+from explorer.app.failures import Relayed, failure_of, is_kind
+from explorer.app.remote.deaths import Died
+from explorer.app.remote.engine import DividedEngine
+from explorer.declare.elements import parse_chain
+from explorer.declare.interventions import parse_interventions
+from explorer.network.files.trust import Trust
+from explorer.square.frame import Frame
+from explorer.state.state import State
+from explorer.work.progress import Cancelled, listening
+from tests.explorer.parts.misbehaving import ENDINGS, FINE, LINE, network, ramp
+from tests.explorer.parts.process_program import PROGRAM, cards
+
+LONGEST = 60.0  # seconds; only ever reached by a test that fails
+GB = 10**9
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[DividedEngine]:
+    made = DividedEngine(LocalEngine(cards(), trust=True), PROGRAM, spare=False)
+    yield made
+    made.close()
+
+
+def never() -> bool:
+    return False
+
+
+def upright(folder: Path, name: str) -> State:
+    return State(name, sample=ramp(folder), device="cpu", steps=parse_chain("rotate:90"))
+
+
+def upside_down(folder: Path, name: str) -> State:
+    return replace(upright(folder, name), steps=parse_chain("rotate:180"))
+
+
+def whole(engine: LocalEngine | DividedEngine, state: State) -> Frame:
+    frame = engine.answer(state, never)
+    return [frame, *engine.refine(frame)][-1]
+
+
+def alike(one: object, other: object, path: str = "frame") -> None:
+    """Assert that two values of plain data are equal, arrays too, but for what a clock has measured."""
+    assert type(one) is type(other), path
+    if isinstance(one, np.ndarray):
+        assert isinstance(other, np.ndarray)
+        assert one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f"), path
+        assert not other.flags.writeable, path
+    elif isinstance(one, tuple | list):
+        assert isinstance(other, tuple | list) and len(one) == len(other), path
+        for k, (a, b) in enumerate(zip(one, other, strict=True)):
+            alike(a, b, f"{path}[{k}]")
+    elif isinstance(one, dict):
+        assert isinstance(other, dict)
+        alike(list(one.items()), list(other.items()), path)
+    elif hasattr(one, "__dataclass_fields__"):
+        for name in one.__dataclass_fields__:
+            if name not in ("milliseconds", "forward_milliseconds", "serial"):
+                alike(getattr(one, name), getattr(other, name), f"{path}.{name}")
+    else:
+        assert one == other or (one != one and other != other), path
+
+
+def test_a_frame_is_the_same_as_in_this_process(engine: DividedEngine, tmp_path: Path) -> None:
+    name = network(tmp_path)
+    state = replace(upright(tmp_path, name), compare="fine", layer="conv", orbit="rotate")
+    local = LocalEngine(cards(), trust=True)
+    here, there = whole(local, state), whole(engine, state)
+    alike(here, there)
+    here_last, there_last = ({c.model: c for c in e.orbit(state)} for e in (local, engine))
+    alike(here_last, there_last)
+    assert engine.processes and "fine" in [s.model for s in there.squares]
+    report, tensors = engine.report(state)
+    assert report["model"] == name and set(tensors) == set(local.report(state)[1])
+    engine.export_captures(state, str(tmp_path / "out.safetensors"))
+    assert (tmp_path / "out.safetensors").stat().st_size
+    assert engine.open_model(name) == {"model": name}
+    with pytest.raises(Relayed, match=r"defines no 'Nut'; did you mean 'Net'\?"):
+        engine.open_model(name.replace(":Net", ":Nut"))
+    local.close()
+
+
+def test_the_moved_picture_needs_no_process(engine: DividedEngine, tmp_path: Path) -> None:
+    name = network(tmp_path)
+    local = LocalEngine(cards(), trust=True)
+    shown, wanted = upright(tmp_path, name), upside_down(tmp_path, name)
+    assert engine.moved(replace(shown, seed=7)) is None  # of an epoch that nobody has answered
+    for one in (local, engine):
+        one.answer(shown, never)
+    here, there = local.moved(wanted), engine.moved(wanted)
+    assert here is not None and there is not None and there.state == wanted
+    alike(here, there)
+    assert np.array_equal(there.gx, engine.answer(wanted, never).squares[0].gx)
+    steps = parse_chain("rotate:80")
+    assert engine.nearest_exact(replace(shown, steps=steps)) == local.nearest_exact(replace(shown, steps=steps))
+    local.close()
+
+
+def test_built_in_networks_start_no_process() -> None:
+    engine = DividedEngine(LocalEngine(cards()), PROGRAM)
+    whole(engine, State("fine", steps=parse_chain("rotate:90")))
+    assert engine.processes == ()
+    engine.close()
+
+
+def test_trust_is_decided_here_and_looked_at_there(tmp_path: Path) -> None:
+    engine = DividedEngine(LocalEngine(cards(), trust=Trust()), PROGRAM, spare=False)
+    state = upright(tmp_path, name := network(tmp_path))
+    try:
+        with pytest.raises(Relayed, match="add --trust") as refused:
+            engine.answer(state, never)
+        assert is_kind(refused.value, "Untrusted") and failure_of(refused.value, state).where == name.rpartition(":")[0]
+        from explorer.network.files.python_text import code_files
+
+        engine.trust.contents.update(digest for _, digest in code_files(tmp_path / "net.py"))
+        assert engine.answer(state, never).squares
+        network(tmp_path, "return x + 1")  # another content
+        frame = engine.answer(state, never)
+        assert frame.stale is not None and "add --trust" in frame.stale.sentence
+    finally:
+        engine.close()
+
+
+def test_a_saved_file_is_run_again_there(engine: DividedEngine, tmp_path: Path) -> None:
+    state = upright(tmp_path, network(tmp_path))
+    first = whole(engine, state)
+    network(tmp_path, "return ) x")
+    stale = whole(engine, state)
+    assert stale.stale is not None and stale.stale.sentence.startswith(f"net.py, line {LINE}: SyntaxError")
+    network(tmp_path, "return x + 1")
+    frame = whole(engine, state)
+    assert frame.reloaded and frame.stale is None and frame.serial > stale.serial > first.serial
+    assert frame.squares[0].before
+
+
+class Impatient:
+    """Gives up once the network has been in the trap at so many looks in a row."""
+
+    def __init__(self, engine: DividedEngine, patience: int) -> None:
+        self.engine, self.patience, self.looks = engine, patience, 0
+
+    def __call__(self) -> bool:
+        self.looks = self.looks + 1 if self.engine.place == "trap" else 0
+        return self.looks >= self.patience
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        ("exit", f"ended its own process with exit code 7 in layer trap (net.py, line {LINE})"),
+        ("abort", f"was aborted by a library that it uses in layer trap (net.py, line {LINE})"),
+        ("segfault", f"crashed (segmentation fault) in layer trap (net.py, line {LINE})"),
+        ("kill", "was killed by the system, most likely because the memory of this computer ran out in layer trap"),
+        ("hang", f"did not answer and was stopped in layer trap (net.py, line {LINE})"),
+        ("wait", f"did not answer and was stopped in layer trap (net.py, line {LINE})"),
+    ],
+)
+@pytest.mark.slow
+def test_a_death_is_one_sentence_and_leaves_nothing(tmp_path: Path, how: str, sentence: str) -> None:
+    engine = DividedEngine(LocalEngine(cards(), trust=True), PROGRAM, spare=False)
+    before = resources()
+    try:
+        state = upside_down(tmp_path, network(tmp_path, ENDINGS[how]))
+        with pytest.raises((Died, Cancelled)) as end:
+            engine.answer(state, Impatient(engine, 20) if how in ("hang", "wait") else never)
+        told = end.value.told if isinstance(end.value, Cancelled) else str(end.value)
+        assert told.startswith(f"Net in net.py {sentence}"), told
+        assert engine.processes == ()
+        again = upside_down(tmp_path, network(tmp_path, FINE, "other.py"))
+        assert engine.answer(again, never).squares
+    finally:
+        engine.close()
+    del state, again
+    assert resources() == before
+
+
+def resources() -> tuple[object, ...]:
+    """Return what may leak: descriptors, threads, shared memory, children."""
+    gc.collect()
+    shared = sorted(os.listdir("/dev/shm")) if Path("/dev/shm").is_dir() else []
+    children = Path(f"/proc/{os.getpid()}/task/{threading.get_native_id()}/children")
+    return (
+        len(os.listdir("/proc/self/fd")),
+        sorted(thread.name for thread in threading.enumerate()),
+        [name for name in shared if "equiscope" in name or name.startswith("psm_")],
+        children.read_text() if children.exists() else "",
+    )
+
+
+@pytest.mark.slow
+def test_too_much_memory_is_told_and_given_back(tmp_path: Path) -> None:
+    engine = DividedEngine(LocalEngine(cards(), trust=True), PROGRAM, limit=2 * GB, spare=False)
+    try:
+        state = upside_down(tmp_path, network(tmp_path, ENDINGS["memory"]))
+        with pytest.raises((Died, Relayed)) as end:
+            engine.answer(state, never)
+        told = failure_of(end.value, state).sentence
+        assert "There is not enough memory for this" in told or "took more memory than the 2 GB" in told
+        assert failure_of(end.value, state).where == "trap"
+        assert engine.processes == ()  # what it holds would be in the way
+    finally:
+        engine.close()
+
+
+@pytest.mark.parametrize("how", ["base", "generator", "leave"])
+def test_what_is_no_exception_is_told(engine: DividedEngine, tmp_path: Path, how: str) -> None:
+    state = upside_down(tmp_path, network(tmp_path, ENDINGS[how]))
+    with pytest.raises(Relayed) as end:
+        engine.answer(state, never)
+    failure = failure_of(end.value, state)
+    kind = {"base": "BaseException: no more", "generator": "GeneratorExit", "leave": "SystemExit: 3"}[how]
+    assert failure.sentence.startswith(f"layer trap raised {kind}") and failure.where == "trap"
+    assert f"line {LINE}, in spring" in failure.detail and engine.processes
+
+
+def test_what_it_prints_is_read_up_to_a_bound(engine: DividedEngine, tmp_path: Path) -> None:
+    heard: list[str] = []
+    state = upside_down(tmp_path, network(tmp_path, ENDINGS["print"]))
+    with listening(lambda text, share: None, heard.append):
+        engine.answer(state, never)
+    text = "".join(heard)
+    assert text.startswith("yyyy") and len(text) < 100_000 and "more bytes of output are left out" in text
+
+
+def test_it_has_no_toolkit_and_its_numbers_are_its_own(engine: DividedEngine, tmp_path: Path) -> None:
+    qt = "assert not {'PySide6', 'pyqtgraph', 'pyvista'} & set(sys.modules); return x"
+    frame = whole(engine, upside_down(tmp_path, network(tmp_path, qt)))
+    kept = frame.squares[0].x.copy()
+    whole(engine, upright(tmp_path, network(tmp_path, FINE, "other.py")))  # overwrites the shared block
+    assert np.array_equal(frame.squares[0].x, kept)
+
+
+@pytest.mark.slow
+def test_a_spare_one_takes_over(tmp_path: Path) -> None:
+    engine = DividedEngine(LocalEngine(cards(), trust=True), PROGRAM)
+    try:
+        state = upright(tmp_path, network(tmp_path, ENDINGS["exit"]))
+        whole(engine, state)
+        first, spare = engine.processes
+        with pytest.raises(Died):
+            engine.answer(replace(state, steps=parse_chain("rotate:180")), never)
+        assert engine.answer(state, never).squares
+        assert engine.processes[0] == spare != first
+    finally:
+        engine.close()
+
+
+SCRIPT = """
+import sys
+from explorer.app.engine import LocalEngine
+from explorer.app.remote.engine import DividedEngine
+from explorer.state.state import State
+from explorer.declare.elements import parse_chain
+from explorer.declare.interventions import parse_interventions
+from tests.explorer.parts.process_program import PROGRAM
+
+engine = DividedEngine(LocalEngine({}, trust=True), PROGRAM, spare=False)
+def waits():
+    if engine.place == "trap":
+        print(*engine.processes, flush=True)
+    return False
+engine.answer(State(sys.argv[1], sample=sys.argv[2], device="cpu", steps=parse_chain("rotate:180")), waits)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for the end of a process that is not its child")
+def test_it_dies_with_its_parent(tmp_path: Path) -> None:
+    name = network(tmp_path, ENDINGS["hang"])
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, name, ramp(tmp_path)], stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    ) as parent:  # fmt: skip
+        assert parent.stdout is not None
+        child = os.pidfd_open(int(parent.stdout.readline()))
+        parent.send_signal(signal.SIGKILL)
+        assert select.select([child], [], [], LONGEST)[0], "it has outlived its parent"
+        os.close(child)
+
+
+def test_a_wish_to_stop_reaches_it_between_two_layers(engine: DividedEngine, tmp_path: Path) -> None:
+    action = "nn.Identity()(x); time.sleep(0.3); return x"
+    state = upside_down(tmp_path, network(tmp_path, action))
+    engine.answer(replace(state, steps=()), never)
+    (before,) = engine.processes
+    with pytest.raises(Cancelled) as end:
+        engine.answer(state, Impatient(engine, 1))
+    assert end.value.told == "" and engine.processes == (before,)  # it has given way by itself
+    assert engine.answer(state, never).squares
+
+
+def test_interventions_and_symmetric_versions_are_the_same_as_in_this_process(
+    engine: DividedEngine, tmp_path: Path
+) -> None:
+    name = network(tmp_path)
+    some = parse_interventions(["conv[0]:scale=0.5"])
+    state = replace(upright(tmp_path, name), interventions=some, saliency="occlusion")
+    local = LocalEngine(cards(), trust=True)
+    here, there = whole(local, state), whole(engine, state)
+    assert there.squares[0].interventions == some
+    assert there.squares[0].changes["conv"].on_x > 0
+    assert there.squares[0].saliency is not None and there.squares[0].saliency.done == 1.0
+    alike(here, there)
+    plain = replace(state, interventions=())
+    *_, here_last = local.proposals(plain, "conv")
+    *_, there_last = engine.proposals(plain, "conv")
+    assert here_last == there_last and isinstance(there_last, tuple)
+    with pytest.raises(Relayed, match="did you mean 'conv'"):
+        engine.answer(replace(state, interventions=parse_interventions(["conf:zero"])), never)
+    local.close()

@@ -1,0 +1,188 @@
+"""What can be wrong or odd with somebody's model file: it works, or one sentence says exactly what and where."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import nn
+
+from explorer.app.audit import audit
+from explorer.app.engine import LocalEngine
+from explorer.app.failures import sentence
+from explorer.network.files.looking import contents
+from explorer.state.state import State
+
+HEAD = """
+import dataclasses, torch
+from torch import nn
+import torch.nn.functional as F
+
+INPUT_SHAPE = (1, None, None)
+
+def conv(out=2, into=1):
+    return nn.Conv2d(into, out, 3, padding=1, padding_mode="circular")
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = conv()
+    def forward(self, x):
+        return self.end(self.conv(x))
+    def end(self, x):
+        return x
+"""
+DATA = "random:1x1x12x12"
+
+# {what: (the end of the file, what the sentence says)}
+REFUSED = {
+    "a syntax error": ("def net(:\n", "could not be run: SyntaxError: .*line 19"),
+    "a missing import": ("import nowhere_at_all\n", r"No module named 'nowhere_at_all' \(line 19\)"),
+    "an exception": ("1 / 0\n", r"ZeroDivisionError: division by zero \(line 19\)"),
+    "an exit": ("raise SystemExit(3)\n", r"could not be run: SystemExit: 3 \(line 19\)"),
+    "no such name": ("", "defines no 'net'"),
+    "a value": ("net = 5\n", "net in .* is of type int, neither a network nor something that makes one"),
+    "another answer": ("def net():\n    return 5\n", "net in .* returned int, not a torch.nn.Module"),
+    "arguments": (
+        "def net(depth, *, width):\n    return Net()\n",
+        r"needs depth, width: write .*net\(depth=…, width=…\)",
+    ),
+    "a failing constructor": (
+        "def net():\n    raise KeyError('size')\n",
+        r"could not be built: KeyError: 'size' \(line 20\)",
+    ),
+    "a wrong shape inside": (
+        "class net(Net):\n    def end(self, x):\n        return x @ torch.zeros(5, 5).to(x)\n",
+        "forward raised RuntimeError: .*5x5",
+    ),
+    "no tensor": (
+        "class net(Net):\n    def end(self, x):\n        return None\n",
+        "returned NoneType, which holds no tensor",
+    ),
+    "whole numbers": (
+        "class net(Net):\n    def end(self, x):\n        return x.argmax(1)\n",
+        "holds int64 values, and only real numbers",
+    ),
+    "a sparse answer": (
+        "class net(Net):\n    def end(self, x):\n        return x.to_sparse()\n",
+        r"returned a sparse \(sparse_coo\) tensor, .*to_dense\(\)",
+    ),
+    "a nested answer": (
+        "class net(Net):\n    def end(self, x):\n        return torch.nested.nested_tensor([x[0], x[0, :, :3]])\n",
+        r"returned a nested tensor, .*to_padded_tensor",
+    ),
+    "NaN": ("class net(Net):\n    def end(self, x):\n        return x / 0 * 0\n", "NaN or infinite"),
+    "an empty answer": ("class net(Net):\n    def end(self, x):\n        return x[:, :0]\n", "which holds no values"),
+    "several arguments": (
+        "class net(Net):\n    def forward(self, x, other):\n        return x\n",
+        r"its forward takes \(x, other\)",
+    ),
+}
+
+WORKS = {
+    "half": "def net():\n    return Net().half()\n",
+    "bfloat16": "def net():\n    return Net().bfloat16()\n",
+    "mixed": "def net():\n    made = nn.Sequential(conv(), conv(2, 2))\n    made[1].half()\n    return made\n",
+    "in place": "class net(Net):\n    def end(self, x):\n        return x.relu_().mul_(2)\n",
+    "in-place modules": "def net():\n    return nn.Sequential(conv(), nn.ReLU(inplace=True), nn.ELU(inplace=True))\n",
+    "dynamic control flow": (
+        "class net(Net):\n    def forward(self, x):\n        for _ in range(3 if x.abs().mean() > 0 else 1):\n"
+        "            y = self.conv(x)\n        return y if y.sum() != 0 else y * 2\n"
+    ),
+    "hooks of its own": (
+        "def net():\n    made = Net()\n    made.conv.register_forward_hook(lambda m, a, r: r * 2)\n"
+        "    made.register_forward_pre_hook(lambda m, a: (a[0] + 1,))\n    return made\n"
+    ),
+    "a dict": "class net(Net):\n    def end(self, x):\n        return {'a': x, 'b': [x * 2, None], 'n': 3}\n",
+    "a tuple": "class net(Net):\n    def end(self, x):\n        return x, (x.mean((2, 3)), None)\n",
+    "a dataclass": (
+        "@dataclasses.dataclass\nclass Out:\n    logits: object\n    hidden: object = None\n\n"
+        "class net(Net):\n    def end(self, x):\n        return Out(x, (x * 2,))\n"
+    ),
+    "a compiled layer": "def net():\n    return nn.Sequential(conv(), nn.Identity())\n",
+    "gradients off": "def net():\n    return Net().requires_grad_(False)\n",
+    "training mode": "def net():\n    return nn.Sequential(conv(), nn.BatchNorm2d(2)).train()\n",
+    "a scripted part": "def net():\n    return nn.Sequential(conv(), nn.ReLU())\n",
+}
+
+
+def hooks_of(model: nn.Module) -> list[int]:
+    return [len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules()]
+
+
+def checked(path: Path, engine: LocalEngine) -> Any:
+    name = f"{path}:net"
+    engine.answer(State(name, sample=DATA), lambda: False)  # the window's way
+    (report,) = audit(engine, State(name, sample=DATA), "translation", "float64", None, {})
+    return report
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_be_is_one_sentence(what: str, tmp_path: Path) -> None:
+    end, told = REFUSED[what]
+    path = tmp_path / "net.py"
+    path.write_text(HEAD + end)
+    engine = LocalEngine({}, trust=True)
+    for ask in (
+        lambda: engine.answer(State(f"{path}:net", sample=DATA), lambda: False),
+        lambda: audit(engine, State(f"{path}:net", sample=DATA), "translation", "float64", None, {}),
+    ):
+        with pytest.raises(Exception, match=told) as caught:
+            ask()
+        said = sentence(caught.value)
+        assert "\n" not in said and "Traceback" not in said
+
+
+@pytest.mark.parametrize("what", WORKS)
+def test_what_is_odd_is_measured(what: str, tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(HEAD + WORKS[what])
+    engine = LocalEngine({}, trust=True)
+    report = checked(path, engine)
+    assert report.verdict == "holds", report.text()
+    kept = engine.network(State(f"{path}:net"), f"{path}:net")
+    own = 2 if what == "hooks of its own" else 0
+    assert sum(hooks_of(kept)) == own
+    for p in engine._prepared.values():
+        assert sum(hooks_of(p.model)) == own
+    gc.collect()
+
+
+@pytest.mark.parametrize("kind", ["safetensors", "pt"])
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({}, ""),
+        ({"conv.bias": None}, "the tensor 'conv.bias' is missing; 0 of its 1 tensors do not fit, and 1 of the"),
+        ({"other": (3,)}, "the tensor 'other' is none of this network; 1 of its 3 tensors do not fit"),
+        ({"conv.bias": (5,)}, r"the tensor 'conv.bias' has the shape \(5,\), and in this network \(2,\)"),
+    ],
+    ids=["fits", "missing", "unexpected", "misshaped"],
+)
+def test_keys_of_a_checkpoint_are_told_exactly(kind: str, change: Any, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(HEAD + "net = Net\n")
+    state = {"conv.weight": torch.zeros(2, 1, 3, 3, dtype=torch.bfloat16), "conv.bias": torch.ones(2).half()}
+    for name, shape in change.items():
+        state.pop(name, None)
+        if shape is not None:
+            state[name] = torch.zeros(shape)
+    file = tmp_path / f"w.{kind}"
+    if kind == "pt":
+        torch.save({"state_dict": state, "epoch": 3}, file)
+    else:
+        save_file(state, file)
+    assert contents(file).tier == "weights"
+    engine = LocalEngine({}, trust=True)
+    state_ = State(f"{path}:net@{file}", sample=DATA)
+    if told:
+        with pytest.raises(Exception, match=told):
+            engine.answer(state_, lambda: False)
+    else:
+        frame = engine.answer(state_, lambda: False)
+        assert float(frame.squares[0].output.max()) == 1.0 == float(frame.squares[0].output.min())
