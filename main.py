@@ -55,6 +55,10 @@ def window(start: Callable[[], WindowEngine], state: State, args: argparse.Names
     width, _, height = args.size.partition("x")
 
     def opened(shown: MainWindow) -> None:
+        if args.theme:
+            from widgets.base.look import theme
+
+            theme.use(args.theme)  # for this window; what the person has chosen for all stays
         if not args.session and not args.transform:
             shown.begin_moved()  # a first look at the identity would show nothing but zeros
         if args.session:  # the state is there already; its text and layout are the window's

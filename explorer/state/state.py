@@ -8,6 +8,7 @@ from typing import Any
 
 from explorer.declare.elements import Step, chain_text, inverse_steps, transforms
 from explorer.declare.interventions import Intervention
+from explorer.declare.model_name import code_of
 from explorer.work.places import COMMAND
 
 
@@ -115,6 +116,8 @@ class State:
         for f in fields(self):
             if f.name in told and getattr(self, f.name) != f.default:
                 words += [f"--{f.name}", str(getattr(self, f.name))]
+        if any(code_of(name) for name in (self.model, *self.compared)):
+            words.append("--trust")  # whoever copies it has said yes to that file
         return shlex.join(words)
 
 

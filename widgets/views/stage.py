@@ -286,8 +286,8 @@ class Stage(View):
             return
         elif key == Qt.Key.Key_E:
             self.toggle_pooled()
-        elif key == Qt.Key.Key_Escape:
-            self._step_back()
+        elif key == Qt.Key.Key_Escape and self._step_back():
+            return
         elif key == Qt.Key.Key_0:
             self._features.reset()
             self._inputs.reset()
@@ -298,12 +298,16 @@ class Stage(View):
         if self.frame is None or event.isAutoRepeat() or not self.hands.key_released(Qt.Key(event.key())):
             super().keyReleaseEvent(event)
 
-    def _step_back(self) -> None:
+    def _step_back(self) -> bool:
+        """Undo the zoom, else the selection; return False where there is neither."""
         if self._features.zoom > 1 or self._inputs.zoom > 1:
             self._features.reset()
             self._inputs.reset()
-        elif any(v is not None for v in (self.state.channel, self.state.pixel, self.state.node)):
+            return True
+        selected = any(v is not None for v in (self.state.channel, self.state.pixel, self.state.node))
+        if selected:
             self.wished.emit(Wish(changes=dict.fromkeys(self.hands.selected), done=True))
+        return selected
 
     # selection --------------------------------------------------------------------------------------------
     def _pick(self, index: int, name: str, place: Place) -> None:

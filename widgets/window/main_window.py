@@ -12,6 +12,7 @@ from PySide6.QtGui import (
     QDragLeaveEvent,
     QDropEvent,
     QGuiApplication,
+    QKeyEvent,
     QPaintEvent,
     QResizeEvent,
 )
@@ -212,10 +213,23 @@ class MainWindow(Shell):
 
     # Qt's events ------------------------------------------------------------------------------------------
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and _wants_key(QApplication.focusWidget(), event):
+        if event.type() == QEvent.Type.ShortcutOverride and (
+            _wants_key(QApplication.focusWidget(), event) or self._leads_back(event)
+        ):
             event.accept()  # the widget gets the key, no action does
             return True
         return super().event(event)
+
+    def _leads_back(self, event: Any) -> bool:
+        """Say whether Esc is for the view with the focus: there is nothing to cancel."""
+        busy = self.controller.waiting or self.controller.player.playing or self.status.doing.isVisible()
+        return event.key() == Qt.Key.Key_Escape and not event.modifiers() and not busy
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:  # no view had a use for it
+            self.cancel()
+        else:
+            super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

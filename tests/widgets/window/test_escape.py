@@ -1,0 +1,47 @@
+"""Esc in the whole window: back in the view that has the focus, or a cancellation where there is one to make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from explorer.app.engine import LocalEngine
+from explorer.state.state import State
+from tests.explorer.parts.small_cards import CARDS
+from tests.widgets.parts.driving.windows import Open, settle
+
+
+@pytest.fixture
+def start() -> Callable[[], LocalEngine]:
+    return lambda: LocalEngine(CARDS)
+
+
+def test_escape_leads_back_on_the_stage(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State("fine", device="cpu", channel=1))
+    settle(qtbot, window, measured=True)
+    qtbot.waitUntil(lambda: not window.status.doing.isVisible())
+    held = window.focusWidget()
+    assert held is not None and window.controller.state.channel == 1
+    qtbot.keyClick(held, Qt.Key.Key_Escape)
+    assert window.controller.state.channel is None
+    settle(qtbot, window)
+    window.say("error", "something")
+    qtbot.keyClick(window.focusWidget() or held, Qt.Key.Key_Escape)  # nothing is left to lead back from
+    assert not window.infobar.isVisible()
+
+
+def test_escape_cancels_what_plays(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State("fine", device="cpu"))
+    window.controller.player.start()
+    held = window.focusWidget()
+    assert held is not None
+    qtbot.keyClick(held, Qt.Key.Key_Escape)
+    assert not window.controller.player.playing
+
+
+def test_the_command_of_a_file_has_its_trust() -> None:
+    assert State("net.py:Net").command().endswith("--trust") and "--trust" not in State("fine").command()
+    assert State("fine", compare="net.py:Net").command().endswith("--trust")
