@@ -89,7 +89,7 @@ class _Watch:
         self._said, self._go_on, self._rate = said, go_on, rate
         self._thread = 0
         self._step = self._epoch = self._epochs = 0
-        self._loss = math.nan
+        self._latest_loss = math.nan
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -132,7 +132,7 @@ class _Watch:
         self._say()
 
     def _hear(self, loss: float) -> None:
-        self._loss = loss
+        self._latest_loss = loss
         if not math.isfinite(loss):
             kind = "not a number" if math.isnan(loss) else "infinite"
             raise Diverged(
@@ -145,7 +145,7 @@ class _Watch:
         self._say()
 
     def _say(self) -> None:
-        losses = {} if math.isnan(self._loss) else {"loss": self._loss}
+        losses = {} if math.isnan(self._latest_loss) else {"loss": self._latest_loss}
         self._said.put(Step(self._step, self._epoch, self._epochs, losses))
         if not self._go_on.get():
             raise Cancelled

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.network.layers import LayerError
-from explorer.network.running import tensors_in
+from explorer.network.running import all_tensors_in
 
 IN_PLACE = "the network changes its input in place; it was given a copy each time"
 CALLS = 3  # in which a network has to repeat itself before it is measured, and again after
@@ -36,7 +36,7 @@ class Unusual(LayerError):
 
 def require_usual(name: str, result: object) -> None:
     """Raise Unusual where a layer of that name, "" for the network itself, gives a tensor that cannot be measured."""
-    if what := next(filter(None, map(unusual, tensors_in(result))), ""):
+    if what := next(filter(None, map(unusual, all_tensors_in(result))), ""):
         raise Unusual(name, f"layer {name} gives {what}" if name else f"the network gives {what}")
 
 

@@ -20,10 +20,14 @@ from explorer.work.progress import Cancelled
 
 def tensors_in(value: Any) -> Iterator[Tensor]:
     """Yield the tensors of a module's result in order: itself, or inside tuples, lists, mappings and dataclasses."""
+    # numbers without a place for each, as of sparse and nested ones, are compared with nothing
+    yield from (t for t in all_tensors_in(value) if t.layout is torch.strided and not t.is_nested)
+
+
+def all_tensors_in(value: Any) -> Iterator[Tensor]:
+    """Yield the tensors of a module's result in order, those too that nothing can be measured on."""
     if isinstance(value, Tensor):
-        # numbers without a place for each, as of sparse and nested ones, are compared with nothing
-        if value.layout is torch.strided and not value.is_nested:
-            yield value
+        yield value
         return
     if (inside := tensor_of(value)) is not None:
         yield inside
@@ -36,7 +40,7 @@ def tensors_in(value: Any) -> Iterator[Tensor]:
     elif is_dataclass(value) and not isinstance(value, type):
         items = (getattr(value, f.name) for f in fields_of(value))
     for item in items:
-        yield from tensors_in(item)
+        yield from all_tensors_in(item)
 
 
 def no_tensor(value: Any) -> str:

@@ -144,7 +144,7 @@ class DifferencesView(FrameView[Square]):
         if found is None:
             # they follow in idle time: until then those of this epoch stay
             if key != self._epoch:
-                self.pages.say("Comparing…")
+                self.pages.say("Comparing the layers of both runs…")
             return
         self._epoch, self._shown = key, found
         self.pages.say("")

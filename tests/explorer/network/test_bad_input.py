@@ -69,11 +69,11 @@ REFUSED = {
     ),
     "a sparse answer": (
         "class net(Net):\n    def end(self, x):\n        return x.to_sparse()\n",
-        r"returned a sparse \(sparse_coo\) tensor, .*to_dense\(\)",
+        r"gives a sparse tensor: make it dense with \.to_dense\(\)",
     ),
     "a nested answer": (
         "class net(Net):\n    def end(self, x):\n        return torch.nested.nested_tensor([x[0], x[0, :, :3]])\n",
-        r"returned a nested tensor, .*to_padded_tensor",
+        r"gives a nested tensor: pad it with .*to_padded_tensor",
     ),
     "NaN": ("class net(Net):\n    def end(self, x):\n        return x / 0 * 0\n", "NaN or infinite"),
     "an empty answer": ("class net(Net):\n    def end(self, x):\n        return x[:, :0]\n", "which holds no values"),

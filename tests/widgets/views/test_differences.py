@@ -65,7 +65,7 @@ def test_differences_stay_until_those_of_the_next_frame_come(view):
     assert view.chart.isVisible()
     other = compared(found=False)
     view.set_frame(replace(other, state=replace(other.state, against="sample=digit-7")))
-    assert not view.chart.isVisible() and view.pages.label.text() == "Comparing…"
+    assert not view.chart.isVisible() and view.pages.label.text() == "Comparing the layers of both runs…"
     view.set_frame(make_frame())
     assert "Compare this run" in view.pages.label.text()
 
