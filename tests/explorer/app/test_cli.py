@@ -396,7 +396,7 @@ NET = (
         ("def Net(): raise ValueError('not today')", ["could not be built", "not today", "line 1"]),
         ("def Net():\n    raise SystemExit(0)", ["could not be built", "line 2"]),
         (NET + "raise KeyError('lost')", ["KeyError: 'lost'", "net.py, line 11"]),
-        (NET + "import sys; sys.exit(0)", ["asked the program to exit", "line 11"]),
+        (NET + "import sys; sys.exit(0)", ["SystemExit", "line 11"]),
         (NET + "return self.last(self.conv(x)[:, :3])", ["layer last raised RuntimeError"]),
         (NET + "return self.last(self.conv(x) * float('nan'))", ["layer last", "NaN"]),
         (NET + "return None", ["NoneType", "no tensor"]),

@@ -109,7 +109,7 @@ def test_the_sentence_says_what_is_known_and_no_more():
     fine = with_layers(["first", "last"]).squares[0]
     assert verdict_sentence(fine) == "holds at every layer"
     assert verdict_sentence(replace(fine, verdict="")) == "holds so far"
-    assert verdict_sentence(replace(fine, verdict="unmoved")) == "nothing to test yet: move it"
+    assert verdict_sentence(replace(fine, verdict="unmoved")) == "nothing to test yet: turn it"
     assert verdict_sentence(replace(fine, verdict="no law")) == "the output has no law"
     assert {verdict_colour_role(replace(fine, verdict=v)) for v in ("", "unmoved", "no law")} == {"muted"}
 
@@ -207,7 +207,7 @@ def test_numbers_as_text(value, text):
 def test_an_inherited_error_is_no_fault_and_no_praise():
     passed_on = measure(cumulative=0.9, local=2e-7)
     assert inherited(passed_on) and not guilty(passed_on)
-    assert "comes from earlier layers" in read_out("relu", passed_on)
+    assert "broken earlier; this layer holds" in read_out("relu", passed_on)
     assert not inherited(measure()) and not inherited(measure(cumulative=None)) and not inherited(None)
 
 
