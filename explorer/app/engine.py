@@ -28,7 +28,6 @@ from explorer.declare.model_name import PARTLY, WEIGHTS_MARK, split_name
 from explorer.declare.space import kinds, space_of, space_of_kind, spaces
 from explorer.network.files.trust import Trust
 from explorer.network.inputs import Inputs, inputs_from
-from explorer.network.layers import LayerError
 from explorer.network.loading import card_source, find_card, load_model, model_info
 from explorer.network.precision import copied
 from explorer.network.refusals import ModelError
@@ -389,9 +388,7 @@ class LocalEngine:
 
     def report(self, state: State, layers: str = "all") -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return the report of `state` and the captured tensors of the wanted layers."""
-        p = self.prepared(state, state.model)
-        if p.trouble.layer:
-            raise LayerError(p.trouble.layer, p.trouble.sentence)
+        p = self.prepared(state, state.model).whole()
         report, tensors = capture_report(p, self.sample(state, p.card), state, layers)
         return report, tensors | self.comparing.reported(state, p, report)
 

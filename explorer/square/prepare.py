@@ -114,6 +114,16 @@ class Prepared:
         seen = (w for w in self.watched if w.leaf and w.params and w.field and not w.field.invariant)
         return next(seen, self.watched[0])
 
+    def whole(self) -> Prepared:
+        """Return this where the network was run to its end.
+
+        Raises:
+            LayerError: a layer gave NaN, and what comes behind it is left out.
+        """
+        if self.trouble.layer:
+            raise LayerError(self.trouble.layer, self.trouble.sentence)
+        return self
+
     def run(self, x: Inputs, cancelled: Callable[[], bool] | None = None) -> dict[str, Tensor]:
         """Return every watched layer of F(x), with the random numbers that every run of this epoch draws."""
         reseed(self.seed)
@@ -226,7 +236,7 @@ def prepare(
         trouble, random = NO_TROUBLE, ""
         if strange := first_not_finite(values, names):
             clause = first_strange({strange: exact(values[strange])}, fed)
-            traced, trouble = cut_behind(traced, strange, card.name, clause)
+            traced, trouble = cut_behind(traced, strange, clause)
             names = [layer.name for layer in traced.layers]
             values = {name: values[name] for name in names}
             fed = {name: fed[name] for name in names if name in fed}

@@ -44,7 +44,7 @@ def first_not_finite(values: Mapping[str, Tensor], names: Iterable[str]) -> str:
     return ""
 
 
-def cut_behind(trace: Trace, name: str, model: str, clause: str) -> tuple[Trace, Trouble]:
+def cut_behind(trace: Trace, name: str, clause: str) -> tuple[Trace, Trouble]:
     """Return the trace up to a layer that gives NaN, with the last one before it as its output.
 
     Args:
@@ -53,7 +53,7 @@ def cut_behind(trace: Trace, name: str, model: str, clause: str) -> tuple[Trace,
     Raises:
         LayerError: no layer is before it.
     """
-    sentence = f"layer {name} of {model} gave NaN or infinite values on this input: {clause}"
+    sentence = f"layer {name} gave NaN or infinite values on this input: {clause}"
     count = next(k for k, layer in enumerate(trace.layers) if layer.name == name)
     before = [layer for layer in trace.layers[:count] if layer.field is not None]
     if not before:
@@ -61,8 +61,9 @@ def cut_behind(trace: Trace, name: str, model: str, clause: str) -> tuple[Trace,
     layers = trace.layers[: count + 1]
     by_name = {key: layer for key, layer in trace.by_name.items() if layer in layers}
     end = before[-1].name
-    told = f"layer {name} gave NaN or infinite values on this input: {clause}. What comes before it is shown"
-    return replace(trace, layers=layers, by_name=by_name, output=end, outputs=(end,)), Trouble("undefined", told, name)
+    return replace(trace, layers=layers, by_name=by_name, output=end, outputs=(end,)), Trouble(
+        "undefined", sentence, name
+    )
 
 
 def varying(answer: Tensor, again: object, dtype: torch.dtype) -> Trouble:

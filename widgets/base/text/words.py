@@ -100,7 +100,7 @@ def _verdict(square: Square) -> str:
         case "holds":
             return "holds wherever there is a law"
         case "":
-            return "holds so far"
+            return f"being measured: {len(found):,} of {len(square.layers):,} layers"
     if all(m.cumulative is None for m in found):
         return "no law: this element has no action here"
     return "the output has no law" if any(m.exact for m in found) else "resampled element: a curve, no verdict"
