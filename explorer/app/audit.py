@@ -86,7 +86,8 @@ def _given(
     try:
         p = engine.prepared(first, state.model)
     except LayerError:
-        own = next((str(q.dtype).removeprefix("torch.") for q in model.parameters() if q.is_floating_point()), dtype)
+        made = next((q.dtype for q in model.parameters() if q.is_floating_point()), torch.float32)
+        own = str(made).removeprefix("torch.")
         if own not in DTYPES or own == dtype:
             raise
         p = engine.prepared(replace(first, dtype=own), state.model)  # it may run in its own precision only

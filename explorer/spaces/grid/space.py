@@ -146,8 +146,8 @@ class GridSpace(Space):
     def lie_derivatives(self, model: nn.Module, inputs: Inputs, trace: Trace) -> dict[str, dict[str, float]]:
         from explorer.spaces.grid.analysis.lie import lie_derivative
 
-        if inputs.call is not None or len(inputs.values) > 1:
-            return {}  # the derivative is along one image
+        if inputs.call is not None or len(inputs.values) > 1 or trace.differentiates:
+            return {}  # the derivative is along one image, and is lost where the network takes its own
         return {along: lie_derivative(model, inputs.x, trace, inputs.field, along) for along in ("right", "rotation")}
 
     def random_steps(
