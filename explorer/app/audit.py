@@ -96,8 +96,9 @@ def _given(
         more = inputs_from(engine.sample(replace(state, sample=text), card), card.input, p.x.device, p.x.dtype)
         if not p.inputs.batched or more.x.shape == p.x.shape:
             given.append(more)
-    if p.inputs.batched and _takes_several(p, batch := p.inputs.with_x(torch.cat([g.x for g in given]))):
-        given = [batch]
+    if p.inputs.batched and len(p.inputs.values) == 1:
+        batch = p.inputs.with_x(torch.cat([g.x for g in given]))
+        given = [batch] if _takes_several(p, batch) else given
     return model, given, p, first
 
 
