@@ -18,6 +18,8 @@ from explorer.spaces.graph.fields import Edges
 from explorer.spaces.points.fields import Irreps, edge, irreps, particle
 from explorer.spaces.points.harmonics import coupling, spherical
 
+Term = tuple[int, int, str]  # how many, degree, parity
+
 
 class Harmonics(nn.Module):
     """Y_l(r / |r|) for l = 0 .. `degree`, component by component normalised: (E, 3) -> (E, (degree + 1)²).
@@ -98,22 +100,29 @@ def paths_between(one: Irreps, two: Irreps, most: int) -> list[tuple[int, int, i
 
 
 class Path(nn.Module):
-    """One path of a product: w_c sqrt(2 l + 1) C(Y_l2, h_l1)_l for each channel c; edges alone.
+    """One path of a product: w_c sqrt(2 l + 1) C(Y_l2, h_l1)_l for each channel c, of all values and harmonics.
 
-    (E, C, 2 l1 + 1), (E, 2 l2 + 1), (E, C) -> (E, C (2 l + 1)). Equal to the "uvu" paths of e3nn's TensorProduct with
-    irrep_normalization="component", path_normalization="none".
+    It takes what all paths take, and reads its own part: (E, inputs), (E, (degree + 1)²), (E, weights) -> (E, C (2 l +
+    1)). Equal to the "uvu" paths of e3nn's TensorProduct with irrep_normalization="component",
+    path_normalization="none".
     """
 
-    def __init__(self, channels: int, one: int, two: int, out: int, parity: str) -> None:
+    def __init__(self, term: Term, harmonic: int, out: int, parity: str, starts: tuple[int, int, int]) -> None:
         super().__init__()
-        self.degrees, self.channels = (one, two, out), channels
-        self.out_field = edge(f"{channels}x{out}{parity}")
+        self.channels, degree, _ = term
+        self.degrees, self.starts = (degree, harmonic, out), starts
+        self.out_field = edge(f"{self.channels}x{out}{parity}")
 
-    def forward(self, values: Tensor, harmonic: Tensor, weight: Tensor) -> Tensor:
-        table = coupling(*self.degrees).to(values) * math.sqrt(2 * self.degrees[2] + 1)
+    def forward(self, values: Tensor, harmonics: Tensor, weights: Tensor) -> Tensor:
+        one, two, out = self.degrees
+        first, second, third = self.starts
+        given = values[:, first : first + self.channels * (2 * one + 1)].unflatten(1, (self.channels, -1))
+        table = coupling(one, two, out).to(values) * math.sqrt(2 * out + 1)
         # the harmonic first: it has one channel, and its product with the table is shared by all of them
-        mixing = (harmonic @ table.transpose(0, 1).flatten(1)).unflatten(1, (table.shape[0], table.shape[2]))
-        return ((values @ mixing) * weight[:, :, None]).flatten(1)
+        mixing = (harmonics[:, second : second + 2 * two + 1] @ table.transpose(0, 1).flatten(1)).unflatten(
+            1, (2 * one + 1, 2 * out + 1)
+        )
+        return ((given @ mixing) * weights[:, third : third + self.channels, None]).flatten(1)
 
 
 class PathProduct(nn.Module):
@@ -125,27 +134,23 @@ class PathProduct(nn.Module):
 
     def __init__(self, inputs: str, degree: int, most: int) -> None:
         super().__init__()
-        self.inputs = irreps(inputs)
-        self.harmonics = irreps("+".join(f"1x{k}{'eo'[k % 2]}" for k in range(degree + 1)))
-        self.listed = paths_between(self.inputs, self.harmonics, most)
+        one, two = irreps(inputs), irreps("+".join(f"1x{k}{'eo'[k % 2]}" for k in range(degree + 1)))
+        starts = [0]
+        for count, k, _ in one.terms:
+            starts.append(starts[-1] + count * (2 * k + 1))
         self.paths = nn.ModuleDict()
-        for i, j, out, parity in self.listed:
-            (count, a, p), (_, b, q) = self.inputs.terms[i], self.harmonics.terms[j]
-            self.paths[f"{a}{p}_x_{b}{q}_to_{out}{parity}"] = Path(count, a, b, out, parity)
-        self.counts = [self.inputs.terms[i][0] for i, *_ in self.listed]
-        self.weights = sum(self.counts)
-        self.outputs = "+".join(f"{c}x{out}{p}" for c, (_, _, out, p) in zip(self.counts, self.listed, strict=True))
+        self.weights, made = 0, []
+        for i, j, out, parity in paths_between(one, two, most):
+            (count, a, p), (_, b, q) = one.terms[i], two.terms[j]
+            path = Path(one.terms[i], b, out, parity, (starts[i], j * j, self.weights))
+            self.paths[f"{a}{p}_x_{b}{q}_to_{out}{parity}"] = path
+            self.weights += count
+            made.append(f"{count}x{out}{parity}")
+        self.outputs = "+".join(made)
         self.out_field = FieldType(Edges(), irreps(self.outputs))
 
     def forward(self, values: Tensor, harmonics: Tensor, weights: Tensor) -> Tensor:
-        given = split(values, self.inputs)
-        directions = [part[:, 0] for part in split(harmonics, self.harmonics)]
-        parts = weights.split(self.counts, dim=1)
-        made = [
-            path(given[i], directions[j], weight)
-            for path, (i, j, *_), weight in zip(self.paths.values(), self.listed, parts, strict=True)
-        ]
-        return torch.cat(made, 1)
+        return torch.cat([path(values, harmonics, weights) for path in self.paths.values()], 1)
 
 
 class Gate(nn.Module):

@@ -11,6 +11,7 @@ from explorer.declare.elements import Chain, Element
 from explorer.declare.fields import FieldType
 from explorer.network.inputs import Inputs
 from explorer.spaces.graph.elements.relabelling import GraphMap
+from explorer.spaces.points.drawing.ball import fineness, harmonics
 from explorer.spaces.points.drawing.values import Curve, PointsPart
 from explorer.spaces.points.fields import Coordinates, Irreps
 from explorer.square.both_ways import BothWays
@@ -41,8 +42,9 @@ def points_part(one: BothWays) -> PointsPart:
         x_irreps=_irreps(p.x_field), x=x, values=own, answer=flat(one.answer, field),
         expected=None if one.expected is None else flat(one.expected, field),
         difference=None if one.difference is None else raw(one.difference, field),
-        velocity=_maybe(p.inputs, "velocity"), velocity_moved=_maybe(gx, "velocity"), target=_target(p),
+        charge=_charge(p), velocity=_maybe(p.inputs, "velocity"), target=_target(p),
         names=p.sample.names if p.sample is not None else (), curves=_curves(p),
+        harmonics={k: harmonics(k, fineness(len(position))) for k in _degrees(field) if k > 1},
     )  # fmt: skip
 
 
@@ -74,6 +76,11 @@ def _irreps(field: FieldType | None) -> Irreps | None:
     return field.rep if field is not None and isinstance(field.rep, Irreps) else None
 
 
+def _degrees(field: FieldType | None) -> set[int]:
+    found = _irreps(field)
+    return set() if found is None else {degree for _, degree, _ in found.terms}
+
+
 @kept()
 def _position(p: Prepared) -> Array:
     return _array(p.inputs, "position")
@@ -95,6 +102,12 @@ def _bonds(p: Prepared) -> NDArray[np.int64]:
 def _numbers(p: Prepared, count: int) -> NDArray[np.int64]:
     given = p.sample.signals.get("number") if p.sample is not None else None
     return _frozen(np.zeros(count) if given is None else given.values, np.int64)
+
+
+@kept()
+def _charge(p: Prepared) -> Array | None:
+    given = p.sample.signals.get("charge") if p.sample is not None else None
+    return None if given is None else _frozen(np.asarray(given.values)[:, 0], np.float64)
 
 
 @kept()

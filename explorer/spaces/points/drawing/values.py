@@ -34,7 +34,7 @@ class PointsPart:
         order: (N,) point i of x is point order[i] of rho(g) x.
         numbers: (N,) atomic numbers, 0 for what is no atom. bonds: (2, B), each pair once.
         edges: (2, E) of the network.
-        names: of the points, or ().
+        names: of the points, or (). charge: (N,) of each, or None.
         kind: where the selected layer's values sit: "particle", "edge" or "invariant".
         rep: of the layer: "scalar", "coordinates" or "irreps", with `irreps`.
         x, x_rep: (N, C) the input, as `rep`. velocity: (N, 3) or None.
@@ -43,6 +43,7 @@ class PointsPart:
         edge_order: (E,) where each edge of x has gone.
         curves: {layer: functions that it shows}, of distances and of angles.
         target: (N, 3) where the points will be, where that is known.
+        harmonics: {degree: (corners of `ball(fineness(N))`, 2 l + 1)} for the degrees of the layer from 2 on.
     """
 
     data: ClassVar[str] = "points"
@@ -63,9 +64,10 @@ class PointsPart:
     x_rep: str = "scalar"
     x_irreps: Irreps | None = None
     irreps: Irreps | None = None
+    charge: Array | None = None
     velocity: Array | None = None
-    velocity_moved: Array | None = None
     target: Array | None = None
     edge_order: Index = field(default_factory=lambda: np.zeros(0, np.int64))
     names: tuple[str, ...] = ()
     curves: Mapping[str, Curve] = field(default_factory=dict)
+    harmonics: Mapping[int, Array] = field(default_factory=dict)
