@@ -76,14 +76,14 @@ class Interaction(nn.Module):
     def __init__(self, channels: int, filters: int, centres: int, reach: float) -> None:
         super().__init__()
         self.inward = nn.Linear(channels, filters, bias=False)
-        self.filters = Filters(centres, filters, reach)
+        self.continuous = Filters(centres, filters, reach)
         self.heard = Heard()
         self.outward = nn.Linear(filters, channels)
         self.ssp = ShiftedSoftplus()
         self.last = nn.Linear(channels, channels)
 
     def forward(self, h: Tensor, basis: Tensor, lengths: Tensor, edge_index: Tensor) -> Tensor:
-        heard = self.heard(self.inward(h), self.filters(basis, lengths), edge_index)
+        heard = self.heard(self.inward(h), self.continuous(basis, lengths), edge_index)
         return h + self.last(self.ssp(self.outward(heard)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -121,7 +122,7 @@ def _curves(p: Prepared) -> dict[str, Curve]:
     """Return the functions of a distance or an angle that modules show of themselves."""
     made: dict[str, Curve] = {}
     for name, module in p.model.named_modules():
-        if callable(show := getattr(module, "curves", None)):
+        if inspect.ismethod(show := getattr(module, "curves", None)):
             along, values, quantity, unit = show()
             there, table = (_frozen(t.detach().cpu().numpy(), np.float64) for t in (along, values))
             made[name] = Curve(there, table, quantity, unit)
