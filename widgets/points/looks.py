@@ -22,7 +22,9 @@ from widgets.points.solids import Solids, rings, solids, spacing
 Array = NDArray[Any]
 NEGATIVE, NEUTRAL, POSITIVE = (0, 114, 178), (150, 150, 150), (213, 94, 0)  # charges; Okabe and Ito
 OWN = ("x", "F(x)")  # panels with the places of x; those of rho(g) x have others
+NO_PAIRS = "Pairs of points: see Matrix for the difference."
 NO_PLACES = "This layer has one answer for the whole cloud: see Output."
+MANY_LINES = 400
 MOST_BONDS, MOST_LINES, MOST_NAMES, MOST_ARROWS, MOST_BODIES = 20_000, 3000, 40, 4000, 1500
 ATOM = 0.45  # of the covalent radius
 DOT = 0.28  # of the usual distance to the nearest point
@@ -160,9 +162,11 @@ class _Maker:
         nothing = np.zeros(0, np.int64)
         if table is None:
             return Panel(blank(self.square.no_action or "No action of this element on this field.", title), nothing)
-        if side != "x" and part.kind == "invariant":
-            return Panel(blank(NO_PLACES, title), nothing)
         places = part.moved[part.order] if moved else part.position
+        if side in ("F(x)", "F(ρ(g)x)") and part.links is not None:
+            return self._linked(places, part.answer_links if moved else part.links, title)
+        if side != "x" and part.kind == "invariant":
+            return Panel(blank(NO_PAIRS if part.links is not None else NO_PLACES, title), nothing)
         if side != "x":
             table = at_points(part, table, moved)
             table = table[part.order] if moved else table  # everything in the numbering of x
@@ -188,6 +192,18 @@ class _Maker:
             longest = float(np.linalg.norm(self.part.velocity, axis=1).max(initial=0)) or 1.0
             glyphs.append(self._arrows(places, self.part.velocity, longest))
         return self._drawn(places, title, self._solids(places), colours=self._elements(), glyphs=tuple(glyphs))
+
+    def _linked(self, places: Array, links: Array | None, title: str) -> Panel:
+        """Draw the pairs that a layer joins: an inferred graph, or who listens to whom."""
+        pairs = np.zeros((2, 0), np.int64) if links is None else links
+        note, ink = f"{pairs.shape[1]:,} strongest pairs", "accent"
+        if self.node is not None:
+            pairs = pairs[:, pairs[1] == self.node]
+            note = f"{pairs.shape[1]:,} that it hears"
+        elif pairs.shape[1] > MANY_LINES:
+            note, ink = f"{pairs.shape[1]:,} pairs; click a point", "muted"
+        lines = Glyphs(places[pairs[1]], places[pairs[0]] - places[pairs[1]], ink)
+        return self._drawn(places, title, self._solids(places), colours=self._elements(), glyphs=(lines,), note=note)
 
     def _scalars(self, places: Array, found: Value, title: str) -> Panel:
         numbers = found.numbers[:, 0]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,3 +27,18 @@ def coupling(one: int, two: int, out: int) -> Tensor:
 
     found: Tensor = wigner_3j(one, two, out, dtype=torch.float64)
     return found
+
+
+@cache
+def bessel_roots(degree: int, count: int) -> tuple[float, ...]:
+    """Return the first positive zeros of the spherical Bessel function j_l."""
+    # zeros of j_l lie between those of j_(l - 1); those of j_0 are the multiples of pi
+
+    from scipy.optimize import brentq
+    from scipy.special import spherical_jn
+
+    zeros = [math.pi * k for k in range(1, count + degree + 1)]
+    for below in range(1, degree + 1):
+        pairs = pairwise(zeros)
+        zeros = [float(brentq(lambda x, k=below: spherical_jn(k, x), a, b)) for a, b in pairs]
+    return tuple(zeros[:count])

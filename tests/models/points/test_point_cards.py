@@ -18,10 +18,14 @@ from explorer.declare.fields import FieldType
 from explorer.declare.registry import scan
 from explorer.equivariance.check import check_equivariance
 from explorer.network.inputs import Inputs, inputs_from
+from explorer.spaces.graph.fields import GRAPH
 from explorer.spaces.points.fields import Coordinates, Irreps, irreps
 from explorer.spaces.points.sample import points_sample
+from models.layers.points.angular import AngularBasis
 from models.layers.points.geometry import BesselBasis, GaussianBasis
 from models.layers.points.irreps import Gate, Harmonics, Mix, PathProduct
+from models.points.dgcnn import EdgeConvolution, Joined
+from models.points.dimenet import Directional, angles, turns
 from models.points.egnn import Layer
 from models.points.schnet import SchNet
 from models.training.bodies import Systems, errors
@@ -65,7 +69,7 @@ def moved(values: Tensor, field: FieldType, matrix: Tensor, shift: Tensor) -> Te
 
 
 def output_field(network: nn.Module) -> FieldType:
-    found = getattr(network, "out_field", None) or getattr(network, "total", network).out_field
+    found = getattr(network, "out_field", None) or getattr(getattr(network, "total", None), "out_field", GRAPH)
     assert isinstance(found, FieldType)
     return found
 
@@ -75,8 +79,8 @@ def output_field(network: nn.Module) -> FieldType:
 def test_the_law_of_motions(name: str, mirrored: bool) -> None:
     network, x = network_of(name), inputs_of(name)
     matrix = torch.from_numpy(Rotation.random(rng=np.random.default_rng(7)).as_matrix())
-    if mirrored and "E3" not in CARDS[name].groups:
-        pytest.skip("it claims no mirrors")
+    if "E3" not in CARDS[name].groups:
+        pytest.skip("it claims no motions")
     matrix = -matrix if mirrored else matrix
     shift = torch.tensor([0.3, -0.7, 1.1], dtype=torch.float64)
     gx = replace(x, values=tuple(moved(v, f, matrix, shift) for v, f in zip(x.values, x.fields, strict=True)))
@@ -188,6 +192,69 @@ def test_schnet_is_that_of_torch_geometric() -> None:
             want = h + other(h, index, lengths, smear(lengths))
             h = block(h, ours.basis(lengths[:, None]), lengths[:, None], index)
         torch.testing.assert_close(h, want, rtol=1e-5, atol=1e-5)
+
+
+def test_directional_messages_are_those_of_torch_geometric() -> None:
+    from torch_geometric.nn.models import dimenet as theirs
+
+    torch.manual_seed(5)
+    x = inputs_of("dimenet", "benzene-3d")
+    position, number, index = x.arguments
+    ways = position[index[0]] - position[index[1]]
+    lengths = ways.norm(dim=1)
+    first, second = turns(index, len(number))
+    # every pair of edges k -> j -> i with k and i apart, counted here by hand
+    pairs = {(int(a), int(b)) for a in range(index.shape[1]) for b in range(index.shape[1])
+             if index[1, a] == index[0, b] and index[0, a] != index[1, b]}  # fmt: skip
+    assert pairs == set(zip(first.tolist(), second.tolist(), strict=True))
+    i, j, k = index[1][second], index[0][second], index[0][first]
+    one, other = position[j] - position[i], position[k] - position[i]
+    want = torch.arccos(((one * other).sum(1) / one.norm(dim=1) / other.norm(dim=1)).clamp(-1, 1))
+    found = angles(ways, first, second)
+    torch.testing.assert_close(found, want, rtol=1e-6, atol=1e-6)
+    ours = AngularBasis(4.0, 5, 6)
+    layer = theirs.SphericalBasisLayer(5, 6, cutoff=4.0, envelope_exponent=4)
+    got, their = ours.values(lengths[first], found), layer(lengths, found, first)
+    # theirs divides the envelope by the length, which they count by another exponent
+    torch.testing.assert_close(got / (lengths[first] / 4.0)[:, None], their, rtol=1e-5, atol=1e-5)
+    block = theirs.InteractionBlock(32, 6, 5, 6, 0, 0, torch.nn.functional.silu).double()
+    mine = Directional(32, 6, 30, 6).double()
+    for to, from_ in ((block.lin_rbf, mine.radial), (block.lin_sbf, mine.angular), (block.lin_kj, mine.heard),
+                      (block.lin_ji, mine.own), (block.lin, mine.last)):  # fmt: skip
+        to.load_state_dict(from_.state_dict())
+    with torch.no_grad():
+        block.W.copy_(mine.table)
+        m, radial = torch.randn(len(lengths), 32).double(), torch.randn(len(lengths), 6).double()
+        torch.testing.assert_close(
+            mine(m, radial, got, first, second), block(m, radial, got, first, second), rtol=1e-9, atol=1e-9
+        )
+
+
+def test_edge_convolutions_are_those_of_torch_geometric() -> None:
+    from torch_geometric.nn import EdgeConv
+
+    torch.manual_seed(6)
+    x = torch.randn(30, 3)
+    joined, ours = Joined(5)(x), EdgeConvolution(3, 8)
+    receiver, sender = joined[0].nonzero().T
+    assert (torch.bincount(receiver) == 5).all() and (receiver != sender).all()
+    theirs = EdgeConv(torch.nn.Sequential(ours.nn, torch.nn.LeakyReLU(0.2)), aggr="max")
+    with torch.no_grad():
+        torch.testing.assert_close(ours(x, joined), theirs(x, torch.stack([sender, receiver])), rtol=1e-5, atol=1e-5)
+
+
+def test_attention_adds_up_to_one_and_stands_still() -> None:
+    network, x = network_of("se3-transformer"), inputs_of("se3-transformer")
+    seen: dict[str, Tensor] = {}
+    for k in range(2):
+        layer = network.get_submodule(f"layers.{k}.matrix")
+        layer.register_forward_hook(lambda _, given, value, k=k: seen.__setitem__(str(k), value))
+    with torch.no_grad():
+        network(*x.arguments)
+    for table in seen.values():
+        assert table.shape == (4, 9, 9) and float(table.diagonal(dim1=1, dim2=2).abs().max()) == 0
+        torch.testing.assert_close(table.sum(2), torch.ones(4, 9, dtype=torch.float64))
+    assert float(seen["1"].std()) > 1e-3, "it is not the same for all"
 
 
 def test_the_bessel_basis_is_that_of_torch_geometric() -> None:

@@ -175,3 +175,16 @@ def test_many_points_have_few_triangles() -> None:
     places = np.random.default_rng(0).normal(size=(100_000, 3))
     made = solids(places, np.full(100_000, 0.01), np.zeros((2, 0), np.int64), 0.01)
     assert len(made.faces) == 400_000 and made.owner[100_000 + 4 * 7] == 7
+
+
+def test_pairs_that_a_layer_joins_are_lines(view: PointsView) -> None:
+    """The graph that DGCNN infers: eight neighbours each, the same after a turn and a renumbering."""
+    part = give(view, points_frame("dgcnn-distances", f"{TURN}+permute:3", "joined2", "torus-3d"))
+    assert part.links is not None and part.answer_links is not None and part.links.shape[1] >= 8 * 256
+    pairs = [set(zip(*links.tolist(), strict=True)) for links in (part.links, part.answer_links)]
+    assert pairs[0] == pairs[1]
+    before, after, difference = view.canvas.looks
+    assert len(before.glyphs[0].points) == len(after.glyphs[0].points) == part.links.shape[1]
+    assert "Matrix" in difference.empty
+    give(view, points_frame("dgcnn-distances", f"{TURN}+permute:3", "joined2", "torus-3d", node=5))
+    assert 8 <= len(view.canvas.looks[0].glyphs[0].points) < 20

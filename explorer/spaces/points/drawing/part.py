@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Chain, Element
-from explorer.declare.fields import FieldType
+from explorer.declare.fields import FieldType, Pairs
 from explorer.network.inputs import Inputs
 from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.points.drawing.ball import fineness, harmonics
@@ -23,6 +23,8 @@ from explorer.square.kept import kept
 from explorer.square.prepare import Prepared
 
 DRAWN = ("particle", "edge")  # kinds of places whose values are drawn there
+MOST_PAIRED, MOST_LINKS = 3000, 3000  # points whose pairs are looked through, and lines that are drawn
+LEAST_LINK = 0.3  # of the largest number, from which on a pair is joined
 
 
 def points_part(one: BothWays) -> PointsPart:
@@ -44,6 +46,7 @@ def points_part(one: BothWays) -> PointsPart:
         expected=None if one.expected is None else flat(one.expected, field),
         difference=None if one.difference is None else raw(one.difference, field),
         charge=_charge(p), velocity=_maybe(p.inputs, "velocity"), target=_target(p),
+        links=_links(one.value, field), answer_links=_links(one.answer, field, order),
         names=p.sample.names if p.sample is not None else (), curves=_curves(p),
         harmonics={k: harmonics(k, fineness(len(position))) for k in _degrees(field) if k > 1},
     )  # fmt: skip
@@ -62,6 +65,19 @@ def answer_on_points(square: Square, place: int | None) -> Answer | None:
         return Answer(labels_of(square), f"mean over {count:,} points")
     name = part.names[place] if place < len(part.names) else ""
     return Answer(labels_of(square), f"{name} ({place})" if name else f"point {place}")
+
+
+def _links(values: Any, field: FieldType | None, order: NDArray[np.int64] | None = None) -> NDArray[np.int64] | None:
+    """Return the pairs, (2, L) from and to, with the largest numbers of all channels together; None for no pairs."""
+    if field is None or not isinstance(field.domain, Pairs) or values.shape[-1] > MOST_PAIRED:
+        return None
+    table = field.domain.table(values.detach(), field.rep).abs().mean(0).cpu().numpy().astype(np.float64)
+    if order is not None:
+        table = table[np.ix_(order, order)]
+    np.fill_diagonal(table, 0.0)
+    receiver, sender = np.nonzero(table > LEAST_LINK * table.max(initial=0.0))
+    strongest = np.argsort(-table[receiver, sender], kind="stable")[:MOST_LINKS]
+    return _frozen(np.stack([sender[strongest], receiver[strongest]]), np.int64)
 
 
 def _rep(field: FieldType | None) -> str:

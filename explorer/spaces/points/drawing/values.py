@@ -42,6 +42,8 @@ class PointsPart:
             (1, C); the last two None where there is no action. `answer` and later ones in the numbering of rho(g) x.
         edge_order: (E,) where each edge of x has gone.
         curves: {layer: functions that it shows}, of distances and of angles.
+        links: (2, L) pairs from, to, of the numbers of x that a layer with a number for each pair joins most, of F(x);
+            answer_links: the same of F(rho(g) x), in the numbering of x.
         target: (N, 3) where the points will be, where that is known.
         harmonics: {degree: (corners of `ball(fineness(N))`, 2 l + 1)} for the degrees of the layer from 2 on.
     """
@@ -67,6 +69,8 @@ class PointsPart:
     charge: Array | None = None
     velocity: Array | None = None
     target: Array | None = None
+    links: Index | None = None
+    answer_links: Index | None = None
     edge_order: Index = field(default_factory=lambda: np.zeros(0, np.int64))
     names: tuple[str, ...] = ()
     curves: Mapping[str, Curve] = field(default_factory=dict)
