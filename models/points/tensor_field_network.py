@@ -173,10 +173,9 @@ CARD = (
         source=(Harmonics, PathProduct, Gate, Convolution, TensorFieldNetwork),
     ),
     Card(
-        name="tensor-field-fault",
+        name="fault-tensor-field",
         title="Tensor field network, with a planted fault",
         rows=("E2",),
-        groups=("E3", "permutation"),
         reference=REFERENCE + "; the fault is ours",
         equation=EQUATION,
         summary=(

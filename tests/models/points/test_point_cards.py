@@ -79,7 +79,7 @@ def output_field(network: nn.Module) -> FieldType:
 def test_the_law_of_motions(name: str, mirrored: bool) -> None:
     network, x = network_of(name), inputs_of(name)
     matrix = torch.from_numpy(Rotation.random(rng=np.random.default_rng(7)).as_matrix())
-    if "E3" not in CARDS[name].groups:
+    if name not in FAULTY and "E3" not in CARDS[name].groups:
         pytest.skip("it claims no motions")
     matrix = -matrix if mirrored else matrix
     shift = torch.tensor([0.3, -0.7, 1.1], dtype=torch.float64)

@@ -49,7 +49,7 @@ def test_the_spectrum_stands_still_while_components_mix(view: DegreesView) -> No
 
 
 def test_a_fault_changes_the_spectrum(view: DegreesView) -> None:
-    give(view, points_frame("tensor-field-fault", TURN))
+    give(view, points_frame("fault-tensor-field", TURN))
     found = view.degrees.spectrum
     assert found is not None and np.abs(found.before[1:] / found.after[1:] - 1).max() > 1e-2
 

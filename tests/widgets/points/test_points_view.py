@@ -96,7 +96,7 @@ def test_values_of_degree_two_are_surfaces_that_turn(view: PointsView) -> None:
 
 
 def test_a_fault_is_seen_in_the_difference(view: PointsView) -> None:
-    give(view, points_frame("tensor-field-fault", TURN))
+    give(view, points_frame("fault-tensor-field", TURN))
     look = view.canvas.looks[2]
     assert look.scalars is not None and float(np.nanmax(look.scalars)) > 1e-2 and not look.note
 
