@@ -28,6 +28,7 @@ MANY_LINES = 400
 MOST_BONDS, MOST_LINES, MOST_NAMES, MOST_ARROWS, MOST_BODIES = 20_000, 3000, 40, 4000, 1500
 ATOM = 0.45  # of the covalent radius
 DOT = 0.28  # of the usual distance to the nearest point
+LEAST_DOT = 0.004  # of the longest side of the cloud
 ARROW = 0.95  # of that distance, the longest arrow; SURFACE of it the farthest point of a body
 SURFACE = 0.62
 
@@ -95,7 +96,7 @@ def chosen_value(part: PointsPart, block: int) -> int:
     found = _values(part.rep, part.irreps, at_points(part, part.values))
     if 0 <= block < len(found):
         return block
-    degrees = {v.degree for v in found}
+    degrees = {v.degree for v in found if v.numbers.any()}
     degree = 1 if 1 in degrees else max(degrees, default=0)
     meant = [k for k, v in enumerate(found) if v.degree == degree][:128]
     spread = [float(np.nanstd(found[k].numbers)) if degree == 0 else float(found[k].size.max(initial=0)) for k in meant]
@@ -140,7 +141,9 @@ class _Maker:
         self.node = node if node is not None and node < len(part.position) else None
         self.apart = spacing(part.position)
         self.atoms = bool(part.numbers.any())
-        self.radius = ATOM * radii(part.numbers) if self.atoms else np.full(len(part.position), DOT * self.apart)
+        extent = float(np.ptp(part.position, axis=0).max(initial=0.0))
+        dot = max(DOT * self.apart, LEAST_DOT * extent)  # of very many points, dots that are seen
+        self.radius = ATOM * radii(part.numbers) if self.atoms else np.full(len(part.position), dot)
         self.bonds = part.bonds if choice.bonds and part.bonds.shape[1] <= MOST_BONDS else part.bonds[:, :0]
         self.block = chosen_value(part, choice.block) if part.kind != "invariant" else 0
         self.limit, self.norm = 1.0, 1.0

@@ -243,6 +243,19 @@ def test_edge_convolutions_are_those_of_torch_geometric() -> None:
         torch.testing.assert_close(ours(x, joined), theirs(x, torch.stack([sender, receiver])), rtol=1e-5, atol=1e-5)
 
 
+def test_the_points_that_decide_are_those_of_the_maximum() -> None:
+    network, x = network_of("pointnet-space"), inputs_of("pointnet-space")
+    seen: dict[str, Tensor] = {}
+    for name in ("critical", "point3"):
+        network.get_submodule(name).register_forward_hook(lambda _, given, value, n=name: seen.__setitem__(n, value))
+    with torch.no_grad():
+        answer = network(*x.arguments)
+        decided, wins = seen["critical"][:, 0].long(), torch.bincount(seen["point3"].argmax(0), minlength=len(x.x))
+        alone = network(x.x[decided > 0])
+    assert torch.equal(decided, wins) and 0 < int((wins > 0).sum()) < len(x.x) / 2
+    torch.testing.assert_close(alone, answer, rtol=1e-12, atol=1e-12)
+
+
 def test_attention_adds_up_to_one_and_stands_still() -> None:
     network, x = network_of("se3-transformer"), inputs_of("se3-transformer")
     seen: dict[str, Tensor] = {}
