@@ -64,6 +64,27 @@ class VolumePart:
         z, y, x = (int(v) for v in at[0])
         return z, y, x
 
+    def brought(self, place: tuple[int, int, int]) -> tuple[int, int, int] | None:
+        """Return the voxel of x whose value a voxel of ρ(g)x has; None where that came from outside."""
+        sides = [self.sides]
+        for one in self.maps:
+            sides.append(one.turned_sides(sides[-1]))
+        at = np.array([place])
+        for one, size in zip(reversed(self.maps), reversed(sides[1:]), strict=True):
+            at = one.inverse().carried(at, size)
+            if at.min() < 0:
+                return None
+        z, y, x = (int(v) for v in at[0])
+        return z, y, x
+
+    @property
+    def sides_of_gx(self) -> Sides:
+        """Return the sides of ρ(g)x."""
+        sides = self.sides
+        for one in self.maps:
+            sides = one.turned_sides(sides)
+        return sides
+
 
 def centred(place: tuple[int, int, int], sides: Sides, others: Sides, spacing: float) -> NDArray[np.int64]:
     """Return the nearest place of a grid of another size and spacing about the same centre."""
