@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import CheckpointError
 
 from explorer.network.capture import capture, differentiable, gradients_to_inputs
 from explorer.network.differentiating import Plainly
@@ -59,10 +61,29 @@ def attributed(
     if not names:
         return {}
     names = list(dict.fromkeys([*names, trace.output]))
+    try:
+        return _effects(model, trace, gx, names, local_errors, exactly, probes, seed, Plainly())
+    except CheckpointError:
+        # what computes its layers again on the way back has to find them in the same form there
+        return _effects(model, trace, gx, names, local_errors, exactly, probes, seed, nullcontext())
+
+
+def _effects(
+    model: nn.Module,
+    trace: Trace,
+    gx: Given,
+    names: Sequence[str],
+    local_errors: Mapping[str, Tensor],
+    exactly: Collection[str] | None,
+    probes: int,
+    seed: int,
+    form: AbstractContextManager[object],
+) -> dict[str, Effect]:
+    """Return the effects of the layers called `names`, with the network computed within `form`."""
     # the input needs a gradient so that every layer after it is in the graph
     with gradients_to_inputs(model):
         fed = gx.with_x(differentiable(gx.x)) if isinstance(gx, Inputs) else differentiable(gx)
-        with Plainly():
+        with form:
             outputs, _ = capture(model, fed, names, clone=trace.clones)
         out = outputs[trace.output]
         inside = {n: outputs[n] for n in names if n in local_errors and outputs[n].requires_grad}

@@ -24,7 +24,7 @@ from explorer.equivariance.hints import NORMS_AND_DROPOUT
 from explorer.equivariance.outcome import Report
 from explorer.equivariance.repeating import Repeats
 from explorer.network.arguments import require_call, require_module
-from explorer.network.conduct import IN_PLACE, without_values
+from explorer.network.conduct import IN_PLACE
 from explorer.network.inputs import Inputs
 from explorer.network.layers import LayerError, Trace
 from explorer.network.precision import converted, copied
@@ -82,8 +82,6 @@ def check_equivariance(
     given = given_inputs(inputs, symmetry, group, x_field, seed, model)
     first = given[0]
     space = space_of(first)
-    if lacking := without_values(model):
-        raise LayerError(lacking, f"{lacking} is on the meta device and holds no values")
     model = copied(model)
     if first.call is None:
         require_call(model, len(first.arguments))

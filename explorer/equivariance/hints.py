@@ -29,7 +29,9 @@ def hints(model: nn.Module, trace: Trace, name: str, group: str = "D4") -> tuple
             found.append(
                 f"{name}: a dense layer has a weight of its own for each of {flat[0]}x{flat[1]} flattened places"
             )
-    if layer.field is not None and (space := spaces().get(layer.field.domain.space)) is not None:
+    # attention makes pairs of steps: the space that it came from has its say too
+    met = dict.fromkeys(field.domain.space for field in (layer.field, *layer.inputs) if field is not None)
+    for space in (spaces()[one] for one in met if one in spaces()):
         found += space.hints(module, layer, name, group)
     for parameter in (n for n, p in module.named_parameters(recurse=False) if p.ndim >= 3 and n.startswith("pos")):
         found.append(f"{name}: its parameter {parameter} may encode absolute positions, which ties values to places")

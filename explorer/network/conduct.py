@@ -40,10 +40,15 @@ def require_usual(name: str, result: object) -> None:
         raise Unusual(name, f"layer {name} gives {what}" if name else f"the network gives {what}")
 
 
-def without_values(model: nn.Module) -> str:
-    """Return the name of a parameter or buffer on the meta device, "" where there is none."""
+def require_values(model: nn.Module) -> None:
+    """Raise LayerError for a network with a parameter or buffer on the meta device; `.where` names the tensor."""
     tensors = (*model.named_parameters(), *model.named_buffers())
-    return next((name for name, value in tensors if value.is_meta), "")
+    if name := next((name for name, value in tensors if value.is_meta), ""):
+        raise LayerError(
+            name,
+            f"{name} is on the meta device and holds no values; model.to_empty(device='cpu') gives it some, and "
+            "load_state_dict the right ones",
+        )
 
 
 def varies(answers: Sequence[Sequence[Tensor]], tolerance: float) -> tuple[str, bool]:

@@ -7,6 +7,8 @@ import copy
 import torch
 from torch import Tensor, nn
 
+from explorer.network.conduct import require_values
+
 _COMPLEX = {torch.float64: torch.complex128, torch.float32: torch.complex64, torch.float16: torch.complex32}
 
 
@@ -15,6 +17,7 @@ def copied(model: nn.Module) -> nn.Module:
 
     Raises:
         ValueError: it is a script, whose layers cannot be watched.
+        LayerError: one of its tensors is on the meta device, without values.
     """
     model = _eager(model)
     for name, module in model.named_modules():
@@ -24,12 +27,7 @@ def copied(model: nn.Module) -> nn.Module:
                 f"{what} is a script of TorchScript, whose layers cannot be watched; give the torch.nn.Module that it "
                 "was made from, and load its weights with load_state_dict"
             )
-    empty = [name for name, value in model.state_dict(keep_vars=True).items() if getattr(value, "is_meta", False)]
-    if empty:
-        raise ValueError(
-            f"{empty[0]} of the network is on the device 'meta', where tensors have no numbers; "
-            "model.to_empty(device='cpu') gives it some, and load_state_dict the right ones"
-        )
+    require_values(model)
     # a tensor that a network has computed and kept, as weight_norm does, is no leaf: copy its numbers
     held = (v for m in model.modules() for v in (*vars(m).values(), *m._buffers.values()))
     kept = [v for v in held if isinstance(v, Tensor) and not v.is_leaf]

@@ -20,7 +20,7 @@ from explorer.declare.interventions import Intervention
 from explorer.declare.space import space_of, spaces
 from explorer.equivariance import rounding
 from explorer.network.capture import capture
-from explorer.network.conduct import IN_PLACE, without_values
+from explorer.network.conduct import IN_PLACE, require_values
 from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError, Trace
 from explorer.network.precision import converted, copied
@@ -190,8 +190,7 @@ def prepare(
     space = spaces()[card.input.space]
     x = space.inputs(sample, card.input, device, dtype)
     inference = space.inference(x)
-    if name := without_values(model):
-        raise LayerError(name, f"{name} of {card.name} is on the meta device and holds no values")
+    require_values(model)
     lazy = any(isinstance(q, nn.parameter.UninitializedParameter) for q in model.parameters())
     stored = {} if lazy else rounding.stored(model)
     model = converted(model.to(device), dtype).eval()

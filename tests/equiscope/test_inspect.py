@@ -133,7 +133,7 @@ def test_what_is_wrong_is_told() -> None:
         inspect(nn.Sequential(*network()[:5], nn.Linear(7, 1)), torch.rand(1, 1, 9, 9))
     assert caught.value.where == "5"
     for ask in (inspect, check_equivariance):
-        with pytest.raises(ValueError, match=r"0\.weight of the network is on the device 'meta'"):
+        with pytest.raises(LayerError, match=r"0\.weight is on the meta device and holds no values"):
             ask(network().to("meta"), torch.rand(1, 1, 9, 9))
     with pytest.raises(ValueError, match="the data is on the device 'meta'"):
         check_equivariance(network(), torch.rand(1, 1, 9, 9, device="meta"))

@@ -201,8 +201,8 @@ class Slow(nn.Module):
         return x
 
 
-@pytest.mark.parametrize("after", [0, 5, 60, 130])
-def test_a_slow_network_is_left_between_two_layers(after: int) -> None:
+@pytest.mark.parametrize(("after", "prepared"), [(0, 0), (5, 0), (40, 0), (60, 1)])
+def test_a_slow_network_is_left_between_two_layers(after: int, prepared: int) -> None:
     def build() -> nn.Module:
         return nn.Sequential(nn.Conv2d(1, 2, 3), *(Slow() for _ in range(50)))
 
@@ -216,7 +216,7 @@ def test_a_slow_network_is_left_between_two_layers(after: int) -> None:
     with pytest.raises(Cancelled):
         engine.answer(state("slow"), cancelled)
     assert len(asked) == after + 1 and time.perf_counter() - asked[-1] < 0.2
-    assert not engine.kept["epochs"], "what is half prepared is not kept"
+    assert engine.kept["epochs"] == prepared, "what is half prepared is not kept, what is whole is"
 
 
 def test_a_persons_own_network_says_which_layer(tmp_path: Path) -> None:

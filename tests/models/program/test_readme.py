@@ -14,6 +14,7 @@ import pytest
 import models
 from explorer.app import cli
 from explorer.declare.elements import parse_chain
+from explorer.declare.model_name import PROGRAMS, PYTHON, split_name
 from explorer.declare.registry import scan
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -52,7 +53,9 @@ def test_commands_are_understood(command: str) -> None:
     args = cli.parser().parse_args(shlex.split(command))
     parse_chain(getattr(args, "transform", ""))
     for name in (getattr(args, "model", ""), getattr(args, "compare", "")):
-        assert not name or name in ("NAME", *CARDS) or ".py:" in name, f"{name} is no model"
+        base = split_name(name or "NAME")[0]
+        own = Path(base).suffix in (PYTHON, *PROGRAMS) or any(mark in base for mark in (".py:", "/", "timm:"))
+        assert base in ("NAME", *CARDS) or own, f"{name} is no model"
 
 
 def test_every_verb_is_in_the_table() -> None:

@@ -91,7 +91,7 @@ def e3nn() -> dict[str, Any]:
         linear = o3.Linear(irreps, irreps)
         linear.weight.data.fill_(1.3)
         gate = enn.NormActivation(irreps, torch.sigmoid)
-        weight = float(linear(torch.eye(3))[0, 0])
+        weight = float(linear(torch.eye(3))[0, 0].detach())
         sound: Callable[[Tensor], Tensor] = lambda x: gate(linear(x))  # noqa: E731
         broken: nn.Module = networks.Vectors(weight, True)
         found: dict[str, Any] = {"weight": weight, "version": version("e3nn"), "torch": torch.__version__}
