@@ -104,7 +104,7 @@ def test_there_is_one_way_backwards(name: str, complement: bool) -> None:
 def test_names() -> None:
     of_time = {"shift", "reversal", "reverse-complement"}
     on_meshes = {"gauge", "SE3", "E3", "isometry"}
-    of_cubes = {"O", "Oh", "Z3"}
+    of_cubes = {"O", "Oh", "Z3", "sphere-SO3"}
     assert set(symmetries()) == {"C4", "D4", "translation", "SO2", "O2", "permutation"} | of_time | on_meshes | of_cubes
     assert {name for name, symmetry in symmetries().items() if symmetry.domains == ("sequence",)} == of_time
     assert all(find_symmetry(name) is symmetries()[name] for name in of_time)

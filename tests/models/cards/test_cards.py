@@ -42,6 +42,7 @@ LAWS = {
     "sequence": r"shift|reversal|reverse-complement",
     "mesh": r"gauge(-C[1-9][0-9]?)?|permutation|S?E3",
     "volume": r"Oh?|Z3",
+    "sphere": r"sphere-SO3",
 }
 ANY_SIZE = 29
 SLOW = 64  # images larger than this (ResNet-18) get one sample
