@@ -133,7 +133,7 @@ def exchanged(model: nn.Module, trace: Trace, inputs: Sequence[Inputs], elements
 def _slot(trace: Trace, layer: Layer, given: bool, x: Inputs, before: Seen, mixing: bool) -> _Slot | None:
     values, fed = before
     if given:
-        tensors = fed.get(layer.name, ())
+        tensors = fed.get(layer.called, ())
         if len(tensors) != 1:
             return None
         value, field = tensors[0], layer.inputs[0] if layer.inputs else None
@@ -150,7 +150,7 @@ def _slot(trace: Trace, layer: Layer, given: bool, x: Inputs, before: Seen, mixi
 
 def _value(slot: _Slot, found: Seen) -> Tensor:
     values, fed = found
-    value: Tensor = fed[slot.layer.name][0] if slot.given else values[slot.layer.name]
+    value: Tensor = fed[slot.layer.called][0] if slot.given else values[slot.layer.name]
     return value
 
 
@@ -173,6 +173,8 @@ def _order(expected: Sequence[Tensor], answered: Sequence[Tensor], field: FieldT
     one, other = (torch.cat([_rows(v, field) for v in values], 1) for values in (expected, answered))
     if one.shape != other.shape or not 1 < len(one) <= _MOST:
         return None if one.shape != other.shape or not _close(one, other) else tuple(range(len(one)))
+    if not (one.isfinite().all() and other.isfinite().all()):
+        return None
     if _close(one, other):
         return tuple(range(len(one)))
     from scipy.optimize import linear_sum_assignment  # importing it takes a second

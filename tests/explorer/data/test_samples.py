@@ -34,7 +34,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = sorted(samples())
-DOMAINS = {"grid", "graph", "set", "sequence", "mesh", "volume", "sphere"}
+DOMAINS = {"grid", "graph", "set", "sequence", "mesh", "points", "volume", "sphere"}
 IMAGES = [name for name in NAMES if samples()[name].domain == "grid"]
 SEQUENCES = [name for name in NAMES if samples()[name].domain == "sequence"]
 HEAVY = ("torch", "torch_geometric", "networkx", "igraph", "rdkit", "sklearn", "scipy", "PySide6")

@@ -13,7 +13,6 @@ from explorer.network.inputs import Inputs
 from explorer.spaces.sphere.fields import Coefficients, signal
 from explorer.spaces.sphere.harmonics import on_sphere, rotation_grid, sphere_grid, wigner
 from models.spheres.spherical_cnn import OnRotations, RotationConv, SphereToRotations
-from tests.models.cards.lesson_frames import EXACT, at, error, guilty
 
 CARDS = {name: card for name, card in scan(models, "CARD").items() if card.domain == "sphere"}
 
@@ -89,13 +88,3 @@ def test_convolution_is_the_integral_over_rotations() -> None:
         at_r = [b @ wigner(k, turn).T for k, b in enumerate(Coefficients(2, True).blocks(basis))]
         expected = sum((a * c).sum((-2, -1)) for a, c in zip(at_r, Coefficients(2, True).blocks(f[0, 0]), strict=True))
     torch.testing.assert_close(basis @ answer, expected)
-
-
-def test_lesson_93_the_spectrum_stands_still() -> None:
-    frame = at("93")
-    part = frame.squares[0].part
-    for before, after in (("x", "ρ(g)x"), ("F(x)", "F(ρ(g)x)")):
-        torch.testing.assert_close(*(torch.tensor(part.spectra[n]) for n in (before, after)), rtol=1e-4, atol=1e-6)  # type: ignore[union-attr]
-    assert all(error(at("93", f"turn-sphere:{angle},20,40"), "head") < EXACT for angle in (17, 90, -133))
-    assert set(guilty(at("93", model="sphere-cnn-relu").squares[0])) <= {"act1", "act2"}
-    assert guilty(at("93", model="fault-degree-bias").squares[0], 0.05) == ["shift"]
