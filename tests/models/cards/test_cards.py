@@ -44,6 +44,7 @@ LAWS = {
     "mesh": r"gauge(-C[1-9][0-9]?)?|permutation|S?E3",
     "points": r"permutation|S?[OE]3|R3|similarity",
     "volume": r"Oh?|Z3",
+    "sphere": r"sphere-SO3",
 }
 ANY_SIZE = 29
 SLOW = 64  # images larger than this (ResNet-18) get one sample

@@ -36,6 +36,7 @@ EACH = {
     "set": ("permute:3", "permutation"),
     "sequence": ("shift:5", "shift"),
     "volume": ("cube:xyz120", "Oh"),
+    "sphere": ("turn-sphere:60,0,30", "sphere-SO3"),
     "mesh": ("random-gauge:3", "gauge"),
 }
 DIGITS = ("plain-cnn", "c4-cnn", "d4-cnn")

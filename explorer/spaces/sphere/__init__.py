@@ -1,0 +1,1 @@
+"""The space of functions on the sphere and on its rotations, by their harmonic coefficients."""

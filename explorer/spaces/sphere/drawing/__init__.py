@@ -1,0 +1,1 @@
+"""Reduce functions on the sphere to what is drawn of them."""

@@ -1,0 +1,33 @@
+"""Values that views of the sphere draw: frozen, and read-only arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from explorer.square.frame import Array
+
+ROWS = 48  # of an equirectangular picture
+PANELS = ("x", "ρ(g)x", "F(x)", "F(ρ(g)x)", "ρ′(g)F(x)", "difference")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpherePart:
+    """The part of a frame that lies on the sphere.
+
+    Attributes:
+        pictures: {panel: an equirectangular picture (rows, 2 rows) of one channel}; of functions on SO(3) their mean
+            over rotations about the point.
+        spectra: {panel: power of each degree, summed over channels}.
+        channel, channels: which of how many is drawn of the layer.
+        wide: whether the layer has functions on SO(3).
+    """
+
+    data: ClassVar[str] = "sphere"
+
+    pictures: Mapping[str, Array]
+    spectra: Mapping[str, Array]
+    channel: int
+    channels: int
+    wide: bool

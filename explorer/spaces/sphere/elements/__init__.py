@@ -1,0 +1,1 @@
+"""Rotations of the sphere, as elements that act on coefficients."""

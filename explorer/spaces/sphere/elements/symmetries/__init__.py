@@ -1,0 +1,1 @@
+"""Groups that networks on the sphere are checked under."""

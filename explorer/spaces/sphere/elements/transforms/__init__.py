@@ -1,0 +1,1 @@
+"""Transforms of the sphere, one a file."""

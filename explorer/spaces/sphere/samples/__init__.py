@@ -1,0 +1,1 @@
+"""Functions on the sphere that come with the program."""

@@ -1,0 +1,1 @@
+"""Networks on the sphere, one paper or one idea a file."""

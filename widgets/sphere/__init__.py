@@ -1,0 +1,1 @@
+"""Views of functions on the sphere: globes, panoramas, spectra by degree."""
