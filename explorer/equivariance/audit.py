@@ -196,7 +196,8 @@ class Audit:
                 self.figures[layer.name].idle.append(label)
                 continue
             f, answer, figures = layer.field, answers[layer.name], self.figures[layer.name]
-            if expected.shape != answer.shape:  # as of 2x5 places, which a turn makes 5x2
+            # as of 2x5 places, which a turn makes 5x2, or as of scores whose masked ones are infinite
+            if expected.shape != answer.shape or not (value.isfinite().all() and answer.isfinite().all()):
                 figures.idle.append(label)
                 continue
             where = measure.mask(element, value, f, layer.receptive)

@@ -64,6 +64,8 @@ def measured(
         LayerError: F(rho(g) x) is not finite there.
     """
     value, f, floor = p.values[layer.name], layer.field, p.float_floor[layer.name]
+    if layer.name == p.trouble.layer:
+        return Measure(math.nan, None, floor, None, False, "no law", 0.0)
     expected = measure.expected_after(element, layer, value)
     if expected is None or f is None or expected.shape != answer.shape:
         return Measure(None, None, floor, None, False, "no law", 0.0)
@@ -71,7 +73,7 @@ def measured(
     where = measure.mask(plain, value, f, layer.receptive)
     exact = measure.judged(plain, p.inputs, layer, value, where)
     d = measure.distance(expected, answer, where, f)
-    fed = p.fed.get(layer.name, ())
+    fed = p.fed.get(layer.called, ())
     alone = measure.local_answer(p.model, p.trace, layer, element, fed, value) if local else None
     other = p.chance.get(layer.name)
     size = measure.compared(expected, where, f)
@@ -120,7 +122,7 @@ def square(
     element = Remembered(chain_element(state.steps).on(p.inputs))
     selected = p.layer(state.layer, fraction)
     space_of(p.inputs).look_at(p)  # before the network follows the signal
-    with torch.inference_mode(), evaluating(p.model), following(p.model) as changed:
+    with p.unrecorded(), evaluating(p.model), following(p.model) as changed:
         gx = p.inputs.moved(element)
         # F(x') is F(x) where the network is given the very same: of a mesh carried through space no length changes
         same = element.identity or measure.unmoved(p.inputs.arguments, gx.arguments)
@@ -145,7 +147,7 @@ def square(
 
 def _of_first(p: Prepared, answers: Mapping[str, Tensor]) -> LayerError | None:
     """Return the error of the first layer that is not finite on the moved data, None where all are."""
-    name = strange_layer({w.name: answers[w.name] for w in p.watched})
+    name = strange_layer({w.name: answers[w.name] for w in p.watched if w.name != p.trouble.layer})
     if not name:
         return None
     clause = first_strange({name: exact(answers[name])})
@@ -163,7 +165,7 @@ def refine(
     measures = dict(have)
     if not p.chance:
         meet_chance(p)
-        with torch.inference_mode():
+        with p.unrecorded():
             measures = {name: replace(m, chance=_chance(p, element, p.trace[name], m)) for name, m in have.items()}
     todo = [w for w in reversed(p.watched) if w.name not in measures]
     began = time.perf_counter()
@@ -171,7 +173,7 @@ def refine(
         start = time.perf_counter()
         # to enter and to leave takes as long as a network has modules, so parts are longer where there are many of them
         part = max(MEASURE_SECONDS, (start - began) / 10)
-        with torch.inference_mode(), evaluating(p.model), following(p.model):
+        with p.unrecorded(), evaluating(p.model), following(p.model):
             while todo and time.perf_counter() - start <= part:
                 step("Measuring", 1 - len(todo) / len(p.watched))  # a newer request ends it here
                 w = todo.pop()
@@ -209,7 +211,7 @@ def effects_on_output(p: Prepared, element: Element, names: Sequence[str]) -> di
         for name in names if passes else ():
             layer, value = p.trace[name], p.values[name]
             expected = measure.expected_after(element, layer, value)
-            alone = measure.local_answer(p.model, p.trace, layer, element, p.fed.get(name, ()))
+            alone = measure.local_answer(p.model, p.trace, layer, element, p.fed.get(layer.called, ()))
             if layer.leaf and layer.field and expected is not None and alone is not None:
                 where = measure.mask(element, value, layer.field, layer.receptive)
                 errors[name] = measure.masked(alone - expected, where, layer.field)
@@ -255,6 +257,8 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
             with suppress(NoAction):  # what was left out does not come back
                 back_a, _ = drawn(element.inverse().act(one.answer, f), f)
     shown = [a for a in (fixed.fx, f_gx, rho_fx) if a is not None and a.size]
+    if layer.name == p.trouble.layer:
+        shown = [a[np.isfinite(a)] for a in shown if np.isfinite(a).any()]
     scale = max((max(float(a.max()), -float(a.min())) for a in shown), default=0.0)
     last = (bool(p.labels), p.trace[p.trace.output].field, state.node)
     scores = scores_of(one.answers[p.trace.output], *last, element)
@@ -269,7 +273,7 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
         output=scores_of(p.output, *last), output_g=scores, labels=p.labels, probabilities=bool(p.labels),
         back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
         matrices=fixed.matrices, shown=fixed.total, interventions=p.interventions, source=_source(p, layer.owner),
-        part=space.part(one), kind=space.kinds[0].name,
+        part=space.part(one), kind=space.kinds[0].name, message=p.trouble.sentence,
     )  # fmt: skip
 
 

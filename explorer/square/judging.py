@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-import torch
-
 from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance import guilt, rounding
 from explorer.equivariance.hints import hints
@@ -57,7 +55,7 @@ def _of_filters(p: Prepared, alone: bool) -> dict[str, float]:
 def _of_casts(p: Prepared) -> dict[str, float]:
     """Return what the lowest precision excuses that the network's own code turns numbers of the run into."""
     casts = rounding.Casts(p.dtype)
-    with torch.inference_mode(), casts:
+    with p.unrecorded(), casts:
         reseed(p.seed)
         p.inputs.run(p.model)
     return rounding.of_run(p.trace, casts.lowest or p.dtype)
@@ -112,7 +110,11 @@ def judged(p: Prepared, square: Square, measures: Mapping[str, Measure], group: 
             verdict = ""
         else:
             verdict = "holds" if any(end is not None and end.exact for end in ends) else "no law"
+    if p.trouble.verdict == "undefined" or (p.trouble and verdict in ("holds", "")):
+        verdict = p.trouble.verdict
     causes = tuple(sentence for name in guilty if p.trace[name].leaf for sentence in _hints(p, name, group))
+    if p.trouble and not p.trouble.layer and verdict == "broken":
+        causes = (p.trouble.sentence, *causes)
     return replace(square, measures=measures, verdict=verdict, guilty=tuple(guilty), hints=causes)
 
 

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import nibabel
 import numpy as np
 import pytest
 import tifffile
@@ -34,6 +35,7 @@ from explorer.data.readers import Reader, ReadError
 from explorer.data.samples import Sample
 from explorer.data.writers import write_file
 from explorer.declare.fields import Scalar
+from explorer.declare.space import kinds
 from explorer.spaces.grid.fields import grid
 from explorer.spaces.grid.sample import image_sample
 from explorer.work.limits import MAX_SIDE
@@ -276,6 +278,13 @@ POINTS: dict[str, tuple[str, bytes, str, int]] = {
     ),
     "points-npz": (".npz", npz(points=np.zeros((2, 3)) + np.arange(3.0)), "points", 30),
 }  # fmt: skip
+BLOCK = np.linspace(0, 1, 9 * 10 * 11, dtype=np.float32).reshape(9, 10, 11)
+# more in tests/explorer/spaces/volume/test_readers.py
+VOLUMES: dict[str, tuple[str, bytes, str, int]] = {
+    "nifti": (".nii", nibabel.Nifti1Image(BLOCK, np.eye(4)).to_bytes(), "volume", 400),
+    "stack": (".tif", by_tifffile(BLOCK, photometric="minisblack"), "volume", 400),
+    "volume-array": (".npy", npy(BLOCK), "volume", 400),
+}
 EXAMPLES = sorted(examples())
 # formats that say where they end: not one byte may be missing
 COMPLETE = [name for name in EXAMPLES if name.startswith(("png", "jpeg", "webp", "bmp", "npy", "npz"))]
@@ -315,7 +324,7 @@ def outcome(path: Path, read: Callable[[Path], Sample] = read_file) -> Array | N
     if sample is None:
         return None
     values = sample.x.values
-    assert values.dtype == np.float32 and values.ndim == (3 if sample.domain == "grid" else 2)
+    assert values.dtype == np.float32 and values.ndim == {"grid": 3, "volume": 4}.get(sample.domain, 2)
     assert all(np.isfinite(signal.values).all() for signal in sample.signals.values())
     return values
 
@@ -325,7 +334,7 @@ def outcome(path: Path, read: Callable[[Path], Sample] = read_file) -> Array | N
 
 def example_of(name: str) -> tuple[str, bytes, str, int]:
     """Return (extension, content, domain of the sample, bytes to cut off) of a file that the reader is for."""
-    if name in (known := GRAPHS | SEQUENCES | MESHES | POINTS):
+    if name in (known := GRAPHS | SEQUENCES | MESHES | POINTS | VOLUMES):
         return known[name]
     extension, content = next((e[1], e[2]) for e in examples().values() if e[0] == name)
     return extension, content, "grid", len(content) // 2
@@ -341,7 +350,7 @@ def opened(path: Path, name: str) -> Sample:
 @pytest.mark.parametrize("name", sorted(readers()))
 def test_every_reader_is_declared_whole_and_has_an_example(name: str) -> None:
     reader = readers()[name]
-    assert reader.title and reader.domain in ("grid", "graph", "set", "sequence", "mesh", "points")
+    assert reader.title and reader.domain in kinds()
     assert reader.extensions and all(e.startswith(".") and e == e.lower() for e in reader.extensions)
     # where several readers share an ending, all but one of them look into the file
     others = [e for r in readers().values() if r is not reader and not (r.fits or r.claims) for e in r.extensions]
@@ -351,6 +360,7 @@ def test_every_reader_is_declared_whole_and_has_an_example(name: str) -> None:
     assert (name in SEQUENCES) == (reader.domain == "sequence")
     assert (name in MESHES) == (reader.domain == "mesh")
     assert (name in POINTS) == (reader.domain == "points")
+    assert (name in VOLUMES) == (reader.domain == "volume")
     for garbage in (b"", b"\0" * 64, b"hello world", b"PK", b"II", b"BM and more text follows here"):
         assert not reader.sniff(garbage)
 

@@ -27,6 +27,7 @@ from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.mesh.network.form import MeshInput
 from explorer.spaces.points.network.form import EDGES, PointsInput
 from explorer.spaces.sequence.network.form import SequenceInput
+from explorer.spaces.volume.network.form import VolumeInput
 
 ROOT = Path(__file__).resolve().parents[3]
 WEIGHTS = ROOT / "resources" / "weights"
@@ -42,6 +43,7 @@ LAWS = {
     "sequence": r"shift|reversal|reverse-complement",
     "mesh": r"gauge(-C[1-9][0-9]?)?|permutation|S?E3",
     "points": r"permutation|S?[OE]3|R3|similarity",
+    "volume": r"Oh?|Z3",
 }
 ANY_SIZE = 29
 SLOW = 64  # images larger than this (ResNet-18) get one sample
@@ -118,6 +120,8 @@ def test_a_card_is_complete_and_legible(name: str) -> None:
             assert channels is None or channels > 0
             assert kind != "dna" or channels == 4, "A, C, G, T"
             assert most is None or most > 1
+        case VolumeInput(shape=shape):
+            assert card.domain == "volume" and len(shape) == 4 and shape[0] >= 1
     for thing in card.source or (card.build,):
         assert inspect.getsource(thing).strip()
 
