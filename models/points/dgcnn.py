@@ -163,7 +163,7 @@ CARD = (
         summary=(
             "The same network with distances in place of coordinates: no turn, shift or mirror changes any of its "
             "graphs. Put it beside `dgcnn-space` and turn the cloud. What it can no longer tell is left from right: "
-            "`helix-3d` and its mirror image are one. The parameters are not trained."
+            "`helix-cloud` and its mirror image are one. The parameters are not trained."
         ),
         build=build_invariant,
         input=INPUT,

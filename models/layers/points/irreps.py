@@ -9,6 +9,7 @@ Geiger, Smidt, "e3nn: Euclidean Neural Networks", 2022.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -99,6 +100,21 @@ def paths_between(one: Irreps, two: Irreps, most: int) -> list[tuple[int, int, i
     return found
 
 
+class Pairs:
+    """Products of the components of values and harmonics, shared by the paths of one product while it runs."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[int, int], Tensor] | None = None  # None while a path is called by itself
+
+    def of(self, key: tuple[int, int], make: Callable[[], Tensor]) -> Tensor:
+        """Return the product of that name, made once while they are shared."""
+        if self.known is None:
+            return make()
+        if key not in self.known:
+            self.known[key] = make()
+        return self.known[key]
+
+
 class Path(nn.Module):
     """One path of a product: w_c sqrt(2 l + 1) C(Y_l2, h_l1)_l for each channel c, of all values and harmonics.
 
@@ -107,8 +123,11 @@ class Path(nn.Module):
     path_normalization="none".
     """
 
-    def __init__(self, term: Term, harmonic: int, out: int, parity: str, starts: tuple[int, int, int]) -> None:
+    def __init__(
+        self, term: Term, harmonic: int, out: int, parity: str, starts: tuple[int, int, int], pairs: Pairs
+    ) -> None:
         super().__init__()
+        self.pairs = pairs
         self.channels, degree, _ = term
         self.degrees, self.starts = (degree, harmonic, out), starts
         self.out_field = edge(f"{self.channels}x{out}{parity}")
@@ -117,12 +136,16 @@ class Path(nn.Module):
         one, two, out = self.degrees
         first, second, third = self.starts
         given = values[:, first : first + self.channels * (2 * one + 1)].unflatten(1, (self.channels, -1))
-        table = coupling(one, two, out).to(values) * math.sqrt(2 * out + 1)
-        # the harmonic first: it has one channel, and its product with the table is shared by all of them
-        mixing = (harmonics[:, second : second + 2 * two + 1] @ table.transpose(0, 1).flatten(1)).unflatten(
-            1, (2 * one + 1, 2 * out + 1)
-        )
-        return ((given @ mixing) * weights[:, third : third + self.channels, None]).flatten(1)
+        weight = weights[:, third : third + self.channels, None]
+        if two == 0:  # the harmonic of degree 0 is 1, and couples a value with nothing
+            return (given * weight).flatten(1)
+        harmonic = harmonics[:, second : second + 2 * two + 1]
+        if one == 0:  # a number times the harmonic
+            return ((given * weight) * harmonic[:, None]).flatten(1)
+        # all products of components, then one large product with the table, as e3nn does
+        table = coupling(one, two, out).to(values).flatten(0, 1) * math.sqrt(2 * out + 1)
+        pairs = self.pairs.of((first, second), lambda: (given[:, :, :, None] * harmonic[:, None, None]).flatten(2))
+        return ((pairs @ table) * weight).flatten(1)
 
 
 class PathProduct(nn.Module):
@@ -139,10 +162,10 @@ class PathProduct(nn.Module):
         for count, k, _ in one.terms:
             starts.append(starts[-1] + count * (2 * k + 1))
         self.paths = nn.ModuleDict()
-        self.weights, made = 0, []
+        self.weights, made, self.pairs = 0, [], Pairs()
         for i, j, out, parity in paths_between(one, two, most):
             (count, a, p), (_, b, q) = one.terms[i], two.terms[j]
-            path = Path(one.terms[i], b, out, parity, (starts[i], j * j, self.weights))
+            path = Path(one.terms[i], b, out, parity, (starts[i], j * j, self.weights), self.pairs)
             self.paths[f"{a}{p}_x_{b}{q}_to_{out}{parity}"] = path
             self.weights += count
             made.append(f"{count}x{out}{parity}")
@@ -150,7 +173,11 @@ class PathProduct(nn.Module):
         self.out_field = FieldType(Edges(), irreps(self.outputs))
 
     def forward(self, values: Tensor, harmonics: Tensor, weights: Tensor) -> Tensor:
-        return torch.cat([path(values, harmonics, weights) for path in self.paths.values()], 1)
+        self.pairs.known = {}
+        try:
+            return torch.cat([path(values, harmonics, weights) for path in self.paths.values()], 1)
+        finally:
+            self.pairs.known = None
 
 
 class Gate(nn.Module):

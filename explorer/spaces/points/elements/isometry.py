@@ -78,6 +78,8 @@ class Isometry(Element):
 
     def act(self, values: Tensor, field: FieldType) -> Tensor:
         """Return rho(g) values; raise NoAction where they are told in some group's own directions."""
+        if not values.numel():  # one point alone has no edges
+            return values
         match field.rep:
             case Coordinates():
                 places = values.reshape(*values.shape[:1], -1, 3)
@@ -94,7 +96,7 @@ class Isometry(Element):
 
         if self.linear == ONE:
             return values
-        channels = values[:1].numel() if len(values) else rep.size
+        channels = values[:1].numel()
         if channels % rep.size:
             raise NoAction(f"{channels} channels are no whole number of blocks of {rep.size}, those of {rep.written}")
         blocks = values.reshape(len(values), -1, rep.size)

@@ -122,7 +122,8 @@ def _is_cloud(path: Path) -> bool:
 
 def _read_npz(path: Path) -> Sample:
     file_bytes(path)
-    with refusing(path, "NPZ"), np.load(path, allow_pickle=False) as arrays:
+    # opened here: numpy leaves its own open where the file is no archive
+    with refusing(path, "NPZ"), path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         first = next((name for name in _PLACES if name in arrays), None)
         if first is None:
             raise Broken(f"it has no array {' or '.join(map(repr, _PLACES))}", "name the places of its points so")

@@ -54,7 +54,7 @@ def _large() -> Floats:
 
 
 _CLOUDS: tuple[tuple[str, str, Callable[[], Floats], str, tuple[str, ...]], ...] = (
-    ("helix-3d", "Helix", helix_points, "A screw: turned, it is itself again; mirrored, it winds the other way.",
+    ("helix-cloud", "Helix", helix_points, "A screw: turned, it is itself again; mirrored, it winds the other way.",
      ("cloud", "chiral")),
     ("torus-3d", "Torus, as points in space", torus_points, "256 points spread over a torus.", ("cloud",)),
     ("sphere-3d", "Sphere, as points in space", sphere_points, "256 points spread over a sphere.", ("cloud",)),

@@ -84,6 +84,11 @@ def test_quarter_turns_are_exact_and_turns_are_read_back() -> None:
         assert_allclose(rotation(turn_of(rotation(np.array(turn)))), rotation(np.array(turn)), atol=1e-12)
 
 
+def test_nothing_is_moved_where_there_is_nothing() -> None:
+    for field in FIELDS.values():
+        assert drawn(0).act(torch.zeros(0, field.rep.size), field).shape == (0, field.rep.size)
+
+
 def test_what_has_no_action_says_so() -> None:
     with pytest.raises(NoAction, match="directions of C4"):
         drawn(0).act(torch.zeros(3, 4), FieldType(Particles(), Regular(group("C4"))))
