@@ -84,13 +84,13 @@ def _given(
     first = replace(state, sample=texts[0], dtype=dtype, overrides=tuple(overrides.items()))
     model = engine.network(first, state.model)
     try:
-        p = engine.prepared(first, state.model)
+        p = engine.prepared(first, state.model).whole()
     except LayerError:
         made = next((q.dtype for q in model.parameters() if q.is_floating_point()), torch.float32)
         own = str(made).removeprefix("torch.")
         if own not in DTYPES or own == dtype:
             raise
-        p = engine.prepared(replace(first, dtype=own), state.model)  # it may run in its own precision only
+        p = engine.prepared(replace(first, dtype=own), state.model).whole()  # it may run in its own precision only
     given = [p.inputs]
     for text in texts[1:]:
         more = inputs_from(engine.sample(replace(state, sample=text), card), card.input, p.x.device, p.x.dtype)

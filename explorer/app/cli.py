@@ -23,6 +23,7 @@ from explorer.declare.field_text import parse_field
 from explorer.declare.interventions import parse_interventions
 from explorer.declare.model_name import code_of, with_input
 from explorer.declare.saliency import parse_saliency
+from explorer.state.flags import FLAGS
 from explorer.state.runs import models_of, run_text
 from explorer.state.state import State
 from explorer.work.places import ROOT
@@ -216,7 +217,8 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
         for name in () if args.trust else models_of(state):
             _refuse_code(name)
     else:
-        more = {"compare": args.compare, "layer": args.layer, "orbit": args.orbit, "node": args.node}
+        given = {flag.field: value for flag in FLAGS if (value := flag.value(args)) is not None}
+        more = {**given, "compare": args.compare, "layer": args.layer, "orbit": args.orbit, "node": args.node}
         if args.saliency:
             parse_saliency(args.saliency)
         state = _state(args, doors, **more, truncate=args.truncate, saliency=args.saliency)

@@ -388,7 +388,7 @@ class LocalEngine:
 
     def report(self, state: State, layers: str = "all") -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return the report of `state` and the captured tensors of the wanted layers."""
-        p = self.prepared(state, state.model)
+        p = self.prepared(state, state.model).whole()
         report, tensors = capture_report(p, self.sample(state, p.card), state, layers)
         return report, tensors | self.comparing.reported(state, p, report)
 

@@ -7,10 +7,12 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from explorer.app.audit import Networks, audit
+from explorer.app.softening import softened
 from explorer.declare.elements import chain_element
 from explorer.declare.interventions import Intervention
 from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance.outcome import Report
+from explorer.equivariance.symmetric.blur import stride_of
 from explorer.equivariance.symmetric.setting import experiments
 from explorer.network.layers import LayerError
 from explorer.square.intervening import group_of
@@ -21,12 +23,13 @@ from explorer.state.state import State
 
 def outcomes(
     engine: Networks, state: State, group: str, dtype: str, before: Report, layer: str,
-    overrides: Mapping[str, str] | None = None,
+    overrides: Mapping[str, str] | None = None, strided: bool = False,
 ) -> Iterator[Outcome]:  # fmt: skip
     """Yield what each experiment on a layer would do, the one that changes least first.
 
     Args:
         before: the report without it, under the same group.
+        strided: a layer that is not guilty is tried for its stride alone.
     """
     for way in experiments().values():
         one = Intervention(layer, "symmetrise", f"{way.name},{group}")
@@ -34,6 +37,11 @@ def outcomes(
         known = Outcome(
             str(one), layer, group, way.title, way.told, was=_ends(before), own_was=_own(before, layer, alone)
         )
+        if way.softens:
+            yield softened(engine, state, known, layer, dtype)
+            continue
+        if before.verdict != "broken" or (strided and layer not in before.guilty):
+            continue  # only what shifts between the steps do is left to be lowered
         if not alone and not way.around:
             yield replace(known, reason=f"{layer} obeys its law by itself; the fault is made before it")
             continue
@@ -45,7 +53,7 @@ def outcomes(
             continue
         yield replace(
             known, verdict=report.verdict, guilty=report.guilty, now=_ends(report), own_now=_own(report, layer, alone),
-            mended=layer not in report.guilty and report[layer].verdict == "holds",
+            mended=before.verdict == "broken" and layer not in report.guilty and report[layer].verdict == "holds",
         )  # fmt: skip
 
 
@@ -56,9 +64,21 @@ def tried(
     return [
         outcome
         for report in reports
-        for layer in (report.guilty if report.verdict == "broken" else ())
-        for outcome in outcomes(engine, state, report.group, dtype, report, layer, overrides)
+        for layer in _worth_trying(engine, state, report)
+        for outcome in outcomes(engine, state, report.group, dtype, report, layer, overrides, strided=True)
     ]
+
+
+def _worth_trying(engine: Networks, state: State, report: Report) -> tuple[str, ...]:
+    """Return the guilty layers, and under shifts those with a stride, between whose steps no law is tested."""
+    strided: tuple[str, ...] = ()
+    if report.group == "translation":
+        p = engine.prepared(state, state.model)
+        strided = tuple(
+            one.name for one in p.trace.layers
+            if one.leaf and one.within is None and stride_of(p.model.get_submodule(one.module))
+        )  # fmt: skip
+    return tuple(dict.fromkeys((*(report.guilty if report.verdict == "broken" else ()), *strided)))
 
 
 def proposals(engine: Networks, state: State, layer: str) -> Iterator[Busy | tuple[Outcome, ...]]:
@@ -94,7 +114,7 @@ def told(found: list[Outcome]) -> str:
         lines.append(f"try a symmetric {layer}:")
         for one in (one for one in found if one.layer == layer):
             lines.append(f"  {one.title}: {one.sentence}")
-            if one.mended:
+            if one.useful:
                 lines.append(f"    --intervene '{one.intervention}'")
     return "\n".join(lines)
 

@@ -10,6 +10,7 @@ from typing import NoReturn
 from explorer.app import train_verb
 from explorer.app.doors import BadInput
 from explorer.app.listing import KINDS
+from explorer.state.flags import FLAGS
 
 
 class _Parser(argparse.ArgumentParser):
@@ -58,6 +59,8 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--saliency", metavar="HOW", default="", help="gradient, x-gradient, smooth, occlusion; gradient:3"
     )
+    for flag in FLAGS:
+        flag.add_to(top)
     top.add_argument("--session", metavar="FILE", default="")
     top.add_argument("--screenshot", metavar="PNG", default="", help="save a picture of the window and quit")
     top.add_argument("--size", metavar="WxH", default="1280x800")

@@ -404,7 +404,7 @@ class Audit:
             tolerance=limit,
             max_abs=max((float(d.max_abs.max()) for d in f.distances), default=None),
             mean_abs=float(np.median([float(d.mean_abs.median()) for d in f.distances])) if f.distances else None,
-            decibel=float(np.median([float(d.decibel.median()) for d in f.distances])) if f.distances else None,
+            decibel=measure.middle([float(d.decibel.median()) for d in f.distances]) if f.distances else None,
             kept=float(np.mean(f.kept)) if f.kept else 0.0,
             local_tolerance=alone,
             verdict="no law" if judged is None else "broken" if judged.most > (alone if local else limit) else "holds",

@@ -112,8 +112,12 @@ def check_equivariance(
         step = common_step([layer.field.spacing for layer in traced.layers if layer.field])
         size = space.inference(first).size(first)
 
+        def situation(spacing: int) -> Situation:
+            rng = np.random.default_rng(seed)
+            return Situation(size, spacing, boundary, rng, count, space.kinds[0].name)
+
         def made(spacing: int) -> list[tuple[str, Element]]:
-            return symmetry.elements(group, Situation(size, spacing, boundary, np.random.default_rng(seed), count))
+            return symmetry.elements(group, situation(spacing))
 
         elements = made(step)
 

@@ -64,6 +64,8 @@ def measured(
         LayerError: F(rho(g) x) is not finite there.
     """
     value, f, floor = p.values[layer.name], layer.field, p.float_floor[layer.name]
+    if layer.name == p.trouble.layer:
+        return Measure(math.nan, None, floor, None, False, "no law", 0.0)
     expected = measure.expected_after(element, layer, value)
     if expected is None or f is None or expected.shape != answer.shape:
         return Measure(None, None, floor, None, False, "no law", 0.0)
@@ -145,7 +147,7 @@ def square(
 
 def _of_first(p: Prepared, answers: Mapping[str, Tensor]) -> LayerError | None:
     """Return the error of the first layer that is not finite on the moved data, None where all are."""
-    name = strange_layer({w.name: answers[w.name] for w in p.watched})
+    name = strange_layer({w.name: answers[w.name] for w in p.watched if w.name != p.trouble.layer})
     if not name:
         return None
     clause = first_strange({name: exact(answers[name])})
@@ -255,6 +257,8 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
             with suppress(NoAction):  # what was left out does not come back
                 back_a, _ = drawn(element.inverse().act(one.answer, f), f)
     shown = [a for a in (fixed.fx, f_gx, rho_fx) if a is not None and a.size]
+    if layer.name == p.trouble.layer:
+        shown = [a[np.isfinite(a)] for a in shown if np.isfinite(a).any()]
     scale = max((max(float(a.max()), -float(a.min())) for a in shown), default=0.0)
     last = (bool(p.labels), p.trace[p.trace.output].field, state.node)
     scores = scores_of(one.answers[p.trace.output], *last, element)
@@ -269,7 +273,7 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
         output=scores_of(p.output, *last), output_g=scores, labels=p.labels, probabilities=bool(p.labels),
         back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
         matrices=fixed.matrices, shown=fixed.total, interventions=p.interventions, source=_source(p, layer.owner),
-        part=space.part(one), kind=space.kinds[0].name,
+        part=space.part(one), kind=space.kinds[0].name, message=p.trouble.sentence,
     )  # fmt: skip
 
 

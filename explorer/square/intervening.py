@@ -182,8 +182,9 @@ def setting_of(base: Prepared, model: nn.Module, name: str, group: str) -> Setti
 def elements_of(base: Prepared, group: str) -> list[Element]:
     """Return elements of a group as an audit of the network takes them."""
     step = common_step([layer.field.spacing for layer in base.trace.layers if layer.field])
-    size = space_of(base.inputs).inference(base.inputs).size(base.inputs)
-    situation = Situation(size, step, base.card.boundary, np.random.default_rng(base.seed), COUNT)
+    space, rng = space_of(base.inputs), np.random.default_rng(base.seed)
+    size = space.inference(base.inputs).size(base.inputs)
+    situation = Situation(size, step, base.card.boundary, rng, COUNT, space.kinds[0].name)
     return [g for _, g in find_symmetry(group).elements(group, situation)]
 
 

@@ -110,7 +110,11 @@ def judged(p: Prepared, square: Square, measures: Mapping[str, Measure], group: 
             verdict = ""
         else:
             verdict = "holds" if any(end is not None and end.exact for end in ends) else "no law"
+    if p.trouble.verdict == "undefined" or (p.trouble and verdict in ("holds", "")):
+        verdict = p.trouble.verdict
     causes = tuple(sentence for name in guilty if p.trace[name].leaf for sentence in _hints(p, name, group))
+    if p.trouble and not p.trouble.layer and verdict == "broken":
+        causes = (p.trouble.sentence, *causes)
     return replace(square, measures=measures, verdict=verdict, guilty=tuple(guilty), hints=causes)
 
 

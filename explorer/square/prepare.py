@@ -19,6 +19,7 @@ from explorer.declare.fields import FieldType
 from explorer.declare.interventions import Intervention
 from explorer.declare.space import space_of, spaces
 from explorer.equivariance import rounding
+from explorer.equivariance.sentences import draws
 from explorer.network.capture import capture
 from explorer.network.conduct import IN_PLACE, require_values, unmeasured
 from explorer.network.inputs import Inputs
@@ -27,6 +28,7 @@ from explorer.network.precision import converted, copied
 from explorer.network.running import attended, evaluating
 from explorer.network.statistics import exact, first_strange
 from explorer.network.trace import traced_run
+from explorer.square.trouble import NO_TROUBLE, Trouble, cut_behind, first_changed, first_not_finite, varying
 from explorer.work.progress import Cancelled, step
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
@@ -53,6 +55,7 @@ class Prepared:
         notes: sentences about the network: shipped weights that did not fit.
         interventions, base: what was changed in the network, and F(x) without that; None where nothing was.
         kept: the store of `square.kept`: what depends on the epoch and is made when it is first needed.
+        trouble: why there can be no verdict, and in which layer.
     """
 
     card: Card
@@ -72,6 +75,7 @@ class Prepared:
     interventions: tuple[Intervention, ...] = ()
     base: Prepared | None = None
     kept: dict[object, Any] = field(default_factory=dict)
+    trouble: Trouble = NO_TROUBLE
 
     @property
     def x(self) -> Tensor:
@@ -113,6 +117,16 @@ class Prepared:
             return self.watched[round(fraction * (len(self.watched) - 1))]
         seen = (w for w in self.watched if w.leaf and w.params and w.field and not w.field.invariant)
         return next(seen, self.watched[0])
+
+    def whole(self) -> Prepared:
+        """Return this where the network was run to its end.
+
+        Raises:
+            LayerError: a layer gave NaN, and what comes behind it is left out.
+        """
+        if self.trouble.layer:
+            raise LayerError(self.trouble.layer, self.trouble.sentence)
+        return self
 
     def run(self, x: Inputs, cancelled: Callable[[], bool] | None = None) -> dict[str, Tensor]:
         """Return every watched layer of F(x), with the random numbers that every run of this epoch draws."""
@@ -181,13 +195,15 @@ def prepare(
 ) -> Prepared:
     """Run F(x) once with everything captured.
 
+    A network is cut off behind the first layer that gives NaN, so that this layer and those before it can be seen.
+
     Args:
         model: is moved to `device` and `dtype`: give a copy.
         base, intervened: F(x) without interventions, whose layers and fields these are too, and what puts them on the
             copy, which they belong to as long as it lives.
 
     Raises:
-        LayerError: a layer raised, or gave NaN, or the answer is none that can be measured; `.where` names it.
+        LayerError: a layer raised, or the first one gave NaN, or the answer cannot be measured; `.where` names it.
         ValueError: unusable data, or an override of a layer that is not there.
         Cancelled: nobody waits any more.
     """
@@ -220,17 +236,26 @@ def prepare(
             seconds = time.perf_counter() - start
         del first
         _check_output(card.name, values[traced.output], traced.output, x.batched, inference.may_be_empty())
-        for name in names:
-            # a sum is finite only of finite numbers, and quicker than asking for each; one of many may overflow
-            if not values[name].sum().isfinite() and not torch.isfinite(values[name]).all():
-                clause = first_strange({name: exact(values[name])}, fed)
-                where = f"layer {name} of {card.name}"
-                raise LayerError(name, f"{where} gave NaN or infinite values on this input: {clause}")
+        trouble, random = NO_TROUBLE, ""
+        if strange := first_not_finite(values, names):
+            clause = first_strange({strange: exact(values[strange])}, fed)
+            traced, trouble = cut_behind(traced, strange, clause)
+            names = [layer.name for layer in traced.layers]
+            values = {name: values[name] for name in names}
+            fed = {name: fed[name] for name in names if name in fed}
         if seconds < SLOW_SECONDS:
-            seconds = _seconds(partial(x.run, model, clone=traced.changes_input), device)
+            reseed(seed)
+            state = torch.get_rng_state()
+            seconds, again = _seconds(partial(x.run, model, clone=traced.changes_input), device)
+            drew = not torch.equal(state, torch.get_rng_state())
+            trouble = trouble or varying(values[traced.output], again, dtype)
+            if drew and not trouble:
+                reseed(seed + 1)
+                random = first_changed(values, capture(model, x, names, clone=traced.clones)[0], names)
+            del again
         watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)
         floor = {w.name: torch.finfo(dtype).eps * math.sqrt(max(w.rank, 1)) for w in traced.layers}
-        if dtype == torch.float32 and seconds < QUICK_SECONDS:
+        if dtype == torch.float32 and seconds < QUICK_SECONDS and not (random or trouble):
             # rounding is measured, not guessed, where a second run in double precision costs nothing noticeable
             reseed(seed)
             for name, (value, precise) in _in_double(model, x, names, values).items():
@@ -241,7 +266,7 @@ def prepare(
             changed.freeze(values)
         made = Prepared(
             card, model, traced, x, values, fed, seconds, watched, {}, floor, stored, seed, sample,
-            (*traced.left_out, *((IN_PLACE,) if traced.changes_input else ())), base=base,
+            _notes(traced, random), base=base, trouble=trouble,
         )  # fmt: skip
         if not slow:
             meet_chance(made)
@@ -277,10 +302,14 @@ def _check_output(name: str, out: Tensor, where: str, batched: bool, may_be_empt
         raise LayerError(where, f"the output of {name} {wrong}")
 
 
-def _seconds(forward: Callable[[], object], device: torch.device) -> float:
-    """Return what one forward pass takes; the first ones, which warm up, have been before."""
+def _notes(trace: Trace, random: str) -> tuple[str, ...]:
+    return (*trace.left_out, *((IN_PLACE,) if trace.changes_input else ()), *((draws([random], []),) if random else ()))
+
+
+def _seconds(forward: Callable[[], object], device: torch.device) -> tuple[float, object]:
+    """Return what one forward pass takes, and its answer; the first ones, which warm up, have been before."""
     start = time.perf_counter()
-    forward()
+    answer = forward()
     if device.type == "cuda":
         torch.cuda.synchronize()
-    return time.perf_counter() - start
+    return time.perf_counter() - start, answer

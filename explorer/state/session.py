@@ -1,7 +1,7 @@
 """Session files: one State as JSON, with a title, a text and an equation when it is a lesson.
 
 {"equiscope": 1, "state": {...}, "title": "", "text": "in Markdown", "equation": "", "view": "steps",
-"layout": "in base64"}
+"layout": "in base64", "code": {"/path/net.py": "SHA-256"}}
 
 Reading one executes nothing and believes nothing: every field is checked, and what is wrong is said in one
 sentence that names the field. A field left out has its default, so that a lesson written by hand states
@@ -15,7 +15,7 @@ import math
 import os
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -42,7 +42,10 @@ class SessionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session file: `text` is Markdown, `view` is brought to the front, `layout` is the window's own."""
+    """A session file: `text` is Markdown, `view` is brought to the front, `layout` is the window's own.
+
+    `code` has (path, SHA-256) of each file of code as it was when the session was saved.
+    """
 
     state: State
     title: str = ""
@@ -50,9 +53,15 @@ class Session:
     equation: str = ""
     view: str = ""
     layout: str = ""
+    code: tuple[tuple[str, str], ...] = ()
 
 
-def save_session(path: str | Path, state: State, extras: Mapping[str, str] | None = None) -> None:
+def save_session(
+    path: str | Path,
+    state: State,
+    extras: Mapping[str, str] | None = None,
+    code: Iterable[tuple[str, str]] = (),
+) -> None:
     """Write a session, beside the file first and then in its place: a reader never sees half of it.
 
     Raises:
@@ -64,6 +73,8 @@ def save_session(path: str | Path, state: State, extras: Mapping[str, str] | Non
         raise ValueError(f"a session has no {unknown[0]!r}; it may have {', '.join(TEXTS)}")
     text = {name: extras[name] for name in TEXTS if extras.get(name)}
     whole = {"equiscope": VERSION, **text, "state": state_to_json(state)}
+    if files := dict(code):
+        whole["code"] = files
     write_beside(Path(path), (json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
 
 
@@ -117,10 +128,13 @@ def read_session(data: bytes) -> Session:
         raise SessionError(f'its version, "equiscope", must be a whole number, not {_show(version)}')
     if version > VERSION:
         raise SessionError(f"it was written by a newer Equiscope (session version {version}, this one reads {VERSION})")
-    if unknown := sorted(set(whole) - {"equiscope", "state", *TEXTS}):
+    if unknown := sorted(set(whole) - {"equiscope", "state", "code", *TEXTS}):
         raise SessionError(f"unknown field {_show(unknown[0])}")
     texts = {name: _value(whole.get(name, ""), str, name) for name in TEXTS}
-    return Session(state_from_json(whole.get("state", {})), **texts)
+    code = whole.get("code", {})
+    if not isinstance(code, dict) or not all(isinstance(digest, str) for digest in code.values()):
+        raise SessionError('"code" must be an object of paths and their SHA-256')
+    return Session(state_from_json(whole.get("state", {})), **texts, code=tuple(code.items()))
 
 
 def state_to_json(state: State) -> dict[str, Any]:

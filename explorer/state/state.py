@@ -9,6 +9,7 @@ from typing import Any
 from explorer.declare.elements import Step, chain_text, inverse_steps, transforms
 from explorer.declare.interventions import Intervention
 from explorer.declare.model_name import code_of
+from explorer.state.flags import FLAGS
 from explorer.work.places import COMMAND
 
 
@@ -116,6 +117,10 @@ class State:
         for f in fields(self):
             if f.name in told and getattr(self, f.name) != f.default:
                 words += [f"--{f.name}", str(getattr(self, f.name))]
+        defaults = {f.name: f.default for f in fields(self)}
+        for own in FLAGS:
+            if (value := getattr(self, own.field)) != defaults[own.field]:
+                words += own.words(value)
         if any(code_of(name) for name in (self.model, *self.compared)):
             words.append("--trust")  # whoever copies it has said yes to that file
         return shlex.join(words)

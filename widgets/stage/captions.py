@@ -24,8 +24,6 @@ def header_words(square: Square, channel: int | None, missing: int) -> list[str]
         words.append(f"{missing} values are not numbers (magenta)")
     if any(one.layer == square.layer.name for one in square.interventions):
         words.append("intervened in")
-    if square.message:
-        words.append(square.message)
     return words
 
 

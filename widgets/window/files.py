@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 
 from explorer.app.failures import failure_of
 from explorer.declare.space import kinds, space_of_kind
+from explorer.network.files.trust import code_of_models
+from explorer.state.runs import models_of
 from explorer.state.session import Session, SessionError, load_session, save_session
 from explorer.work.places import RESOURCES
 from widgets.base.controls.menus import empty
@@ -20,6 +22,7 @@ from widgets.base.text.kinds_of_data import lessons_of
 from widgets.base.view import View
 from widgets.window.opening.comparing import Comparing
 from widgets.window.opening.models import FILTER, Models, takes
+from widgets.window.opening.trusted import TrustedFiles
 from widgets.window.recording import Recorder, Turntable
 from widgets.window.shell import Shell
 from widgets.window.training.host import Trainer
@@ -48,6 +51,10 @@ class Files(QObject):
         self.session_path = ""
         self._recorder: Recorder | None = None
         self._turntable: Turntable | None = None
+
+    def show_trusted(self) -> None:
+        """List what may run without being asked, to be taken back."""
+        TrustedFiles(self._shell, self._controller).open()
 
     # asking; tests answer in place of the person ----------------------------------------------------------
     def ask_open(self, title: str, filters: str) -> str:
@@ -164,7 +171,8 @@ class Files(QObject):
     def _save_to(self, path: str) -> None:
         layout = bytes(QByteArray(self._shell.docks.save()).toBase64().data()).decode()
         try:
-            save_session(path, self._controller.state, {"layout": layout})
+            code = code_of_models(models_of(self._controller.state))
+            save_session(path, self._controller.state, {"layout": layout}, code)
         except (OSError, ValueError) as error:
             self._shell.say_failure(failure_of(error, self._controller.state))
             return

@@ -94,6 +94,7 @@ class Shell(QMainWindow):
         self.diagnosis.show_asked.connect(self.show_something)
         self.diagnosis.exact_asked.connect(self.go_exact)
         self.diagnosis.try_asked.connect(self.try_guilty)
+        self.diagnosis.layer_asked.connect(lambda layer: c.change({"layer": layer}))
         c.delivered.connect(self._show_moved, Qt.ConnectionType.QueuedConnection)
         self.loading.quit_asked.connect(self.close)
 

@@ -73,8 +73,8 @@ class SymmetricPage(QDialog):
     def show_outcomes(self, found: Sequence[Outcome]) -> None:
         """Show what each version did, the ones that work first."""
         self.progress.hide()
-        self.outcomes = tuple(sorted(found, key=lambda one: (not one.mended, bool(one.reason))))
-        works = [one for one in found if one.mended]
+        self.outcomes = tuple(sorted(found, key=lambda one: (not one.mended, not one.useful, bool(one.reason))))
+        works = [one for one in found if one.useful]
         group = found[0].group if found else ""
         self.words.setText(
             f"Measured as a check under {group} does, in double precision. Your file is not changed."
@@ -93,7 +93,7 @@ class SymmetricPage(QDialog):
     def _add(self, row: int, one: Outcome) -> None:
         name, said = QLabel(one.title), QLabel(one.sentence[:1].upper() + one.sentence[1:] + ".")
         said.setWordWrap(True)
-        name.setProperty("role", "text" if one.mended else "muted")
+        name.setProperty("role", "text" if one.useful else "muted")
         said.setProperty("role", "good" if one.mended and one.verdict == "holds" else "muted")
         box = QVBoxLayout()
         box.setSpacing(1)
@@ -104,7 +104,7 @@ class SymmetricPage(QDialog):
             rule.setProperty("role", "rule")
             self._rows.addWidget(rule, row - 1, 0, 1, 2)
         self._rows.addLayout(box, row, 0)
-        if one.mended:
+        if one.useful:
             button = QPushButton("Use this")
             button.setToolTip(f"--intervene {one.intervention!r}; undo takes it back")
             button.clicked.connect(lambda _=False, text=one.intervention: self._choose(text))

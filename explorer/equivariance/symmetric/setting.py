@@ -105,6 +105,7 @@ class Experiment:
         told: what was done, for a sentence: "its weights averaged".
         apply: changes `Setting.model` in place, or returns what a hook does to the layer's tensor.
         place: those of a low place are tried first.
+        softens: it lowers the error of shifts by less than a stride, and makes no law exact.
         around: it also looks at modules around the layer, so it can mend what is made before the layer.
     """
 
@@ -114,6 +115,7 @@ class Experiment:
     apply: Callable[[Setting], Change | None]
     place: int
     around: bool = False
+    softens: bool = False
 
 
 @scanned

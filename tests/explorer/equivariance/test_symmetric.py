@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from explorer.declare.field_text import parse_field
 from explorer.declare.symmetries import Situation, find_symmetry
+from explorer.equivariance.symmetric.blur import binomial, blurred
 from explorer.equivariance.symmetric.setting import NotApplicable, Setting, experiments, mended
 from explorer.network.capture import capture
 from explorer.network.inputs import Inputs
@@ -279,3 +280,29 @@ def test_weights_in_single_precision_stay_exactly_symmetric() -> None:
     w = net[0].weight
     assert w.dtype == torch.float32
     assert all(torch.equal(move(w, *g), w) for g in D4)
+
+
+# blur -------------------------------------------------------------------------------------------------------------
+def test_a_blur_is_that_of_a_convolution_with_the_binomial_filter() -> None:
+    values, row = torch.randn(2, 3, 8, 6, dtype=torch.float64), torch.tensor([1.0, 2.0, 1.0], dtype=torch.float64) / 4
+    kernel = torch.outer(row, row).expand(3, 1, 3, 3)
+    for mode in ("circular", "reflect"):
+        padded = torch.nn.functional.pad(values, (1, 1, 1, 1), mode=mode)
+        expected = torch.nn.functional.conv2d(padded, kernel, stride=2, groups=3)
+        assert torch.allclose(blurred(values, (2, 2), mode), expected, rtol=0, atol=1e-14)
+    assert torch.allclose(binomial(3) * 16, torch.tensor([1.0, 4.0, 6.0, 4.0, 1.0], dtype=torch.float64))
+
+
+def test_a_blur_takes_the_place_of_the_stride_alone() -> None:
+    net = nn.Sequential(nn.Conv2d(2, 3, 3, padding=1, stride=2, padding_mode="circular"), nn.ReLU()).double()
+    one = setting(net, "0", "translation", images(side=8))
+    change = experiments()["blur"].apply(one)
+    assert change is not None
+    x = one.inputs.x
+    given = net[0](x)
+    found = change(given, net[0], (x,), {})
+    dense = nn.functional.conv2d(nn.functional.pad(x, (1, 1, 1, 1), mode="circular"), net[0].weight, net[0].bias)
+    assert torch.allclose(found, blurred(dense, (2, 2), "circular")) and found.shape == given.shape
+    assert net[0].stride == (2, 2)
+    with pytest.raises(NotApplicable, match="no stride"):
+        experiments()["blur"].apply(setting(nn.Sequential(nn.Conv2d(2, 2, 3), nn.ReLU()), "0", "D4", images()))

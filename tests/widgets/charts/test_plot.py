@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 from tests.widgets.parts.driving.plot_mouse import PlotMouse
 from widgets.base.look import theme
 from widgets.charts.axis.axes import Name, NameAxis, ValueAxis
+from widgets.charts.axis.scales import LogScale, power
 from widgets.charts.items.marks import DOT, Columns, Marks, fill
 from widgets.charts.plot import Plot
 
@@ -139,3 +140,14 @@ def test_an_empty_state_is_text_without_a_mouse(plot):
     plot.message = ""
     assert not plot.box.zoomed and plot.plotted.left() > 10, "the axis has its room again"
     QApplication.processEvents()
+
+
+@pytest.mark.parametrize("ends", [(0.83, 0.91), (0.4, 2.2), (1.4e-3, 1.5e-3), (0.9, 12.0)])
+def test_an_axis_of_less_than_a_decade_has_labels_of_its_own(ends):
+    ticks = LogScale(*ends).ticks(200, 12)
+    assert 2 <= len(ticks) <= 12 and all(ends[0] * 0.999 <= v <= ends[1] * 1.001 for v in ticks)
+    assert len({power(v) for v in ticks}) == len(ticks)
+
+
+def test_decades_are_labelled_as_powers():
+    assert [power(v) for v in LogScale(1e-3, 1.0).ticks(200, 12)] == ["10⁻³", "10⁻²", "10⁻¹", "1"]

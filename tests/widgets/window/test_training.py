@@ -104,3 +104,15 @@ def test_closing_the_page_ends_the_training(qtbot: QtBot, page: TrainPage) -> No
     qtbot.waitUntil(lambda: bool(page.chart.steps), timeout=LONGEST_MS)
     page.close()
     assert not page.process.running
+
+
+def test_a_loss_that_hardly_falls_is_drawn(qtbot: QtBot, page: TrainPage) -> None:
+    """Less than a decade from first to last: a division by zero while painting ended the program."""
+    for step in range(20):
+        page.chart.add_step(step, 0.9 - 0.002 * step)
+        page.chart.draw()
+    page.chart.grab()
+    labels = [
+        page.chart.left.tickStrings(values, 1.0, 1.0) for _, values in page.chart.left.tickValues(-0.07, -0.04, 200)
+    ]
+    assert len(set(labels[0])) == len(labels[0]) >= 2

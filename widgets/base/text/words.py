@@ -49,6 +49,8 @@ def badge(measure: Measure | None) -> str:
 
 def untested(square: Square) -> str:
     """Return why nothing was tested, in one sentence; "" where something was."""
+    if square.message and square.verdict in ("undefined", "no law"):
+        return f"{square.message[:1].upper()}{square.message[1:]}."
     found = [m for m in (square.measures.get(layer.name) for layer in square.layers) if m is not None]
     if square.verdict == "unmoved":
         return f"Nothing to test yet: {move(square)}."
@@ -79,6 +81,10 @@ def _verdict(square: Square) -> str:
         return "not measured yet"
     broken = [n.name for n in square.layers if (m := square.measures.get(n.name)) and m.verdict == "broken"]
     match square.verdict:
+        case "undefined":
+            return "no number: it gives NaN or infinite values"
+        case "no law" if square.message:
+            return "no verdict: its answers vary from call to call"
         case "unmoved":
             return f"nothing to test yet: {move(square)}"
         case "broken" if square.guilty:
@@ -94,7 +100,7 @@ def _verdict(square: Square) -> str:
         case "holds":
             return "holds wherever there is a law"
         case "":
-            return "holds so far"
+            return f"being measured: {len(found):,} of {len(square.layers):,} layers"
     if all(m.cumulative is None for m in found):
         return "no law: this element has no action here"
     return "the output has no law" if any(m.exact for m in found) else "resampled element: a curve, no verdict"
@@ -102,7 +108,7 @@ def _verdict(square: Square) -> str:
 
 def verdict_colour_role(square: Square) -> str:
     """Return "bad", "good" or "muted": the role of the theme's colour that goes with `verdict_sentence`."""
-    return {"broken": "bad", "holds": "good"}.get(square.verdict, "muted")
+    return {"broken": "bad", "undefined": "bad", "holds": "good"}.get(square.verdict, "muted")
 
 
 def read_out(name: str, measure: Measure | None, sep: str = " · ") -> str:

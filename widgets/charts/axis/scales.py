@@ -46,10 +46,22 @@ class LogScale:
             return np.log10(np.clip(found, self.low, self.high))
 
     def ticks(self, height: float, line: float) -> list[float]:
-        """Return the decades to label when a label takes `line` pixels of `height`."""
+        """Return what to label when a label takes `line` pixels of `height`: decades, or numbers between two of them.
+
+        An axis may be shorter than a decade: a loss that hardly falls.
+        """
         low, high = round(math.log10(self.low)), round(math.log10(self.high))
+        if high - low < 2:
+            return self._between(max(1, int(height / (1.6 * line))))
         every = next((k for k in (1, 2, 3, 5, 9) if height * k / (high - low) >= 1.15 * line), 18)
         return [10.0**k for k in range(low, high + 1) if k % every == 0]
+
+    def _between(self, most: int) -> list[float]:
+        """Return at most `most` numbers of a short axis: 1, 2 and 5 of each decade, or evenly spaced ones."""
+        first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
+        every = [digit * 10.0**k for k in range(first, last + 1) for digit in (1, 2, 5)]
+        within = [v for v in every if self.low * (1 - 1e-9) <= v <= self.high * (1 + 1e-9)]
+        return within if 2 <= len(within) <= most else linear_ticks(self.low, self.high, min(most, 4))
 
 
 def scale_for(dtype: str) -> LogScale:
@@ -58,8 +70,10 @@ def scale_for(dtype: str) -> LogScale:
 
 
 def power(value: float) -> str:
-    """Return a decade as "10⁻³", with 1 and 10 written out."""
+    """Return a decade as "10⁻³", with 1 and 10 written out; another number as it is."""
     exponent = round(math.log10(value))
+    if abs(value / 10.0**exponent - 1) > 1e-6:
+        return f"{value:.3g}"
     return f"{value:g}" if exponent in (0, 1) else "10" + str(exponent).translate(_SUPERSCRIPTS)
 
 

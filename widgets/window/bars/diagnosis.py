@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from explorer.declare.elements import chain_text
 from explorer.square.frame import Frame, Square
 from widgets.base.look import theme
+from widgets.base.look.icons import icon
 from widgets.base.text.words import move, untested, verdict_colour_role, verdict_sentence
+from widgets.window.bars.culprits import Whole, culprits, grouped_hints, verdict_text
 
+BETWEEN = "   ·   "  # of two networks
 HIGH = 34  # pixels: one height, so that nothing jumps in a drag
 
 
 class Diagnosis(QFrame):
-    """One line of one height under the centre of the window."""
+    """One line of one height under the centre of the window; opened, the whole of it and the guilty layers."""
 
     show_asked = Signal()  # an element of this kind of data that shows something
     exact_asked = Signal()  # the nearest element that permutes places
     try_asked = Signal()  # symmetric versions of the guilty layer
+    layer_asked = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("diagnosis")
-        self.setFixedHeight(HIGH)
-        self._whole, self._stale, self._role = "", "", "muted"
+        self._whole, self._short, self._stale, self._role = "", "", "", "muted"
         self._frame: Frame | None = None
         self.dot = QLabel()
         self.dot.setFixedSize(10, 10)
@@ -36,12 +39,34 @@ class Diagnosis(QFrame):
         self.button = QPushButton()
         self.button.setAutoDefault(False)
         self.button.clicked.connect(self._asked)
-        row = QHBoxLayout(self)
+        self.before = _small("‹", "The guilty layer before this one, by what it does to the answer")
+        self.next = _small("›", "The next guilty layer, by what it does to the answer")
+        self.copy = _small("", "Copy the whole verdict as text")
+        self.more = _small("", "The whole sentence, and the guilty layers")
+        self.more.setCheckable(True)
+        self.before.clicked.connect(lambda: self.step(-1))
+        self.next.clicked.connect(lambda: self.step(1))
+        self.copy.clicked.connect(self.copy_text)
+        self.more.toggled.connect(self._open)
+        line = QWidget()
+        line.setFixedHeight(HIGH)
+        row = QHBoxLayout(line)
         row.setContentsMargins(12, 3, 8, 3)
-        row.setSpacing(8)
+        row.setSpacing(4)
         row.addWidget(self.dot)
+        row.addSpacing(4)
         row.addWidget(self.text, 1)
-        row.addWidget(self.button)
+        for part in (self.before, self.next, self.button, self.copy, self.more):
+            row.addWidget(part)
+        self.whole = Whole()
+        self.whole.layer_asked.connect(self.layer_asked)
+        self.whole.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(line)
+        column.addWidget(self.whole)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.show_frame(None)
 
     def show_frame(self, frame: Frame | None) -> None:
@@ -53,14 +78,17 @@ class Diagnosis(QFrame):
             return
         reason = untested(squares[0])
         several = len(squares) > 1
-        self._whole = reason or "   ·   ".join(_said(square, several) for square in squares)
-        self._role = "muted" if reason else verdict_colour_role(squares[0])
+        self._whole = reason or BETWEEN.join(_said(square, several) for square in squares)
+        self._short = reason or BETWEEN.join(_said(square, several, hints=False) for square in squares)
+        self._role = verdict_colour_role(squares[0])
         self._offer(squares[0], frame)
+        for part in (self.before, self.next):
+            part.setVisible(bool(culprits(squares[0])))
         self._write()
 
     def _offer(self, square: Square, frame: Frame | None) -> None:
         """Offer a way out where nothing was tested."""
-        resampled = square.verdict == "no law" and frame is not None and bool(frame.state.steps)
+        resampled = square.verdict == "no law" and frame is not None and bool(frame.state.steps) and not square.message
         self.button.setVisible(bool(untested(square)))
         if square.verdict == "unmoved":
             self.button.setText(f"{move(square).capitalize()}")
@@ -81,6 +109,24 @@ class Diagnosis(QFrame):
             ways = {"unmoved": self.show_asked, "broken": self.try_asked}
             ways.get(squares[0].verdict, self.exact_asked).emit()
 
+    def step(self, by: int) -> None:
+        """Ask for the next guilty layer, the first one where none is shown."""
+        squares = self._frame.squares if self._frame is not None else ()
+        names = culprits(squares[0]) if squares else ()
+        if names:
+            shown = squares[0].layer.name
+            at = names.index(shown) + by if shown in names else 0 if by > 0 else -1
+            self.layer_asked.emit(names[at % len(names)])
+
+    def copy_text(self) -> None:
+        """Put the verdict, the hints and the figures of the guilty layers into the clipboard."""
+        squares = self._frame.squares if self._frame is not None else ()
+        QGuiApplication.clipboard().setText(verdict_text(self._whole.split(BETWEEN), squares))
+
+    def _open(self, on: bool) -> None:
+        self.whole.setVisible(on)
+        self._write()
+
     def show_stale(self, text: str) -> None:
         """Say that the verdict belongs to another element; "" shows it again."""
         self._stale = text
@@ -88,9 +134,15 @@ class Diagnosis(QFrame):
 
     def _write(self) -> None:
         whole = self._stale.capitalize() if self._stale else self._whole
+        line = whole if self._stale or self.whole.isHidden() else self._short  # the rest is said below
         metrics, room = self.text.fontMetrics(), max(0, self.text.width() - 4)
-        self.text.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, room) if room else whole)
+        self.text.setText(metrics.elidedText(line, Qt.TextElideMode.ElideRight, room) if room else line)
         self.text.setToolTip(whole)
+        squares = self._frame.squares if self._frame is not None else ()
+        if not self.whole.isHidden() and squares:
+            self.whole.show_square(whole, squares[0], squares[0].layer.name)
+        for part in (self.before, self.next):
+            part.setEnabled(not self._stale)
         self.button.setEnabled(not self._stale)
         t = theme.current()
         role = "muted" if self._stale else self._role
@@ -104,10 +156,22 @@ class Diagnosis(QFrame):
     def apply_theme(self) -> None:
         t = theme.current()
         self.setStyleSheet(f"#diagnosis {{ background: {t.window}; border-top: 1px solid {t.line}; }}")
+        self.copy.setIcon(icon("copy"))
+        self.more.setIcon(icon("unfold"))
+        self.whole.apply_theme()
         self._write()
 
 
-def _said(square: Square, named: bool) -> str:
+def _small(text: str, tip: str) -> QToolButton:
+    made = QToolButton(autoRaise=True)
+    made.setText(text)
+    made.setToolTip(tip)
+    made.setAccessibleName(tip)
+    return made
+
+
+def _said(square: Square, named: bool, hints: bool = True) -> str:
     sentence = verdict_sentence(square)
     name = f"{square.title}: " if named else ""
-    return f"{name}{sentence[:1].upper()}{sentence[1:]}" + (f" — {'; '.join(square.hints)}" if square.hints else "")
+    causes = f" — {'; '.join(grouped_hints(square))}" if hints and square.hints else ""
+    return f"{name}{sentence[:1].upper()}{sentence[1:]}{causes}"

@@ -108,6 +108,7 @@ class Menus(QObject):
         self.recent_models = menu.addMenu("Recent mo&dels")
         self.recent_models.aboutToShow.connect(lambda: files.models.fill_recent(self.recent_models))
         files.models.fill_recent(self.recent_models)
+        self.add(menu, "trusted", "Trusted &files…", files.show_trusted)
         self.add(
             menu, "next_part", "&Next in the data", partial(self._controller.go_on, 1), "N",
             tip="The next of several sequences in the data",

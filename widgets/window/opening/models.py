@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QMenu
 from explorer.app.failures import sentence
 from explorer.declare.model_name import PYTHON, code_of, named_as_shown, split_call, split_name
 from explorer.network.files.contents import Contents
+from explorer.network.files.edits import Edit, edits
 from explorer.network.files.trust import remember, remembered
 from explorer.state.runs import models_of
 from explorer.state.session import Session
@@ -34,6 +35,7 @@ class Looked:
 
     found: Contents | None
     trusted: bool = False
+    edits: tuple[Edit, ...] = ()  # of what was trusted as it was before
 
 
 def takes(path: str) -> bool:
@@ -88,7 +90,8 @@ class Models(QObject):
                 engine.expect_code()
             known = remembered()
             everything = bool(getattr(getattr(engine, "trust", None), "everything", False))
-            return Looked(found, everything or (bool(found.code) and all(digest in known for _, digest in found.code)))
+            trusted = everything or (bool(found.code) and all(digest in known for _, digest in found.code))
+            return Looked(found, trusted, () if trusted else edits(found.code))
 
         self._controller.do(work, f"Looking at {Path(path).name}…", then)
 
@@ -97,7 +100,7 @@ class Models(QObject):
         assert looked.found is not None
         if self.page is not None:
             self.page.close()
-        page = ModelPage(self._shell, looked.found, looked.trusted, chosen, why, self._targets())
+        page = ModelPage(self._shell, looked.found, looked.trusted, chosen, why, self._targets(), looked.edits)
         then = self._shown if go_on is None else lambda changes, name: go_on()
         page.accepted_code.connect(partial(self._accept, page, then))
         page.asked_input.connect(partial(self._accept, page, then, ask=True))
@@ -231,14 +234,21 @@ class Models(QObject):
 
         def then(looked: Looked) -> None:
             assert looked.found is not None
+            other = another_content(session.code, looked.found.code)
             if looked.trusted:
-                self._run(looked.found, chosen, lambda changes, name: go_on(), None)
+                self._run(looked.found, chosen, lambda changes, name: self._go_on(other, go_on), None)
             else:
                 what = chosen or "the network"
                 why = f"The session {Path(path).name} shows {what} of this file, whose content you have not trusted."
-                self._ask(looked, chosen, why, go_on)
+                self._ask(looked, chosen, f"{why} {other}".strip(), go_on)
 
         self._look(str(Path(file).expanduser()), then)
+
+    def _go_on(self, warning: str, go_on: Callable[[], None]) -> None:
+        """Go on with a session, and say what is not as it was when the session was saved."""
+        go_on()
+        if warning:
+            self._shell.say("warning", warning)
 
     # what was opened --------------------------------------------------------------------------------------
     def recent(self) -> list[str]:
@@ -266,6 +276,19 @@ class Models(QObject):
         else:
             menu.addSeparator()
             menu.addAction("Clear this list", lambda: self._shell.settings.remove("recent_models"))
+
+
+def another_content(saved: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -> str:
+    """Return which file is another one than when a session was saved, with both SHA-256; "" where none is."""
+    then = dict(saved)
+    for path, digest in now:
+        before = then.get(str(Path(path).resolve()), digest)
+        if before != digest:
+            return (
+                f"{Path(path).name} is not what it was when the session was saved: its SHA-256 was {before[:12]}… and "
+                f"is {digest[:12]}… now."
+            )
+    return ""
 
 
 def _parts(name: str) -> tuple[str, str]:

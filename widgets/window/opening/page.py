@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSplitter,
+    QTabWidget,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -29,8 +30,10 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.network.files.contents import CallableEntry, Contents
+from explorer.network.files.edits import Edit
 from widgets.base.look import theme
 from widgets.base.text.code_view import CodeView
+from widgets.window.opening.edits import EditView, said
 
 SIZE = (1040, 700)
 SIDE = 350
@@ -55,7 +58,7 @@ class ModelPage(QDialog):
 
     def __init__(
         self, parent: QWidget, found: Contents, trusted: bool = False, chosen: str = "", why: str = "",
-        targets: Sequence[tuple[str, str]] = (),
+        targets: Sequence[tuple[str, str]] = (), edits: Sequence[Edit] = (),
     ) -> None:  # fmt: skip
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -67,7 +70,8 @@ class ModelPage(QDialog):
         self._whole, self._code = found.whole, found.tier == "code"
         self.heading = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
         self.heading.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._why = why
+        self._why, self._edits = " ".join(filter(None, (why, said(edits)))), tuple(edits)
+        self.changed: EditView | None = None
         self.source = CodeView()
         self.tensors = QTreeWidget()
         split = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
@@ -101,7 +105,7 @@ class ModelPage(QDialog):
             self.source.show_source(self.found.text)
             self.tensors.setParent(self)
             self.tensors.hide()
-            return self.source
+            return self.source if not self._edits else self._with_edits()
         self.source.setParent(self)
         self.source.hide()
         tree = self.tensors
@@ -121,6 +125,14 @@ class ModelPage(QDialog):
         tree.setColumnWidth(0, 320)
         tree.setColumnWidth(1, 190)
         return tree
+
+    def _with_edits(self) -> QWidget:
+        """Return the text of the file beside what has changed in it since it was trusted, which comes first."""
+        tabs = QTabWidget()
+        self.changed = EditView(self._edits)
+        tabs.addTab(self.changed, "What has changed")
+        tabs.addTab(self.source, "The whole file")
+        return tabs
 
     def _right(self, chosen: str, targets: Sequence[tuple[str, str]]) -> QWidget:
         side = QWidget()
@@ -333,6 +345,8 @@ class ModelPage(QDialog):
             f"QListWidget::item:selected {{ background: {t.accent}; color: white; border-radius: 3px; }}"
         )
         self.source.apply_theme()
+        if self.changed is not None:
+            self.changed.apply_theme()
 
     def _facts(self) -> str:
         """Return what it may do and what it says, for the side of the page."""

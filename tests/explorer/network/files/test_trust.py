@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from explorer.app.engine import LocalEngine
+from explorer.network.files.edits import edits
 from explorer.network.files.python_text import code_files
-from explorer.network.files.trust import NAME, Trust, remember, remembered
+from explorer.network.files.trust import NAME, TEXTS, Trust, listed, remember, remembered, revoke, text_of
 from explorer.network.loading import file_card, find_card, load_model
 from explorer.network.refusals import ModelError, Untrusted
 from explorer.state.state import State
@@ -43,7 +44,8 @@ def test_what_is_trusted_is_remembered(net: Path, config: Path) -> None:
     remember(code)
     assert list(remembered().values()) == ["net.py", f"helper_{net.parent.name}.py"]
     assert Trust(contents=set(remembered())).allows(net)
-    assert [p.name for p in config.iterdir()] == [NAME]
+    assert sorted(p.name for p in config.iterdir()) == [TEXTS, NAME]
+    assert sorted(p.name for p in (config / TEXTS).iterdir()) == sorted(digest for _, digest in code)
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["the file", "what it imports"])
@@ -105,7 +107,8 @@ def test_a_failed_write_leaves_what_was(net: Path, config: Path, monkeypatch: py
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
         remember(code_files(net))
-    assert list(remembered().values()) == ["a.py"] and len(list(config.iterdir())) == 1
+    assert list(remembered().values()) == ["a.py"]
+    assert [p.name for p in config.rglob("*") if p.is_file()] == [NAME]
 
 
 @pytest.mark.parametrize("which", ["net", "helper"])
@@ -143,3 +146,40 @@ def test_weights_that_fit_in_part_are_loaded_when_that_is_asked_for(net: Path, t
     save_file({"other": torch.ones(3)}, path)
     with pytest.raises(ModelError, match="none of its 1 tensors fits"):
         load_model(find_card(f"{net}:net@partly:{path}", {}, True))
+
+
+def test_an_edit_is_shown_against_what_was_trusted(net: Path) -> None:
+    remember(code_files(net))
+    assert edits(code_files(net)) == ()
+    helper = Path(code_files(net)[1][0])
+    helper.write_text("width = 5\n")
+    (edit,) = edits(code_files(net))
+    assert edit.path == str(helper) and edit.lines == ("@@ -1 +1 @@", "-width = 4", "+width = 5")
+    assert (edit.added, edit.removed) == (1, 1) and edit.trusted.when
+    remember(code_files(net))
+    assert edits(code_files(net)) == ()
+
+
+def test_what_is_taken_back_is_forgotten_with_its_text(net: Path, config: Path) -> None:
+    code = code_files(net)
+    remember(code)
+    digest = code[0][1]
+    assert text_of(digest) == net.read_text() and listed()[0].path == str(net.resolve())
+    revoke({digest})
+    assert digest not in remembered() and text_of(digest) is None and not (config / TEXTS / digest).exists()
+    assert not Trust(contents=set(remembered())).allows(net)
+
+
+def test_a_text_that_was_tampered_with_is_not_shown(net: Path, config: Path) -> None:
+    remember(code_files(net))
+    digest = code_files(net)[0][1]
+    (config / TEXTS / digest).write_text("harmless = True\n")
+    assert text_of(digest) is None
+
+
+def test_places_of_another_form_are_left_out(net: Path, config: Path) -> None:
+    remember(code_files(net))
+    whole = json.loads((config / NAME).read_text())
+    whole["places"] = dict.fromkeys(whole["places"], 7)
+    (config / NAME).write_text(json.dumps(whole))
+    assert [one.path for one in listed()] == ["", ""] and len(remembered()) == 2

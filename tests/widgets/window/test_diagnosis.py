@@ -1,0 +1,156 @@
+"""The strip under the views says everything: whole sentences, guilty layers by effect, why there is no verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from explorer.app.engine import LocalEngine
+from explorer.declare.elements import parse_chain
+from explorer.state.state import State
+from tests.explorer.parts.small_cards import CARDS
+from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
+from widgets.base.text.words import verdict_colour_role
+from widgets.views.stage import Stage
+from widgets.window.bars.culprits import culprits
+from widgets.window.main_window import MainWindow
+
+SEVERAL = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(1)
+        self.weak, self.strong = nn.Conv2d(1, 3, 3, padding=1), nn.Conv2d(3, 3, 3, padding=1)
+
+    def forward(self, x):
+        return self.strong(1e-3 * self.weak(x) + x).relu().mean((2, 3))
+"""
+LOGARITHM = """
+import torch
+from torch import nn
+
+class Log(nn.Module):
+    def forward(self, x):
+        return torch.log(x)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(1)
+        self.first, self.log, self.last = nn.Conv2d(1, 3, 3, padding=1), Log(), nn.Conv2d(3, 2, 3, padding=1)
+
+    def forward(self, x):
+        return self.last(self.log(self.first(x))).mean((2, 3))
+"""
+VARYING = """
+import random
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pool = nn.AvgPool2d(3, 1, 1)
+
+    def forward(self, x):
+        return self.pool(x) * random.random()
+"""
+
+
+@pytest.fixture
+def start() -> Callable[[], LocalEngine]:
+    return lambda: LocalEngine(CARDS, trust=True)
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, open_window: Open, tmp_path: Path) -> Callable[[str], MainWindow]:
+    def made(text: str) -> MainWindow:
+        net = tmp_path / "net.py"
+        net.write_text(text)
+        window = open_window(State(f"{net}:Net", device="cpu", steps=parse_chain("rotate:90")))
+        settle(qtbot, window, measured=True)
+        return window
+
+    return made
+
+
+def test_the_whole_sentence_and_every_guilty_layer_can_be_reached(
+    qtbot: QtBot, opened: Callable[[str], MainWindow]
+) -> None:
+    window = opened(SEVERAL)
+    window.resize(1024, 700)
+    line = window.diagnosis
+
+    def attributed() -> bool:
+        frame = window.controller.frame
+        assert frame is not None
+        return all(frame.squares[0].measures[name].attributed is not None for name in ("weak", "strong"))
+
+    qtbot.waitUntil(attributed, timeout=LONGEST_MS)
+    qtbot.waitUntil(lambda: line.text.text().endswith("…"), timeout=LONGEST_MS)
+    qtbot.mouseClick(line.more, Qt.MouseButton.LeftButton)
+    whole = line.whole.text.text()
+    assert "strong, weak: its filters are not symmetric" in whole and not whole.endswith("…")
+    assert line.whole.text.heightForWidth(line.whole.text.width()) <= line.whole.text.height()
+    chips = [chip.property("layer") for chip in line.whole.chips if chip.isVisible()]
+    assert chips == ["strong", "weak"]
+    qtbot.mouseClick(line.whole.chips[1], Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert window.controller.state.layer == "weak" and line.whole.chips[1].isChecked()
+    qtbot.mouseClick(line.next, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert window.controller.state.layer == "strong"
+    qtbot.mouseClick(line.before, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert window.controller.state.layer == "weak"
+    qtbot.mouseClick(line.copy, Qt.MouseButton.LeftButton)
+    copied = QGuiApplication.clipboard().text()
+    assert copied.startswith("Broken by weak and strong — ") and copied.splitlines()[1].startswith("strong · cumul")
+
+
+def test_layers_without_a_known_effect_come_last(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State("faulty", device="cpu", steps=parse_chain("rotate:90")))
+    settle(qtbot, window, measured=True)
+    frame = window.controller.frame
+    assert frame is not None
+    square = frame.squares[0]
+    names = list(square.measures)[:3]
+    values = (0.1, None, 0.3)
+    measures = {
+        name: replace(square.measures[name], attributed=value, local=9.0)
+        for name, value in zip(names, values, strict=True)
+    }
+    made = replace(square, guilty=tuple(names), measures=measures)
+    assert culprits(made) == (names[2], names[0], names[1])
+
+
+def test_a_network_that_gives_nan_is_shown_up_to_there(qtbot: QtBot, opened: Callable[[str], MainWindow]) -> None:
+    window = opened(LOGARITHM)
+    frame = window.controller.frame
+    assert frame is not None
+    square = frame.squares[0]
+    assert [layer.name for layer in square.layers] == ["first", "log"]
+    line = window.diagnosis
+    qtbot.mouseClick(line.more, Qt.MouseButton.LeftButton)
+    assert line.whole.text.text().startswith("Layer log gave NaN or infinite values on this input: ")
+    assert "what it was given is finite" in line.whole.text.text() and verdict_colour_role(square) == "bad"
+    window.controller.change({"layer": "log"})
+    settle(qtbot, window, measured=True)
+    stage = window.panes.named("stage")
+    assert isinstance(stage, Stage) and stage.rows[0].readout.verdict == "no verdict"
+    assert not window.infobar.isVisible() or "NaN" not in window.infobar.text.text()
+
+
+def test_a_network_that_varies_is_said_to(opened: Callable[[str], MainWindow]) -> None:
+    window = opened(VARYING)
+    frame = window.controller.frame
+    assert frame is not None and frame.squares[0].verdict != "holds"
+    assert "the network gives another answer to the same input from call to call" in window.diagnosis.text.toolTip()
