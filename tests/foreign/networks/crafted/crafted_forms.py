@@ -1,4 +1,4 @@
-"""Unusual forms of calls and answers, in many hands: lists, kwargs, closures, partial copies, named axes, generators."""
+"""Unusual forms of calls and answers, in many hands: lists, keywords, closures, functions mapped over channels."""
 
 from __future__ import annotations
 
