@@ -105,8 +105,10 @@ def judged(element: Element, inputs: Inputs, layer: Layer, values: Tensor, where
         return False
     if element.known(inputs.x, inputs.field) is None:
         return True
-    # where every value sees the whole image, what was cut off at the edge is missing in all of them
-    return math.isfinite(layer.receptive) or (inputs.field.domain.remembers and math.isinf(layer.receptive))
+    # where every value sees the whole image, what was cut off at the edge is missing in all of them; of a sequence
+    # nothing comes in but silence, which a number of a token is not
+    silent = inputs.field.domain.remembers and inputs.x.is_floating_point()
+    return math.isfinite(layer.receptive) or (silent and math.isinf(layer.receptive))
 
 
 def masked(values: Tensor, where: Mask, field: FieldType) -> Tensor:

@@ -90,7 +90,7 @@ def no_law(row: LayerReport, idle: Sequence[str], elements: Sequence[str], exact
         return f"every place of the output {row.name} depends on what the elements cut off: take a larger input"
     if exact:
         return (
-            f"the elements cut off a part of the input that counts in the output {row.name}: there is a curve but no "
-            "verdict"
+            f"the elements cut off a part of the input that counts in the output {row.name}, and something else comes "
+            "in at the other end: there is a curve but no verdict"
         )
     return f"no element is exact on the output {row.name}: there is a curve but no verdict"

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.network.conduct import require_values
+from explorer.network.scripts import Script
 
 _COMPLEX = {torch.float64: torch.complex128, torch.float32: torch.complex64, torch.float16: torch.complex32}
 
@@ -20,13 +21,11 @@ def copied(model: nn.Module) -> nn.Module:
         LayerError: one of its tensors is on the meta device, without values.
     """
     model = _eager(model)
-    for name, module in model.named_modules():
-        if isinstance(module, torch.jit.ScriptModule):
-            what = f"its layer {name}" if name else "the network"
-            raise ValueError(
-                f"{what} is a script of TorchScript, whose layers cannot be watched; give the torch.nn.Module that it "
-                "was made from, and load its weights with load_state_dict"
-            )
+    if isinstance(model, torch.jit.ScriptModule):
+        raise ValueError(
+            "the network is a script of TorchScript, whose layers cannot be watched; give the torch.nn.Module that it "
+            "was made from, and load its weights with load_state_dict"
+        )
     require_values(model)
     # a tensor that a network has computed and kept, as weight_norm does, is no leaf: copy its numbers
     held = (v for m in model.modules() for v in (*vars(m).values(), *m._buffers.values()))
@@ -35,7 +34,17 @@ def copied(model: nn.Module) -> nn.Module:
     for name, module in list(found.named_modules()):
         if (inside := _eager(module)) is not module:
             found.set_submodule(name, inside)
+    _watch_scripts(found)
     return found
+
+
+def _watch_scripts(model: nn.Module) -> None:
+    """Make one layer of each script within a network: torch takes no hooks on what lies in it."""
+    scripts = {n: m for n, m in model.named_modules(remove_duplicate=False) if isinstance(m, torch.jit.ScriptModule)}
+    layers: dict[int, Script] = {}
+    for name, script in scripts.items():
+        if not any(name.startswith(f"{other}.") for other in scripts):
+            model.set_submodule(name, layers.setdefault(id(script), Script(script)))
 
 
 def _eager(module: nn.Module) -> nn.Module:

@@ -177,3 +177,19 @@ def test_a_layer_that_gives_infinite_scores_is_not_judged_and_what_follows_is() 
     sound, broken = (check_equivariance(net(mode), SHAPE, "translation") for mode in ("circular", "zeros"))
     assert sound.holds and sound["1"].verdict == "no law"
     assert broken.verdict == "broken" and broken.guilty == ("0",)
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit")
+@pytest.mark.parametrize("how", ["script", "trace"])
+@pytest.mark.parametrize("mode", ["circular", "zeros"])
+def test_a_script_within_a_network_is_one_layer(how: str, mode: str) -> None:
+    inner = nn.Sequential(
+        nn.Conv2d(2, 2, 3, padding=1, padding_mode=mode), nn.Sequential(nn.Conv2d(2, 2, 1), nn.ReLU())
+    )
+    script = torch.jit.script(inner) if how == "script" else torch.jit.trace(inner.eval(), torch.zeros(1, 2, 9, 9))
+    network = nn.Sequential(nn.Conv2d(1, 2, 1), script, nn.ReLU(), script)
+    report = check_equivariance(network, SHAPE, "translation")
+    assert report.verdict == ("holds" if mode == "circular" else "broken")
+    assert report.guilty == (() if mode == "circular" else ("1", "1#2"))
+    assert [row.name for row in report.layers] == ["0", "1", "2", "1#2"]
+    assert network[1] is script and network[3] is script

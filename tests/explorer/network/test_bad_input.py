@@ -15,6 +15,7 @@ from explorer.app.audit import audit
 from explorer.app.engine import LocalEngine
 from explorer.app.failures import sentence
 from explorer.network.files.looking import contents
+from explorer.network.layers import LayerError
 from explorer.network.stored_weights import load_weights
 from explorer.state.state import State
 
@@ -76,7 +77,6 @@ REFUSED = {
         "class net(Net):\n    def end(self, x):\n        return torch.nested.nested_tensor([x[0], x[0, :, :3]])\n",
         r"gives a nested tensor: pad it with .*to_padded_tensor",
     ),
-    "NaN": ("class net(Net):\n    def end(self, x):\n        return x / 0 * 0\n", "NaN or infinite"),
     "an empty answer": ("class net(Net):\n    def end(self, x):\n        return x[:, :0]\n", "which holds no values"),
     "quantised inside": (
         "class Quantised(nn.Module):\n    def forward(self, x):\n        return torch.quantize_per_tensor(x, 0.1, 0, "
@@ -166,6 +166,15 @@ def test_what_cannot_be_is_one_sentence(what: str, tmp_path: Path) -> None:
             ask()
         said = sentence(caught.value)
         assert "\n" not in said and "Traceback" not in said
+
+
+def test_nan_is_refused_by_check_and_shown_in_the_window(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(HEAD + "class net(Net):\n    def end(self, x):\n        return x / 0 * 0\n")
+    engine = LocalEngine({}, trust=True)
+    assert engine.answer(State(f"{path}:net", sample=DATA), lambda: False).squares
+    with pytest.raises(LayerError, match="NaN or infinite"):
+        audit(engine, State(f"{path}:net", sample=DATA), "translation", "float64", None, {})
 
 
 @pytest.mark.parametrize("what", WORKS)

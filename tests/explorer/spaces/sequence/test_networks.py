@@ -447,3 +447,22 @@ def test_inputs_are_what_a_network_is_called_with(file: Path) -> None:
     p = engine.prepared(State(f"{file}:temporal", sample="sine"), f"{file}:temporal")
     assert isinstance(p.inputs, Inputs) and p.x.shape == (1, 1, 128) and p.inputs.places == 128
     np.testing.assert_array_equal(p.x[0].t().numpy(), find_sample("sine").x.values)
+
+
+def test_numbers_of_tokens_have_no_silence_to_come_in() -> None:
+    """What enters at the front is a token as well, so that a network that hears it is not at fault."""
+
+    class Reader(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.embed, self.lstm = nn.Embedding(9, 4), nn.LSTM(4, 4, batch_first=True)
+
+        def forward(self, ids: Tensor) -> tuple[Tensor, Tensor]:
+            heard, _ = self.lstm(self.embed(ids))
+            return heard, heard.mean(1)
+
+    torch.manual_seed(0)
+    ids = Inputs((torch.randint(1, 9, (1, 14)),), (FieldType(Steps(1)),))
+    report = check_equivariance(Reader(), ids, "shift")
+    assert report.verdict == "no law" and not report.guilty
+    assert any("something else comes in at the other end: there is a curve" in note for note in report.warnings)
