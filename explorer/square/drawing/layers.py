@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inspect import ismethod, signature
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -94,13 +96,13 @@ def drawn_filters(p: Prepared, layer: Layer, most: int = 256) -> tuple[Array | N
     Of filters with many input channels the first one is drawn.
     """
     module = p.model.get_submodule(layer.module) if layer.module and layer.within is None else None
-    make = getattr(module, "filters", None)
-    if callable(make):
+    make, rep = getattr(module, "filters", None), getattr(module, "out_rep", None)
+    # somebody's own module may call anything its filters
+    if isinstance(rep, Regular) and ismethod(make) and not signature(make).parameters:
         with torch.no_grad():
             made = make()
             weight = made[0] if isinstance(made, tuple) else made
-        rep = getattr(module, "out_rep", None)
-        if isinstance(weight, Tensor) and weight.ndim == 4 and isinstance(rep, Regular):
+        if isinstance(weight, Tensor) and weight.ndim == 4:
             n = rep.group.order
             kept = weight[: most // n * n, 0]
             labels = tuple(f"{k // n} · {rep.group.labels[k % n]}" for k in range(len(kept)))

@@ -369,3 +369,13 @@ def test_steps_that_are_no_affine_map_are_measured_too() -> None:
     state = State(steps=(Step("translate", (3.0, 0.0, 0.0)), Step("rotate", (20.0,))))
     found = complete(prepared(symmetric_net(), dtype="float64"), state)
     assert found.measures["0"].verdict == "no law" and found.measures["0"].cumulative > 0  # type: ignore[operator]
+
+
+def test_what_somebody_calls_filters_is_not_taken_for_ours() -> None:
+    class Bank(nn.Conv2d):
+        def __init__(self) -> None:
+            super().__init__(1, 2, 3, padding=1)
+            self.filters = nn.Linear(3, 4)
+
+    found, _ = square(prepared(nn.Sequential(Bank(), nn.ReLU())), turned("rotate:90", layer="0"))
+    assert found.filters is not None and len(found.filters) == 2
