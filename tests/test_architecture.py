@@ -56,7 +56,7 @@ class Rule:
 
 ROOMS = ("declare", "work", "state", "data", "network", "equivariance", "square", "spaces", "app")  # from the lowest
 ASKING = ("explorer.declare.space", "explorer.declare.elements")  # name types of upper rooms, and import none of them
-SPACES = ("graph", "grid", "mesh", "sequence")
+SPACES = ("graph", "grid", "mesh", "points", "sequence", "volume")
 # Of the core, models know declarations, data and the work of a space; of libraries, what computes.
 FOR_MODELS = (
     *("explorer.declare", "explorer.data.samples", "explorer.spaces", "explorer.work"),

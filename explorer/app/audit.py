@@ -86,7 +86,8 @@ def _given(
     try:
         p = engine.prepared(first, state.model).whole()
     except LayerError:
-        own = next((str(q.dtype).removeprefix("torch.") for q in model.parameters() if q.is_floating_point()), dtype)
+        made = next((q.dtype for q in model.parameters() if q.is_floating_point()), torch.float32)
+        own = str(made).removeprefix("torch.")
         if own not in DTYPES or own == dtype:
             raise
         p = engine.prepared(replace(first, dtype=own), state.model).whole()  # it may run in its own precision only
@@ -95,8 +96,9 @@ def _given(
         more = inputs_from(engine.sample(replace(state, sample=text), card), card.input, p.x.device, p.x.dtype)
         if not p.inputs.batched or more.x.shape == p.x.shape:
             given.append(more)
-    if p.inputs.batched and _takes_several(p, batch := p.inputs.with_x(torch.cat([g.x for g in given]))):
-        given = [batch]
+    if p.inputs.batched and len(p.inputs.values) == 1:
+        batch = p.inputs.with_x(torch.cat([g.x for g in given]))
+        given = [batch] if _takes_several(p, batch) else given
     return model, given, p, first
 
 

@@ -54,7 +54,7 @@ def capture_report(
                 f"and {p.card.name} lives on a {domain_word(p.card.domain)}"
             )
     element = chain_element(state.steps).on(p.inputs)
-    with torch.inference_mode(), evaluating(p.model), following(p.model):
+    with p.unrecorded(), evaluating(p.model), following(p.model):
         once = Remembered(element)
         gx = p.inputs.moved(once)
         reseed(p.seed)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 
 from explorer.data.parts import one_part
 from explorer.data.samples import Sample, SampleSpec
@@ -23,7 +26,7 @@ def samples() -> dict[str, SampleSpec]:
 def find_sample(text: str, seed: int = 0) -> Sample:
     """Return the sample that `text` means: a name, a file, or a text: "random:1x3x33x33", "ramp:1x1x9x9",
     "graph:40x90x6", "sbm:40,40:0.3:0.02", "smiles:CCO", as its space reads it.
-    "file#12" is one of several things in a file.
+    "file#12" is one of several things in a file, and "image=random:1x3x9x9,mask=ones:1x1x9x9" gives several by name.
 
     A name wins over a file of the same name; write "./name" for the file.
 
@@ -35,6 +38,8 @@ def find_sample(text: str, seed: int = 0) -> Sample:
     known = samples()
     if text in known:
         return known[text].make()
+    if several := _NAMED.findall(text) if _ALL_NAMED.fullmatch(text) else []:
+        return _joined(text, [(name, find_sample(one, seed + k)) for k, (name, one) in enumerate(several)])
     for space in spaces().values():
         if (made := space.sample_of(text, seed)) is not None:
             return made
@@ -52,12 +57,34 @@ def find_sample(text: str, seed: int = 0) -> Sample:
     raise ValueError(f"there is no sample or file {text!r}; {hint}")
 
 
+def _joined(text: str, parts: list[tuple[str, Sample]]) -> Sample:
+    """Return samples of one kind as one, with a signal of each name.
+
+    Raises:
+        ValueError: they are of several kinds, or two have a name.
+    """
+    first = parts[0][1]
+    if other := next((name for name, one in parts if one.domain != first.domain), ""):
+        raise ValueError(f"{text!r}: {parts[0][0]} and {other} are data of different kinds")
+    if len({name for name, _ in parts}) < len(parts):
+        raise ValueError(f"{text!r} names an argument twice")
+    signals = MappingProxyType({name: one.x for name, one in parts})
+    title = ", ".join(f"{name}: {one.title or one.name}" for name, one in parts)
+    notes = tuple(f"{name}: {note}" for name, one in parts for note in one.notes)
+    return replace(first, name=text, signals=signals, title=title, source="several", notes=notes, label=None)
+
+
 def split_part(text: str) -> tuple[str, str]:
     """Return ("file", "12") of "file#12", the name of a sample or of a file; (text, "") where no part is meant."""
     before, mark, after = text.rpartition("#")
     if not (mark and before.strip()) or _exists(Path(text).expanduser()):
         return text, ""
     return (before, after) if before in samples() or _exists(Path(before).expanduser()) else (text, "")
+
+
+# "image=random:1x3x9x9,mask=ones:1x1x9x9": a comma ends a value only before the next name
+_NAMED = re.compile(r"([A-Za-z_]\w*)=((?:(?!,[A-Za-z_]\w*=).)+)")
+_ALL_NAMED = re.compile(r"[A-Za-z_]\w*=[^=,].*")
 
 
 def _exists(path: Path) -> bool:

@@ -61,7 +61,7 @@ def reader_of(path: Path) -> Reader:
             head = file.read(_SNIFFED)
     except OSError as error:
         raise refusal(path, reason(error), "check the disk and try again") from None
-    known = readers().values()
+    known = sorted(readers().values(), key=lambda reader: reader.rank)
     by_inside = (reader for reader in known if reader.fits is not None and _says(reader.fits, path))
     by_content = (reader for reader in known if reader.sniff(head))
     named = [reader for reader in known if path.suffix.lower() in reader.extensions]

@@ -21,7 +21,8 @@ class Reader:
     for a bad file. `fits` looks into the file itself, whatever it is called: for formats that share a container (an
     image or a graph in an NPZ) and for those that no first bytes tell. It is asked before all others, and says False
     when in doubt. `claims` looks into a file with one of the `extensions`, where several readers share them (.txt) and
-    any text could be theirs: it is asked of files that no content tells. `part` reads one of the several things in a
+    any text could be theirs: it is asked of files that no content tells. Readers of a low `rank` are asked first: those
+    of a special case of a format that others read as well. `part` reads one of the several things in a
     file, "12" of "file.txt#12"; None where a file is one thing.
     """
 
@@ -34,3 +35,4 @@ class Reader:
     fits: Callable[[Path], bool] | None = None
     part: Callable[[Path, str], Sample] | None = None
     claims: Callable[[Path], bool] | None = None
+    rank: int = 0

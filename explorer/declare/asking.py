@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 ANY = "any"  # of a size that may be any
 LARGEST = 1 << 20  # of one size
 
-Sort = Literal["whole", "sizes", "choice", "ordered"]
+Sort = Literal["whole", "sizes", "named", "choice", "ordered"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,9 @@ class Question:
         name: of the attribute of the space's form.
         title: what it is called in the window.
         hint: what it means, in one sentence.
-        sort: a "whole" number or any; "sizes", of which all but the first may be any; a "choice"; or "ordered"
-            choices, one for each argument of the network.
+        sort: a "whole" number or any; "sizes", of which all but the first may be any; "named" sizes, as in
+            "image:3xanyxany,mask:1xanyxany", or none; a "choice"; or "ordered" choices, one for each argument of the
+            network.
         choices: for "choice" and "ordered"; where something is ordered, the first one must come first.
         sides: how many "sizes" there are.
     """
@@ -45,10 +46,13 @@ class Question:
             case "whole":
                 return None if text == ANY else self._whole(text)
             case "sizes":
-                first, *rest = text.split("x")
-                if len(rest) + 1 != self.sides:
-                    raise ValueError(f"{self.name} is {self.sides} sizes with an x between them, not {text!r:.60}")
-                return (self._whole(first), *(None if side.strip() == ANY else self._whole(side) for side in rest))
+                return self._sizes(text)
+            case "named":
+                pairs = [part.partition(":") for part in text.split(",") if part.strip()]
+                names = [name.strip() for name, _, _ in pairs]
+                if wrong := next((n for n in names if not n.isidentifier() or names.count(n) > 1), ""):
+                    raise ValueError(f"{self.name} are NAME:SIZES, each name once, and {wrong!r:.40} is no such name")
+                return tuple((name, self._sizes(sizes)) for name, (_, _, sizes) in zip(names, pairs, strict=True))
             case "choice":
                 return self._one(text)
             case _:
@@ -61,11 +65,19 @@ class Question:
         """Return the text of a value."""
         match self.sort:
             case "sizes":
-                return "x".join(ANY if side is None else str(side) for side in value)
+                return _written(value)
+            case "named":
+                return ",".join(f"{name}:{_written(sizes)}" for name, sizes in value)
             case "ordered":
                 return ",".join(value)
             case _:
                 return ANY if value is None else str(value)
+
+    def _sizes(self, text: str) -> tuple[int | None, ...]:
+        first, *rest = text.split("x")
+        if len(rest) + 1 != self.sides:
+            raise ValueError(f"{self.name} is {self.sides} sizes with an x between them, not {text!r:.60}")
+        return (self._whole(first), *(None if side.strip() == ANY else self._whole(side) for side in rest))
 
     def _whole(self, text: str) -> int:
         text = text.strip()
@@ -77,6 +89,10 @@ class Question:
         if text not in self.choices:
             raise ValueError(f"{self.name}: {text!r:.40} is none of {', '.join(self.choices)}")
         return text
+
+
+def _written(sizes: Sequence[int | None]) -> str:
+    return "x".join(ANY if side is None else str(side) for side in sizes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,7 @@ class Kind:
         place: kinds of a low place are listed first.
         move: what a person does to it, in the imperative.
         pictured: whether values by place and channel are a picture of it.
+        numbered: whether its places have numbers, of which any other order is as good.
         showcase: a chain that shows something, for pictures; "" leaves everything as it is.
     """
 
@@ -87,6 +88,7 @@ class Kind:
     showcase: str = ""
     move: str = "move it"
     pictured: bool = True
+    numbered: bool = False
 
 
 class Inference(ABC):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 import numpy as np
@@ -20,7 +20,8 @@ from explorer.declare.registry import scan, scanned
 class Situation:
     """The input that elements may depend on: its (height, width), the step that all layers share, the boundary.
 
-    `spacing` is the least number of input pixels that is a whole number of steps on every grid in the network.
+    `spacing` is the least number of input pixels that is a whole number of steps on every grid in the network. `kind`
+    is the kind of data, for a name that groups of several spaces have.
     """
 
     size: tuple[int, int]
@@ -28,6 +29,7 @@ class Situation:
     boundary: str
     rng: np.random.Generator
     count: int
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +63,22 @@ def symmetries() -> dict[str, Symmetry]:
 
 
 def find_symmetry(name: str) -> Symmetry:
-    """Return the symmetry that `name` belongs to; raise ValueError with one clear sentence."""
-    for symmetry in symmetries().values():
-        if re.fullmatch(symmetry.pattern, name):
-            return symmetry
+    """Return the symmetry that `name` belongs to; raise ValueError with one clear sentence.
+
+    Several spaces may call a group by the same name: E3 moves meshes and points. What is returned then acts on all of
+    their data, by the elements of the space that the situation is in.
+    """
+    found = [symmetry for symmetry in symmetries().values() if re.fullmatch(symmetry.pattern, name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+
+        def elements(name: str, situation: Situation) -> list[tuple[str, Element]]:
+            here = next((s for s in found if situation.kind in s.domains), found[0])
+            return here.elements(name, situation)
+
+        domains = tuple(dict.fromkeys(domain for symmetry in found for domain in symmetry.domains))
+        return replace(found[0], domains=domains, elements=elements, filters=any(s.filters for s in found))
     known = sorted(symmetries())
     near = get_close_matches(name, known, 1)
     hint = f"; did you mean {near[0]!r}?" if near else ""

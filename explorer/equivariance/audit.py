@@ -196,7 +196,8 @@ class Audit:
                 self.figures[layer.name].idle.append(label)
                 continue
             f, answer, figures = layer.field, answers[layer.name], self.figures[layer.name]
-            if expected.shape != answer.shape:  # as of 2x5 places, which a turn makes 5x2
+            # as of 2x5 places, which a turn makes 5x2, or as of scores whose masked ones are infinite
+            if expected.shape != answer.shape or not (value.isfinite().all() and answer.isfinite().all()):
                 figures.idle.append(label)
                 continue
             where = measure.mask(element, value, f, layer.receptive)
@@ -403,7 +404,7 @@ class Audit:
             tolerance=limit,
             max_abs=max((float(d.max_abs.max()) for d in f.distances), default=None),
             mean_abs=float(np.median([float(d.mean_abs.median()) for d in f.distances])) if f.distances else None,
-            decibel=float(np.median([float(d.decibel.median()) for d in f.distances])) if f.distances else None,
+            decibel=measure.middle([float(d.decibel.median()) for d in f.distances]) if f.distances else None,
             kept=float(np.mean(f.kept)) if f.kept else 0.0,
             local_tolerance=alone,
             verdict="no law" if judged is None else "broken" if judged.most > (alone if local else limit) else "holds",

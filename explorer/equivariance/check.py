@@ -14,7 +14,7 @@ from torch import nn
 
 from explorer.declare.elements import Element
 from explorer.declare.fields import FieldType
-from explorer.declare.space import space_of
+from explorer.declare.space import Space, space_of
 from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.equivariance import rounding, sentences
 from explorer.equivariance.audit import Audit
@@ -24,11 +24,13 @@ from explorer.equivariance.hints import NORMS_AND_DROPOUT
 from explorer.equivariance.outcome import Report
 from explorer.equivariance.repeating import Repeats
 from explorer.network.arguments import require_call, require_module
-from explorer.network.conduct import IN_PLACE
+from explorer.network.capture import capture
+from explorer.network.conduct import IN_PLACE, unmeasured
 from explorer.network.inputs import Inputs
 from explorer.network.layers import LayerError, Trace
 from explorer.network.precision import converted, copied
 from explorer.network.running import evaluating, undisturbed
+from explorer.network.statistics import exact, first_strange
 from explorer.network.trace import trace
 from explorer.network.typed import untested
 
@@ -88,7 +90,7 @@ def check_equivariance(
     stored = rounding.stored(model) if symmetry.filters else {}
     device = next((p.device for p in model.parameters()), torch.device("cpu"))
     notes = []
-    own = next((p.dtype for p in model.parameters() if p.is_floating_point()), dtype or torch.float32)
+    own = _precision(model)
     if dtype is not None and dtype != own and (said := _fails(model, given, dtype, device)):
         word = str(own).removeprefix("torch.")
         notes.append(f"the network runs in {word} only, so its laws are tested to that precision ({said})")
@@ -102,14 +104,20 @@ def check_equivariance(
     with evaluating(model), torch.no_grad():
         repeats = Repeats(model, first, seed)
         traced = trace(model, first, overrides=overrides, declared=declared, parts=True)
+        _require_answer(model, given, traced, space, repeats.began_finite)
+        notes += traced.left_out
         if traced.changes_input:
             notes.append(IN_PLACE)
         repeats.require_one_shape()
         step = common_step([layer.field.spacing for layer in traced.layers if layer.field])
         size = space.inference(first).size(first)
 
+        def situation(spacing: int) -> Situation:
+            rng = np.random.default_rng(seed)
+            return Situation(size, spacing, boundary, rng, count, space.kinds[0].name)
+
         def made(spacing: int) -> list[tuple[str, Element]]:
-            return symmetry.elements(group, Situation(size, spacing, boundary, np.random.default_rng(seed), count))
+            return symmetry.elements(group, situation(spacing))
 
         elements = made(step)
 
@@ -148,14 +156,36 @@ def check_equivariance(
         except LayerError as error:
             notes.append(f"no Lie derivative: {str(error).splitlines()[0][:200]}")
     report = audit.report(name or type(model).__name__, group, tol, lie, training, notes)
-    if unsteady and report.verdict == "holds":  # what does not repeat itself has no law
+    if unsteady and report.verdict != "broken":  # what does not repeat itself has no law
         return replace(report, verdict="no law", warnings=(*report.warnings, f"{unsteady}: it has no verdict"))
     return report
 
 
+def _precision(model: nn.Module) -> torch.dtype:
+    """Return the precision that a network was made in; one without real parameters takes what torch makes."""
+    return next((p.dtype for p in model.parameters() if p.is_floating_point()), torch.float32)
+
+
+def _require_answer(model: nn.Module, given: Sequence[Inputs], traced: Trace, space: Space, began: bool) -> None:
+    """Raise LayerError where the answer of a network is nothing that can be compared, on any of its inputs.
+
+    Args:
+        began: its first answer to the first one was finite: where a later one is not, it does not repeat itself.
+    """
+    names = [layer.name for layer in traced.layers]
+    for k, x in enumerate(given):
+        values, fed = capture(model, x, names, clone=True, inputs=True)
+        for name in traced.outputs:
+            if (values[name].numel() or not space.inference(x).may_be_empty()) and (wrong := unmeasured(values[name])):
+                raise LayerError(name, f"the network's {name} {wrong}")
+            if not (values[name].isfinite().all() or (began and not k)):
+                strange = first_strange({n: exact(v) for n, v in values.items()}, fed)
+                raise LayerError(name, f"the network gives NaN or infinite values on this input: {strange}")
+
+
 def _fails(model: nn.Module, given: Sequence[Inputs], dtype: torch.dtype, device: torch.device) -> str:
     """Return in a few words why a network cannot run in `dtype` while it can in its own precision, or ""."""
-    own = next((p.dtype for p in model.parameters() if p.is_floating_point()), torch.float32)
+    own = _precision(model)
     said = ""
     for kind in (dtype, own):
         trial = converted(copied(model), kind)
@@ -164,7 +194,7 @@ def _fails(model: nn.Module, given: Sequence[Inputs], dtype: torch.dtype, device
                 given[0].to(device, kind).run(trial, clone=True)
             except torch.OutOfMemoryError:
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 if kind == own:
                     return ""  # it fails for another reason, which the trace says in full
                 said = str(error).splitlines()[0][:120] if str(error) else type(error).__name__

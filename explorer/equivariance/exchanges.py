@@ -61,16 +61,29 @@ class Exchange(Representation):
 def _moved(element: Acting, values: Tensor, field: FieldType) -> Tensor:
     """Return the values with their places moved, whatever axes the channels have."""
     plain = replace(field, rep=Scalar())
-    if field.batched and values.ndim > 4:
-        return element.act(values.flatten(1, -3), plain).view_as(values)
+    if field.batched and values.ndim > _least(field):
+        return element.act(_one_axis(values, field), plain).view_as(values)
     return element.act(values, plain)
+
+
+def _least(field: FieldType) -> int:
+    """Return how many axes values with one axis of channels have, where they have places: four of an image."""
+    return max(4, len(field.domain.axes))
+
+
+def _channels(values: Tensor, field: FieldType) -> tuple[int, ...]:
+    return tuple(values.shape[1 : 2 - _least(field)])
+
+
+def _one_axis(values: Tensor, field: FieldType) -> Tensor:
+    """Return values with all axes of channels as one, which is axis 1."""
+    return values.flatten(1, 1 - _least(field)) if values.ndim > _least(field) else values
 
 
 def _by_channel(change: Callable[[Tensor], Tensor], values: Tensor, field: FieldType) -> Tensor:
     """Return values whose channels are changed as one axis, which is axis 1."""
     if field.batched:
-        flat = values.flatten(1, -3) if values.ndim > 4 else values
-        return change(flat).view_as(values)
+        return change(_one_axis(values, field)).view_as(values)
     first = field.domain.places_first(values)
     return field.domain.as_given(change(first.flatten(1)).view_as(first))
 
@@ -120,7 +133,7 @@ def exchanged(model: nn.Module, trace: Trace, inputs: Sequence[Inputs], elements
 def _slot(trace: Trace, layer: Layer, given: bool, x: Inputs, before: Seen, mixing: bool) -> _Slot | None:
     values, fed = before
     if given:
-        tensors = fed.get(layer.name, ())
+        tensors = fed.get(layer.called, ())
         if len(tensors) != 1:
             return None
         value, field = tensors[0], layer.inputs[0] if layer.inputs else None
@@ -137,7 +150,7 @@ def _slot(trace: Trace, layer: Layer, given: bool, x: Inputs, before: Seen, mixi
 
 def _value(slot: _Slot, found: Seen) -> Tensor:
     values, fed = found
-    value: Tensor = fed[slot.layer.name][0] if slot.given else values[slot.layer.name]
+    value: Tensor = fed[slot.layer.called][0] if slot.given else values[slot.layer.name]
     return value
 
 
@@ -160,6 +173,8 @@ def _order(expected: Sequence[Tensor], answered: Sequence[Tensor], field: FieldT
     one, other = (torch.cat([_rows(v, field) for v in values], 1) for values in (expected, answered))
     if one.shape != other.shape or not 1 < len(one) <= _MOST:
         return None if one.shape != other.shape or not _close(one, other) else tuple(range(len(one)))
+    if not (one.isfinite().all() and other.isfinite().all()):
+        return None
     if _close(one, other):
         return tuple(range(len(one)))
     from scipy.optimize import linear_sum_assignment  # importing it takes a second
@@ -173,8 +188,7 @@ def _order(expected: Sequence[Tensor], answered: Sequence[Tensor], field: FieldT
 def _rows(values: Tensor, field: FieldType) -> Tensor:
     """Return (channels, all else)."""
     if field.batched:
-        flat = values.flatten(1, -3) if values.ndim > 4 else values
-        return flat.transpose(0, 1).flatten(1)
+        return _one_axis(values, field).transpose(0, 1).flatten(1)
     return field.domain.places_first(values).flatten(1).t()
 
 
@@ -218,7 +232,7 @@ def _certify(
             width = len(_rows(given, enters.field))
             if kept((tuple(range(width)),) * len(elements)) is not None:
                 continue  # it keeps any order of channels, or none counts
-            channels = tuple(given.shape[1:-2]) if enters.field.batched else (width,)
+            channels = _channels(given, enters.field) if enters.field.batched else (width,)
             for orders in inference_of(x).exchanges(channels, elements):
                 if (answered := kept(orders)) is not None:
                     enters.orders = orders
@@ -249,7 +263,9 @@ def _written(trace: Trace, slots: list[_Slot], elements: tuple[Element, ...]) ->
         if slot.orders is None or (known is not None and not slot.exchanging):
             continue
         changed = changed or slot.exchanging
-        field = replace(slot.field, rep=Exchange(elements, slot.orders, len(slot.shape) - 3), guessed=True)
+        field = replace(
+            slot.field, rep=Exchange(elements, slot.orders, len(slot.shape) - _least(slot.field) + 1), guessed=True
+        )
         layers[layer.name] = replace(layer, inputs=(field,), alone=True) if slot.given else replace(layer, field=field)
     if not changed:
         return trace

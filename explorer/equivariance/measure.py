@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -223,3 +224,10 @@ def local_answer(
 def unmoved(before: Sequence[Tensor], after: Sequence[Tensor]) -> bool:
     """Say whether tensors are the very same numbers, so that a network need not be run on them again."""
     return len(before) == len(after) and all(a is b or torch.equal(a, b) for a, b in zip(before, after, strict=True))
+
+
+def middle(values: Sequence[float]) -> float:
+    """Return the median; between an infinite value and its opposite, of a constant answer, the lower one."""
+    with np.errstate(invalid="ignore"):
+        found = float(np.median(values))
+    return sorted(values)[(len(values) - 1) // 2] if math.isnan(found) else found

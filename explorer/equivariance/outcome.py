@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +209,12 @@ def model_hash(model: nn.Module) -> str:
     """Return a SHA-256 over parameter and buffer names, shapes and bytes (first 16 hex digits)."""
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
+        if not isinstance(tensor, Tensor):  # what a layer keeps in a form of its own, as quantised ones do
+            digest.update(f"{name}{tensor}".encode())
+            continue
+        if tensor.is_quantized:
+            tensor = tensor.int_repr()
+        tensor = tensor.to_dense() if tensor.layout != torch.strided else tensor
         digest.update(f"{name}{tuple(tensor.shape)}{tensor.dtype}".encode())
         digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()[:16]

@@ -21,7 +21,7 @@ class Repeats:
         self._model, self._given, self._seed = model, given, seed
         try:
             self._answers = [self._answer() for _ in range(CALLS)]
-        except Exception:  # the trace says what is wrong, and where
+        except (Exception, SystemExit):  # the trace says what is wrong, and where
             self._answers = []
 
     def _answer(self) -> list[Tensor]:
@@ -33,6 +33,11 @@ class Repeats:
         told, shapes = varies(self._answers, math.inf) if self._answers else ("", False)
         if shapes:
             raise LayerError(OUTPUT, f"the network {told}: nothing can be compared")
+
+    @property
+    def began_finite(self) -> bool:
+        """Return whether the first answer has finite numbers alone."""
+        return bool(self._answers) and all(bool(t.isfinite().all()) for t in self._answers[0])
 
     def unsteady(self) -> str:
         """Return what is said of a network that does not repeat itself, having been measured meanwhile; "" else."""

@@ -62,6 +62,17 @@ def named(data: object, model: nn.Module) -> Named | None:
     return Named(tensors, f"a {kind} of {', '.join(tensors)}", call)
 
 
+@dataclass(frozen=True)
+class ByName:
+    """Call a network with arguments of these names, or with a dict of them where its forward has no such arguments."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, network: nn.Module, given: tuple[Tensor, ...]) -> Any:
+        items = dict(zip(self.names, given, strict=True))
+        return network(**items) if _takes(network, items) else network(items)
+
+
 def _takes(model: nn.Module, items: Mapping[str, Any]) -> bool:
     """Say whether a network is called with these names; else it takes the mapping itself."""
     try:

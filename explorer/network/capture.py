@@ -132,6 +132,8 @@ def capture(
     if len(outputs) < len(wanted):
         name = min(set(wanted) - outputs.keys())
         raise LayerError(name, f"layer {name} was not called on this input")
+    if not torch.is_grad_enabled():  # the network may have asked for derivatives within: nobody else does
+        outputs = {n: v.detach() if isinstance(v, Tensor) and v.requires_grad else v for n, v in outputs.items()}
     return outputs, fed
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.network.layers import LayerError
-from explorer.network.running import all_tensors_in
+from explorer.network.running import all_tensors_in, tensors_in
 
 IN_PLACE = "the network changes its input in place; it was given a copy each time"
 CALLS = 3  # in which a network has to repeat itself before it is measured, and again after
@@ -38,6 +38,22 @@ def require_usual(name: str, result: object) -> None:
     """Raise Unusual where a layer of that name, "" for the network itself, gives a tensor that cannot be measured."""
     if what := next(filter(None, map(unusual, all_tensors_in(result))), ""):
         raise Unusual(name, f"layer {name} gives {what}" if name else f"the network gives {what}")
+
+
+def left_out(result: object) -> tuple[str, ...]:
+    """Return a sentence for each tensor of a network's result beside others that nothing can be measured on."""
+    found = list(tensors_in(result))
+    return tuple(
+        f"tensor {k + 1} of the network's answer {wrong}: it is not judged"
+        for k, t in enumerate(found) if len(found) > 1 and (wrong := unmeasured(t))
+    )  # fmt: skip
+
+
+def unmeasured(value: Tensor) -> str:
+    """Return why nothing can be compared of a tensor that a network answers, in a clause; "" where it can be."""
+    if not value.is_floating_point():
+        return f"holds {str(value.dtype).removeprefix('torch.')} values, and only real numbers can be compared"
+    return "" if value.numel() else f"has the shape {tuple(value.shape)}, which holds no values"
 
 
 def require_values(model: nn.Module) -> None:

@@ -30,7 +30,7 @@ class Taken:
     def declared(self) -> Declared:
         """Return it as somebody would say it."""
         answers = ((q.name, q.write(getattr(self.form, q.name))) for q in self.space.questions)
-        return Declared(self.kind, tuple(answers))
+        return Declared(self.kind, tuple((name, text) for name, text in answers if text))
 
 
 def taken(own: Recognised, said: Declared | None, where: str) -> Taken:

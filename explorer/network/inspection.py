@@ -21,7 +21,7 @@ from explorer.network.arguments import named, require_module
 from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError, layer_error
 from explorer.network.precision import copied
-from explorer.network.running import evaluating, tensors_in, undisturbed
+from explorer.network.running import all_tensors_in, evaluating, tensors_in, undisturbed
 from explorer.network.trace import trace
 
 Shape = tuple[int, ...]
@@ -174,8 +174,9 @@ def inspect(
                 _call(model, inputs, arguments)
             except torch.OutOfMemoryError:
                 raise
-            except Exception as error:
-                raise layer_error(model, error) from error
+            except (Exception, SystemExit) as error:
+                told = layer_error(model, error)
+                raise LayerError(told.where, f"{told}{_unlike(model, (inputs, arguments))}") from error
         layers = _layers(model, () if arguments else inputs, x_field, notes)
     unknown = [] if isinstance(activations, bool) else [n for n in activations if n not in recorder.kept]
     if unknown:
@@ -225,6 +226,17 @@ class _Recorder:
         self.shapes[label] = _Seen(name, given, tuple(tuple(t.shape) for t in found), tuple(_dtype(t) for t in found))
         if found and (self.wanted is True or (self.wanted is not False and label in self.wanted)):
             self.kept[label] = found[0].detach().clone()
+
+
+def _unlike(model: nn.Module, given: object) -> str:
+    """Return in brackets of which precision a network and what it is given are, where they differ."""
+    own, other = (
+        sorted({str(t.dtype).removeprefix("torch.") for t in tensors if t.is_floating_point()})
+        for tensors in (model.parameters(), all_tensors_in(tree_leaves(given)))
+    )
+    if not own or not other or own == other:
+        return ""
+    return f" (its weights are {' and '.join(own)}, and it was given {' and '.join(other)})"
 
 
 def _own(value: Any, device: torch.device) -> Any:

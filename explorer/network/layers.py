@@ -84,6 +84,8 @@ class Trace:
     by_name: Mapping[str, Layer] = field(default_factory=dict)
     changes_input: bool = False  # whether the network writes to what it is given
     outputs: tuple[str, ...] = ()  # the network's result, tensor by tensor; empty where only the first was traced
+    differentiates: bool = False  # whether it takes derivatives within, as of an energy by positions
+    left_out: tuple[str, ...] = ()  # sentences about tensors of the result that are no layers
 
     def __getitem__(self, name: str) -> Layer:
         return self.by_name[name]

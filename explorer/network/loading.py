@@ -20,12 +20,11 @@ from difflib import get_close_matches
 from functools import cache, partial
 from importlib.util import decode_source
 from pathlib import Path
-from pickle import UnpicklingError
 from types import ModuleType
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from explorer.declare.asking import Declared, parse_declared
 from explorer.declare.card import Card, Form, ModelInfo
@@ -40,12 +39,10 @@ from explorer.network.helpers import make_room
 from explorer.network.layers import named_error
 from explorer.network.making import maker
 from explorer.network.recognise import Recognised
-from explorer.network.refusals import Misfit, ModelError, Unknown, Untrusted
+from explorer.network.refusals import ModelError, Unknown, Untrusted
 from explorer.network.source_lines import TEXT
+from explorer.network.stored_weights import WEIGHTS, load_weights
 from explorer.network.way import ways
-from explorer.work.places import RESOURCES
-
-WEIGHTS = RESOURCES / "weights"
 
 
 def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False) -> Card:
@@ -335,72 +332,6 @@ def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
         raise ModelError(name, told + _line(error, code_of(name) or Path(name))) from error
     finally:
         torch.set_rng_state(state)
-
-
-def load_weights(model: nn.Module, path: Path, strict: bool = True) -> tuple[str, ...]:
-    """Read safetensors (or a weights-only checkpoint) into the model.
-
-    Args:
-        strict: refuse a file that does not fit in every tensor; else what fits is loaded, and the rest left fresh.
-
-    Returns:
-        one sentence about what was left fresh, or nothing.
-
-    Raises:
-        ModelError: no readable file, or with `strict` one that does not fit.
-    """
-    tensors = read_weights(path)
-    own = model.state_dict()
-    misfits = [k for k, v in tensors.items() if k not in own or own[k].shape != v.shape]
-    missing = [k for k in own if k not in tensors]
-    if strict and (misfits or missing):
-        first = (misfits or missing)[0]
-        if not misfits:
-            what = "is missing"
-        elif first in own:
-            what = f"has the shape {tuple(tensors[first].shape)}, and in this network {tuple(own[first].shape)}"
-        else:
-            what = "is none of this network"
-        counts = f"{len(misfits)} of its {len(tensors)} tensors do not fit"
-        lacks = f"{len(missing)} of the network's {len(own)} are missing"
-        kind = Misfit if len(missing) < len(own) else ModelError
-        raise kind(str(path), f"{path.name}: the tensor {first!r} {what}; {counts}, and {lacks}")
-    fitting = {k: v for k, v in tensors.items() if k not in misfits}
-    if not fitting and own and path.parent != WEIGHTS:
-        raise ModelError(str(path), f"{path.name}: none of its {len(tensors)} tensors fits this network")
-    model.load_state_dict(fitting, strict=False)
-    fresh = [k for k in own if k not in fitting]
-    if not fresh:
-        return ()
-    names = ", ".join(fresh[:6]) + (", …" if len(fresh) > 6 else "")
-    return (f"{path.name} fits {len(fitting)} of {len(own)} tensors; untrained are {names}",)
-
-
-def read_weights(path: Path) -> dict[str, Tensor]:
-    """Return {name: float tensor} of a safetensors file or a weights-only checkpoint; nothing is executed."""
-    if not path.is_file():
-        hint = "; 'train' makes shipped weights again" if path.parent == WEIGHTS else ""
-        raise ModelError(str(path), f"there is no weights file {path}{hint}")
-    tensors: Any
-    try:
-        if path.suffix == ".safetensors":
-            from safetensors.torch import load_file
-
-            tensors = load_file(path)
-        else:
-            tensors = torch.load(path, map_location="cpu", weights_only=True)
-    except UnpicklingError as error:
-        reason = "it is damaged or holds more than tensors; save model.state_dict()"
-        raise ModelError(str(path), f"{path.name} is no readable weights file: {reason}") from error
-    except Exception as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ModelError(str(path), f"{path.name} is no readable weights file: {reason[:200]}") from error
-    if not isinstance(tensors, dict):
-        raise ModelError(str(path), f"{path.name} holds a {type(tensors).__name__}, not tensors by name")
-    if "state_dict" in tensors and isinstance(tensors["state_dict"], dict):
-        tensors = tensors["state_dict"]
-    # weights are stored in half precision to stay small; networks are built in float32
-    return {k: v.float() if v.is_floating_point() else v for k, v in tensors.items() if isinstance(v, Tensor)}
 
 
 def source_of(objects: tuple[Any, ...]) -> str:

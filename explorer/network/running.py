@@ -57,6 +57,18 @@ def first_tensor(value: Any) -> Tensor | None:
     return next(tensors_in(value), None)
 
 
+def measured(value: Any) -> tuple[int, Tensor] | None:
+    """Return the first tensor in a module's result that can be measured, and which it is; else the very first one.
+
+    What is chosen or counted stands beside numbers, and a loss before them: real numbers with places are preferred.
+    """
+    found = list(enumerate(tensors_in(value)))
+    real = [(k, t) for k, t in found if t.is_floating_point()]
+    wide = [(k, t) for k, t in real if t.ndim]
+    filled = [(k, t) for k, t in wide if t.numel()]
+    return next(iter(filled or wide or real or found), None)
+
+
 def tensors_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
     """Return the tensors among the arguments of a call."""
     given = (a if isinstance(a, Tensor) else tensor_of(a) for a in (*args, *kwargs.values()))

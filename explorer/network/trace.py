@@ -23,7 +23,7 @@ from explorer.declare.fields import FieldType, Scalar
 from explorer.declare.space import Known, inference_of
 from explorer.network import reasons
 from explorer.network.capture import Fed
-from explorer.network.conduct import Unusual, require_usual, writes
+from explorer.network.conduct import Unusual, left_out, require_usual, writes
 from explorer.network.inner.tracing import constant_masks, described, settled
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
@@ -31,7 +31,7 @@ from explorer.network.inputs import Given, Inputs, inputs_of
 from explorer.network.layers import FORWARD, OUTPUT, Layer, LayerError, Run, Trace, layer_error
 from explorer.network.reaching import reaching, widest
 from explorer.network.reasons import declares
-from explorer.network.running import first_tensor, no_tensor, tensors_in, tensors_of
+from explorer.network.running import measured, no_tensor, tensors_in, tensors_of
 from explorer.network.trials import Sizes, channelwise, pointwise, sizes
 from explorer.work.progress import Cancelled
 
@@ -100,7 +100,7 @@ def traced_run(
     finally:
         for handle in handles:
             handle.remove()
-    if first_tensor(result) is None:
+    if measured(result) is None:
         raise LayerError(OUTPUT, f"the network returned {no_tensor(result)}")
     seconds, steady = time.perf_counter() - start, torch.equal(drawn, torch.get_rng_state()) and not inputs.x.is_cuda
     layers = recorder.finish(result)
@@ -113,12 +113,12 @@ def traced_run(
     unknown = {n for n in fields if n not in known and (parts or n.partition("[")[0] not in known)}
     if unknown:
         raise KeyError(f"no layer is called {sorted(unknown)[0]!r}")
-    outputs = recorder.outputs
     traced = Trace(
-        tuple(layers), outputs[0], clones, by_name={layer.name: layer for layer in layers}, outputs=tuple(outputs),
-        changes_input=fresh != [writes(v) for v in inputs.arguments],
+        tuple(layers), recorder.outputs[0], clones, by_name={layer.name: layer for layer in layers},
+        outputs=tuple(recorder.outputs), changes_input=fresh != [writes(v) for v in inputs.arguments],
+        differentiates=any(v.requires_grad for v in recorder.values.values()), left_out=left_out(result),
     )  # fmt: skip
-    values, fed = recorder.values, recorder.fed
+    values, fed = {n: v.detach() for n, v in recorder.values.items()}, recorder.fed
     return traced, Run(values, fed, seconds) if steady and not clones and not parts else None
 
 
@@ -197,15 +197,16 @@ class _Recorder:
             self._entered.pop()
         has_inner = self._inner.pop()
         args, kwargs, began = self._entered.pop()  # as they were before hooks of the module itself changed them
-        out = first_tensor(result)
+        part, out = measured(result) or (0, None)
         call = self.calls.get(name, 0)
         self.calls[name] = call + 1
         require_usual(name, result)
         if not name or out is None or out.ndim < 1 or not out.is_floating_point():
             return
-        label = name if call == 0 else f"{name}#{call + 1}"
+        called = name if call == 0 else f"{name}#{call + 1}"
+        label = f"{called}[{part}]" if part else called
         tensors = tensors_of(args, kwargs)
-        other = self.sizes.get(label)
+        other = self.sizes.get(called)
         known = [
             self._lookup(t, other.given[k] if other and len(other.given) == len(tensors) else None)
             for k, t in enumerate(tensors)
@@ -273,13 +274,14 @@ class _Recorder:
                 leaf=not has_inner,
                 rank=rank,
                 shape_in=shape_in,
+                part=part,
                 reason=why,
             )
         )
         self._produced[id(out)] = label
-        self.values[label], self.fed[label] = out, Fed.of(args, kwargs, clone=False)
+        self.values[label], self.fed[called] = out, Fed.of(args, kwargs, clone=False)
         if self.parts:
-            self._rest(self.layers[-1], result)
+            self._rest(self.layers[-1], result, part)
 
     def _inside(
         self, args: Any, kwargs: Any, told: Sequence[Tensor], known: Sequence[Known | None]
@@ -297,15 +299,15 @@ class _Recorder:
         plain = all(isinstance(leaf, Tensor | bool | int | float | str | None) for leaf in leaves)
         return found if plain and all(k is not None for k in found) else []
 
-    def _rest(self, first: Layer, result: Any, own: bool = True) -> None:
+    def _rest(self, first: Layer, result: Any, known: int, own: bool = True) -> None:
         """Add the tensors after the first one of what a module returned, where no layer inside has made them."""
         for part, out in enumerate(tensors_in(result)):
-            if not part or out.ndim < 1 or not out.is_floating_point():
+            if part == known or out.ndim < 1 or not out.is_floating_point() or not (own or out.numel()):
                 continue
             if id(out) in self._produced:
                 self.outputs += [] if own else [self._produced[id(out)]]
                 continue
-            label = f"{first.name}[{part}]" if own else f"{self._root_name()}[{part}]"
+            label = f"{first.called}[{part}]" if own else f"{self._root_name()}[{part}]"
             found = self._lookup(out)
             out_field = found[0].guess() if found else self.inference.functional(tuple(out.shape))
             if label in self.overrides:
@@ -350,8 +352,7 @@ class _Recorder:
 
     def finish(self, result: Any) -> list[Layer]:
         """Return the layers; the root's own result is added when functional code made it."""
-        out = first_tensor(result)
-        assert out is not None
+        part, out = next(filter(None, [measured(result)]))
         made = self._produced.get(id(out))
         # the last layer, or the first tensor of what it returned
         if made is None or made != self.layers[-1].called:
@@ -362,18 +363,18 @@ class _Recorder:
                 out_field = self._placed(out_field, tuple(out.shape), other.answered)
             if out_field is not None and not self.inference.fits(out_field, out):
                 out_field = None
-            made = label = self._root_name()
+            made = label = f"{self._root_name()}[{part}]" if part else self._root_name()
             self.values[label] = out
             if label in self.overrides:
                 out_field = self._override(label, out)
             last = self.layers[-1] if self.layers else None
             self.layers.append(
                 Layer(label, "", "forward", 0, tuple(out.shape), 0, out_field, (), False, self.inference.untold, True,
-                      last.rank if last else 0)
+                      last.rank if last else 0, part=part)
             )  # fmt: skip
         self.outputs = [made]
         if self.parts:
-            self._rest(self.layers[-1], result, own=False)
+            self._rest(self.layers[-1], result, part, own=False)
         return self.layers
 
     def _of_root(self, seen: FieldType | None, shape: tuple[int, ...]) -> FieldType | None:

@@ -15,7 +15,7 @@ from explorer.declare.space import Inference
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.inputs import Inputs
-from explorer.network.running import evaluating, first_tensor, tensors_of
+from explorer.network.running import evaluating, measured, tensors_of
 
 _DRAWS = 3
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
@@ -142,16 +142,16 @@ class Sizes:
 
 
 def sizes(model: nn.Module, names: Mapping[nn.Module, str], inputs: Inputs, inference: Inference) -> dict[str, Sizes]:
-    """Return the shapes of every call for inputs with fewer places; {} where the network takes no such inputs."""
+    """Return the shapes of calls for inputs with fewer places, as far as the network comes with such inputs."""
     found: dict[str, Sizes] = {}
     calls: dict[str, int] = {}
 
     def leave(module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:
         name = names[module]
         calls[name] = calls.get(name, 0) + 1
-        if (out := first_tensor(result)) is not None:
+        if (out := measured(result)) is not None:
             given = tuple(tuple(t.shape) for t in tensors_of(args, kwargs))
-            found[name if calls[name] == 1 else f"{name}#{calls[name]}"] = Sizes(given, tuple(out.shape))
+            found[name if calls[name] == 1 else f"{name}#{calls[name]}"] = Sizes(given, tuple(out[1].shape))
 
     def arisen(name: str, inner: Inner) -> None:
         found[name] = Sizes((), tuple(inner.make().shape))
@@ -166,8 +166,8 @@ def sizes(model: nn.Module, names: Mapping[nn.Module, str], inputs: Inputs, infe
             finish()
     except torch.OutOfMemoryError:
         raise
-    except Exception:  # somebody else's network may take so many places and no other number
-        return {}
+    except Exception:  # a layer may take so many places and no other number: what came before it is known
+        return found
     finally:
         for handle in handles:
             handle.remove()

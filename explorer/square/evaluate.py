@@ -73,7 +73,7 @@ def measured(
     where = measure.mask(plain, value, f, layer.receptive)
     exact = measure.judged(plain, p.inputs, layer, value, where)
     d = measure.distance(expected, answer, where, f)
-    fed = p.fed.get(layer.name, ())
+    fed = p.fed.get(layer.called, ())
     alone = measure.local_answer(p.model, p.trace, layer, element, fed, value) if local else None
     other = p.chance.get(layer.name)
     size = measure.compared(expected, where, f)
@@ -122,7 +122,7 @@ def square(
     element = Remembered(chain_element(state.steps).on(p.inputs))
     selected = p.layer(state.layer, fraction)
     space_of(p.inputs).look_at(p)  # before the network follows the signal
-    with torch.inference_mode(), evaluating(p.model), following(p.model) as changed:
+    with p.unrecorded(), evaluating(p.model), following(p.model) as changed:
         gx = p.inputs.moved(element)
         # F(x') is F(x) where the network is given the very same: of a mesh carried through space no length changes
         same = element.identity or measure.unmoved(p.inputs.arguments, gx.arguments)
@@ -165,7 +165,7 @@ def refine(
     measures = dict(have)
     if not p.chance:
         meet_chance(p)
-        with torch.inference_mode():
+        with p.unrecorded():
             measures = {name: replace(m, chance=_chance(p, element, p.trace[name], m)) for name, m in have.items()}
     todo = [w for w in reversed(p.watched) if w.name not in measures]
     began = time.perf_counter()
@@ -173,7 +173,7 @@ def refine(
         start = time.perf_counter()
         # to enter and to leave takes as long as a network has modules, so parts are longer where there are many of them
         part = max(MEASURE_SECONDS, (start - began) / 10)
-        with torch.inference_mode(), evaluating(p.model), following(p.model):
+        with p.unrecorded(), evaluating(p.model), following(p.model):
             while todo and time.perf_counter() - start <= part:
                 step("Measuring", 1 - len(todo) / len(p.watched))  # a newer request ends it here
                 w = todo.pop()
@@ -211,7 +211,7 @@ def effects_on_output(p: Prepared, element: Element, names: Sequence[str]) -> di
         for name in names if passes else ():
             layer, value = p.trace[name], p.values[name]
             expected = measure.expected_after(element, layer, value)
-            alone = measure.local_answer(p.model, p.trace, layer, element, p.fed.get(name, ()))
+            alone = measure.local_answer(p.model, p.trace, layer, element, p.fed.get(layer.called, ()))
             if layer.leaf and layer.field and expected is not None and alone is not None:
                 where = measure.mask(element, value, layer.field, layer.receptive)
                 errors[name] = measure.masked(alone - expected, where, layer.field)

@@ -155,7 +155,7 @@ def _look_for_dead(p: Prepared, state: State) -> Iterator[None]:
         values = orbit_values(transform, p.x.shape[-1] if p.inputs.batched else p.inputs.places, few)[:few]
         for word in orbit_elements(state, transform, values):
             try:
-                with torch.inference_mode(), evaluating(p.model), following(p.model):
+                with p.unrecorded(), evaluating(p.model), following(p.model):
                     found = p.run(p.inputs.moved(word.on(p.inputs)))
             except LayerError:
                 continue

@@ -173,7 +173,7 @@ def setting_of(base: Prepared, model: nn.Module, name: str, group: str) -> Setti
     own = next((p.dtype for p in model.parameters() if p.is_floating_point()), base.x.dtype)
     inputs = base.inputs.to(dtype=own)
     found = [g.on(inputs) for g in elements_of(base, group)]
-    kept = base.fed.get(name, ())
+    kept = base.fed.get(base.trace[name].called, ())
     fed = Fed(t.to(own) if t.is_floating_point() else t for t in kept)
     fed.form = getattr(kept, "form", None)
     return Setting(model, base.trace, base.trace[name], inputs, fed, tuple(found), base.seed)
@@ -182,8 +182,9 @@ def setting_of(base: Prepared, model: nn.Module, name: str, group: str) -> Setti
 def elements_of(base: Prepared, group: str) -> list[Element]:
     """Return elements of a group as an audit of the network takes them."""
     step = common_step([layer.field.spacing for layer in base.trace.layers if layer.field])
-    size = space_of(base.inputs).inference(base.inputs).size(base.inputs)
-    situation = Situation(size, step, base.card.boundary, np.random.default_rng(base.seed), COUNT)
+    space, rng = space_of(base.inputs), np.random.default_rng(base.seed)
+    size = space.inference(base.inputs).size(base.inputs)
+    situation = Situation(size, step, base.card.boundary, rng, COUNT, space.kinds[0].name)
     return [g for _, g in find_symmetry(group).elements(group, situation)]
 
 
@@ -206,7 +207,7 @@ def changes(p: Prepared, gx: Inputs, answers: Mapping[str, Tensor]) -> dict[str,
     """Return how far each layer is from that of the network without the interventions, on x and on rho(g) x."""
     if p.base is None:
         return {}
-    with torch.inference_mode(), evaluating(p.base.model):
+    with p.unrecorded(), evaluating(p.base.model):
         without = p.base.run(gx)
     on_x = _on_x(p)
     return {w.name: Changed(on_x[w.name], relative(without[w.name], answers[w.name])) for w in p.watched}

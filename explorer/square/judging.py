@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-import torch
-
 from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance import guilt, rounding
 from explorer.equivariance.hints import hints
@@ -57,7 +55,7 @@ def _of_filters(p: Prepared, alone: bool) -> dict[str, float]:
 def _of_casts(p: Prepared) -> dict[str, float]:
     """Return what the lowest precision excuses that the network's own code turns numbers of the run into."""
     casts = rounding.Casts(p.dtype)
-    with torch.inference_mode(), casts:
+    with p.unrecorded(), casts:
         reseed(p.seed)
         p.inputs.run(p.model)
     return rounding.of_run(p.trace, casts.lowest or p.dtype)

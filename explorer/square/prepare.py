@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
@@ -21,7 +21,7 @@ from explorer.declare.space import space_of, spaces
 from explorer.equivariance import rounding
 from explorer.equivariance.sentences import draws
 from explorer.network.capture import capture
-from explorer.network.conduct import IN_PLACE, require_values
+from explorer.network.conduct import IN_PLACE, require_values, unmeasured
 from explorer.network.inputs import Inputs
 from explorer.network.layers import Layer, LayerError, Trace
 from explorer.network.precision import converted, copied
@@ -104,6 +104,10 @@ class Prepared:
         """Return what the captured values take on the device; the same tensor under two names counts once."""
         tensors = [*self.values.values(), *self.chance.values(), *(t for ts in self.fed.values() for t in ts)]
         return sum({t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors}.values())
+
+    def unrecorded(self) -> AbstractContextManager[Any]:
+        """Return the context to run the network in that records least for derivatives, and lets it take its own."""
+        return torch.no_grad() if self.trace.differentiates else torch.inference_mode()
 
     def layer(self, name: str, fraction: float | None = None) -> Layer:
         """Return the layer called `name`, else the one at relative depth `fraction`, else the first worth seeing."""
@@ -290,18 +294,16 @@ def _check_output(name: str, out: Tensor, where: str, batched: bool, may_be_empt
     """
     shape = tuple(out.shape)
     wrong = ""
-    if not out.is_floating_point():
-        wrong = f"holds {str(out.dtype).removeprefix('torch.')} values, and only real numbers can be compared"
+    if (out.numel() or not may_be_empty) and (why := unmeasured(out)):
+        wrong = why
     elif out.ndim < 1 or (shape[0] != 1 and batched):
         wrong = f"has the shape {shape}; its first axis must be the batch, which is 1 here"
-    elif not out.numel() and not may_be_empty:
-        wrong = f"has the shape {shape}, which holds no values"
     if wrong:
         raise LayerError(where, f"the output of {name} {wrong}")
 
 
 def _notes(trace: Trace, random: str) -> tuple[str, ...]:
-    return (*((IN_PLACE,) if trace.changes_input else ()), *((draws([random], []),) if random else ()))
+    return (*trace.left_out, *((IN_PLACE,) if trace.changes_input else ()), *((draws([random], []),) if random else ()))
 
 
 def _seconds(forward: Callable[[], object], device: torch.device) -> tuple[float, object]:

@@ -14,6 +14,7 @@ from explorer.declare.elements import Element, NoAction
 from explorer.equivariance import measure
 from explorer.equivariance.remembered import Remembered
 from explorer.network.capture import capture
+from explorer.network.inputs import Given
 from explorer.network.layers import Layer
 from explorer.square.prepare import Prepared, reseed
 
@@ -78,8 +79,9 @@ def in_a_batch(
 ) -> tuple[Figures, list[Tensor]]:
     """Run the batch; a layer whose field has no such action, or whose size changes, has NaN for every element."""
     wanted = {w.name for w in layers} | {p.trace.output}
-    if gx is None:
-        gx = torch.cat([e.act(p.x, p.x_field) for e in elements])
+    moved: Given | None = gx
+    if moved is None or p.inputs.call is not None or len(p.inputs.values) > 1:
+        moved = p.inputs.map(lambda v, f: torch.cat([e.act(v, f) for e in elements]))
     output: list[Tensor] = []
 
     def reduce(name: str, answer: Tensor) -> Tensor | None:
@@ -92,9 +94,9 @@ def in_a_batch(
         except NoAction:
             return None
 
-    found, _ = capture(p.model, gx, wanted, reduce=reduce)
+    found, _ = capture(p.model, moved, wanted, reduce=reduce)
     known = [w.name for w in layers if found[w.name] is not None]
-    unknown = np.full(len(gx), math.nan)
+    unknown = np.full(len(elements), math.nan)
     if not known:
         return {w.name: unknown for w in layers}, list(output[0].split(1))
     stacked = torch.stack([found[name].double() for name in known])  # (layers, 2, elements)

@@ -263,3 +263,8 @@ def test_code_between_the_layers_is_where_the_fault_first_shows() -> None:
     report = check_equivariance(Between(), torch.rand(1, 1, 8, 8), "C4")
     assert report.first_broken is not None and report.first_broken.name == "act"
     assert "first in layer 'act' (ReLU): error " in report.sentence()
+
+
+def test_another_precision_is_named() -> None:
+    with pytest.raises(LayerError, match=r"its weights are float16, and it was given float32\)"):
+        inspect(nn.Conv2d(1, 2, 3).half(), torch.zeros(1, 1, 9, 9))

@@ -101,16 +101,16 @@ class DividedEngine:
 
     def _ask(
         self, names: tuple[str, ...], what: str, *given: object,
-        cancelled: Callable[[], bool] = lambda: False, fresh: bool = False,
+        cancelled: Callable[[], bool] = lambda: False, fresh: bool = False, further: bool = False,
     ) -> Any:  # fmt: skip
         worker = self._present()
         trust = self.trust
         told = trust.everything, tuple(sorted(trust.contents)), tuple(sorted(map(str, trust.followed)))
         if worker.sent != told:
-            worker.ask(("trust", *told), names, cancelled)
+            worker.ask(("trust", *told), names, cancelled, further=True)
             worker.sent = told
         try:
-            return worker.ask((what, *given), names, cancelled, fresh)
+            return worker.ask((what, *given), names, cancelled, fresh, further)
         except Relayed as error:
             if is_kind(error, "MemoryError"):  # what it holds would be in the way of the next network
                 worker.kill()
@@ -139,7 +139,7 @@ class DividedEngine:
             names = models_of(state)
             frame: Frame = self._ask(names, "answer", state, cancelled=cancelled, fresh=True)
             if self._shown is None or self._shown[0] != state.epoch:
-                self._shown = state.epoch, movable_from(self._ask(names, "movable", state))
+                self._shown = state.epoch, movable_from(self._ask(names, "movable", state, further=True))
         else:
             frame = self.local.answer(state, cancelled)
         self._serial += 1

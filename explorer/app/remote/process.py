@@ -63,6 +63,7 @@ class Worker:
         names: Iterable[str],
         cancelled: Callable[[], bool] = lambda: False,
         fresh: bool = False,
+        further: bool = False,
     ) -> Any:
         """Return its answer to a request.
 
@@ -70,6 +71,7 @@ class Worker:
             names: of the networks that it is about, to be told if it dies of one.
             cancelled: asked again and again while it works.
             fresh: nothing that came before is mentioned in the answer.
+            further: it belongs to the request before, whose bound of what is printed goes on.
 
         Raises:
             Cancelled: nobody waits; where it did not give way, it is ended.
@@ -80,7 +82,8 @@ class Worker:
         if fresh:
             self._receiver.forget()
         self.note.give_up(False)
-        self._output.fresh()
+        if not further:
+            self._output.fresh()
         try:
             self._wait_until_ready(cancelled)
             self._connection.send_bytes(Sender(self._block).packed(request))

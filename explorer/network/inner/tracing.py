@@ -45,9 +45,17 @@ def described(
         kind += f", {some} of {value.form[1]} rows measured"
     return Layer(
         name=label, module=base, kind=kind, call=int(call or 1) - 1, shape=tuple(value.shape), params=0,
-        field=field, inputs=given, alone=bool(given) and all(f is not None for f in given), receptive=math.inf,
-        leaf=True, rank=rank, shape_in=tuple(inner.fed[0].shape) if inner.fed else (), within=inner.owner,
+        field=field, inputs=given, alone=bool(given) and all(f is not None for f in given),
+        receptive=math.nan if inner.pairs and _windowed(value) else math.inf, leaf=True, rank=rank,
+        shape_in=tuple(inner.fed[0].shape) if inner.fed else (), within=inner.owner,
     )  # fmt: skip
+
+
+def _windowed(value: Tensor) -> bool:
+    """Say whether a matrix between places leaves out what is farthest: how far it sees is found by trial."""
+    if isinstance(value, Tiled) or value.ndim < 2 or not value.numel():
+        return False
+    return not bool(value[..., 0, -1].any()) and not bool(value[..., -1, 0].any())
 
 
 def _field(

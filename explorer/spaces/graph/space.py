@@ -37,12 +37,12 @@ class GraphSpace(Space):
         Kind(
             "graph", group="permutation", sample="karate", maker="equiscope.graph(x, edge_index)", title="Graphs",
             one="a graph", lessons="Graphs, sets and attention", place=10, showcase="permute:3",
-            move="renumber it",
+            move="renumber it", numbered=True,
         ),
         Kind(
             "set", group="permutation", sample="karate", maker="equiscope.graph(x)", title="Sets", one="a set",
             lessons="Graphs, sets and attention", place=11, showcase="permute:3",
-            move="renumber it",
+            move="renumber it", numbered=True,
         ),
     )  # fmt: skip
     rank = 20

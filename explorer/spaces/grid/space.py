@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from explorer.declare.asking import Question
+from explorer.declare.asking import Declared, Question
 from explorer.declare.fields import Scalar
 from explorer.declare.space import Domains, Inference, Kind, Scene, Space
 from explorer.spaces.grid.fields import grid, parse_grid, parse_pixels, parse_tokens
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from explorer.network.layers import Trace
     from explorer.network.recognise import Recognised
     from explorer.state.state import State
+
+
+SIDE = 29  # of images of any size that are made where a network takes several
 
 
 class GridSpace(Space):
@@ -60,6 +64,10 @@ class GridSpace(Space):
             "shape", "Shape", "Channels x height x width; height and width may be any, as in 3xanyxany.", "sizes",
             sides=3,
         ),
+        Question(
+            "images", "Several images", "Name and shape of each, as in image:3xanyxany,mask:1xanyxany: given by name, "
+            "or in a dict where the network has no such arguments.", "named", sides=3,
+        ),
     )  # fmt: skip
 
     def sample_of(self, text: str, seed: int) -> Sample | None:
@@ -68,10 +76,10 @@ class GridSpace(Space):
         return tensor_sample(text, seed) if is_tensor_text(text) else None
 
     def fit(self, sample: Sample, form: Form) -> Sample:
-        from explorer.spaces.grid.network.fit import fit
+        from explorer.spaces.grid.network.fit import fit, fit_several
 
         assert isinstance(form, InputSpec)
-        return fit(sample, form.shape)
+        return fit_several(sample, form.images) if form.images else fit(sample, form.shape)
 
     def thumbnail(self, sample: Sample, side: int) -> NDArray[np.uint8] | None:
         from explorer.spaces.grid.thumbnail import image_thumbnail
@@ -96,14 +104,31 @@ class GridSpace(Space):
         found = proposed_shape(network)
         return {} if found is None else {"shape": found}
 
+    def declared(self, said: Declared) -> Form:
+        form = super().declared(said)
+        assert isinstance(form, InputSpec)
+        return replace(form, shape=form.images[0][1]) if form.images else form
+
+    def first_sample(self, form: Form) -> str:
+        assert isinstance(form, InputSpec)
+        if len(form.images) < 2:
+            return super().first_sample(form)
+        side = next((s for _, (_, *sides) in form.images for s in sides if s is not None), SIDE)
+        return ",".join(f"{name}=random:1x{c}x{h or side}x{w or side}" for name, (c, h, w) in form.images)
+
     def takes(self, form: Form) -> tuple[int | str | None, ...]:
         assert isinstance(form, InputSpec)
         return form.shape
 
     def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
+        from explorer.network.arguments import ByName
         from explorer.network.inputs import from_signals
 
-        return from_signals(sample, (next(iter(sample.signals)),), device, dtype)
+        assert isinstance(form, InputSpec)
+        if not form.images:
+            return from_signals(sample, (next(iter(sample.signals)),), device, dtype)
+        names = tuple(name for name, _ in form.images)
+        return replace(from_signals(sample, names, device, dtype), call=ByName(names))
 
     def inference(self, inputs: Inputs) -> Inference:
         from explorer.spaces.grid.network.inference import GridInference
@@ -146,8 +171,8 @@ class GridSpace(Space):
     def lie_derivatives(self, model: nn.Module, inputs: Inputs, trace: Trace) -> dict[str, dict[str, float]]:
         from explorer.spaces.grid.analysis.lie import lie_derivative
 
-        if inputs.call is not None or len(inputs.values) > 1:
-            return {}  # the derivative is along one image
+        if inputs.call is not None or len(inputs.values) > 1 or trace.differentiates:
+            return {}  # the derivative is along one image, and is lost where the network takes its own
         return {along: lie_derivative(model, inputs.x, trace, inputs.field, along) for along in ("right", "rotation")}
 
     def random_steps(

@@ -50,7 +50,7 @@ class MeshSpace(Space):
         Kind(
             "mesh", group="gauge", sample="body", maker="equiscope.mesh(vertices, faces)", title="Meshes", one="a mesh",
             place=20, showcase="random-gauge:3",
-            move="change its frames", pictured=False,  # vertices in rows are no picture of a surface
+            move="change its frames", pictured=False, numbered=True,  # vertices in rows are no picture of a surface
         ),
     )  # fmt: skip
     rank = 10

@@ -77,7 +77,7 @@ def receptive_field(p: Prepared, layer: Layer, pixel: tuple[int, int], channel: 
     """Return |d unit / d x| summed over input channels, (height, width): what the clicked unit really looks at."""
     with gradients_to_inputs(p.model), evaluating(p.model):
         x = differentiable(p.x)
-        outputs, _ = capture(p.model, x, [layer.name], clone=p.trace.clones)
+        outputs, _ = capture(p.model, p.inputs.with_x(x), [layer.name], clone=p.trace.clones)
         value = outputs[layer.name]
         value = layer.field.domain.spread(value) if layer.field else value
         unit = value[0] if channel is None else value[0, min(channel, value.shape[1] - 1)]

@@ -34,7 +34,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = sorted(samples())
-DOMAINS = {"grid", "graph", "set", "sequence", "mesh"}
+DOMAINS = {"grid", "graph", "set", "sequence", "mesh", "points", "volume"}
 IMAGES = [name for name in NAMES if samples()[name].domain == "grid"]
 SEQUENCES = [name for name in NAMES if samples()[name].domain == "sequence"]
 HEAVY = ("torch", "torch_geometric", "networkx", "igraph", "rdkit", "sklearn", "scipy", "PySide6")
@@ -61,7 +61,8 @@ def outside_disc(values: Array) -> float:
 
 
 def test_every_sample_is_declared_whole() -> None:
-    """Graphs and sets are held to their word in test_graph_samples.py, meshes in test_mesh_samples.py."""
+    """Graphs and sets are held to their word in test_graph_samples.py, meshes in test_mesh_samples.py,
+    volumes in test_volumes.py."""
     for name, spec in samples().items():
         assert spec.name == name and spec.title and spec.summary and spec.domain in DOMAINS
         assert name == name.lower() and " " not in name and ":" not in name and "/" not in name

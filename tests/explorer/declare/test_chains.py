@@ -85,7 +85,7 @@ def test_the_texts_people_see(text: str, written: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("turn:30", r"unknown transform 'turn'; known are bend, brightness, dilate, .*translate3d, warp$"),
+        ("turn:30", r"unknown transform 'turn'; known are bend, brightness, .*dilate, .*translate3d, warp$"),
         ("rotat:30", r"unknown transform 'rotat'; known are .*; did you mean 'rotate'\?$"),
         (":30", r"unknown transform ''"),
         ("rotate:abc", r"transform 'rotate:abc': angle must be a number, not 'abc'$"),
@@ -119,7 +119,7 @@ def test_any_text_is_a_chain_or_one_sentence(text: str) -> None:
     try:
         chosen = parse_chain(text)
     except ValueError as error:
-        assert str(error) and len(str(error)) < 300
+        assert str(error) and len(str(error)) < 500
     else:
         assert parse_chain(chain_text(chosen)) == chosen
 

@@ -104,7 +104,9 @@ def test_there_is_one_way_backwards(name: str, complement: bool) -> None:
 def test_names() -> None:
     of_time = {"shift", "reversal", "reverse-complement"}
     on_meshes = {"gauge", "SE3", "E3", "isometry"}
-    assert set(symmetries()) == {"C4", "D4", "translation", "SO2", "O2", "permutation"} | of_time | on_meshes
+    on_points = {"SO3 on points", "O3 on points", "SE3 on points", "E3 on points", "shifts of points", "similarity"}
+    on_grids, of_cubes = {"C4", "D4", "translation", "SO2", "O2"}, {"O", "Oh", "Z3"}
+    assert set(symmetries()) == {"permutation"} | on_grids | of_time | on_meshes | on_points | of_cubes
     assert {name for name, symmetry in symmetries().items() if symmetry.domains == ("sequence",)} == of_time
     assert all(find_symmetry(name) is symmetries()[name] for name in of_time)
     assert find_symmetry("C16") is find_symmetry("C4") and find_symmetry("D7") is find_symmetry("D4")

@@ -98,10 +98,12 @@ def apart(one: Tensor, other: Tensor, field: FieldType, *masks: Tensor | None) -
 
 def test_every_transform_is_tried() -> None:
     """The others are held to their laws elsewhere, which assert the same of themselves: what acts on graphs and sets
-    in test_relabelling.py, on sequences in test_time_map.py, on meshes in test_surface_map.py."""
+    in test_relabelling.py, on sequences in test_time_map.py, on meshes in test_surface_map.py, on points in
+    test_isometry.py, on volumes in test_cube.py."""
     assert set(EXAMPLES) == {t.name for t in ON_GRIDS}, "a transform without an example, or the other way round"
     assert all(
-        t.domains and set(t.domains) <= {"grid", "graph", "set", "sequence", "mesh"} for t in transforms().values()
+        t.domains and set(t.domains) <= {"grid", "graph", "set", "sequence", "mesh", "points", "volume"}
+        for t in transforms().values()
     )
     assert len(ON_GRIDS) >= 5 and not any(element.identity for element in ELEMENTS.values())
 

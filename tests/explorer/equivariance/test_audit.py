@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -256,3 +257,9 @@ def test_of_elements_that_are_equally_bad_the_first_is_the_worst(monkeypatch: py
         report = check_equivariance(Numbered(), inputs, "permutation", count=12)
         found.append(next(row.attributed for row in report.layers if row.name == "mark"))
     assert found[0] and max(found) - min(found) < 1e-9 * found[0]
+
+
+def test_the_middle_of_endless_figures_is_one_of_them() -> None:
+    """A constant answer has -inf decibels where it differs at all, inf where it does not: no warning, no NaN."""
+    assert measure.middle([1.0, 2.0, 4.0, 5.0]) == 3.0
+    assert measure.middle([-math.inf, math.inf]) == -math.inf and measure.middle([math.inf]) == math.inf

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -124,3 +125,55 @@ def test_the_state_of_torch_is_put_back() -> None:
     before = state()
     report = check_equivariance(network, SHAPE, "C4")
     assert report.holds and state() == before
+
+
+def ends(kind: type[BaseException]) -> Tensor:
+    raise kind(3)
+
+
+@pytest.mark.parametrize(
+    ("after", "told"),
+    [
+        (lambda y, calls: y / 0 * 0, "the network gives NaN or infinite values on this input: .* of output"),
+        (lambda y, calls: (y, y / 0 * 0), r"NaN .* of output\[1\]"),
+        (lambda y, calls: y.argmax(1), "output holds int64 values, and only real numbers can be compared"),
+        (lambda y, calls: torch.fft.fft2(y), "output holds complex128 values"),
+        (lambda y, calls: y[:, :0], r"output has the shape \(2, 0, 9, 9\), which holds no values"),
+        (lambda y, calls: ends(SystemExit), "forward raised SystemExit: 3"),
+    ],
+    ids=["NaN", "NaN beside numbers", "whole numbers", "complex numbers", "nothing", "an exit"],
+)
+def test_an_answer_that_cannot_be_compared_is_refused(after: Callable[[Tensor, int], Tensor], told: str) -> None:
+    with pytest.raises(LayerError, match=told):
+        check_equivariance(Net(after), SHAPE, "C4")
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_what_is_chosen_beside_numbers_is_left_out_and_told(first: bool) -> None:
+    def both(y: Tensor, calls: int) -> Any:
+        return (y.argmax(1), y) if first else (y, y.argmax(1))
+
+    report = check_equivariance(Net(both), SHAPE, "C4")
+    number = 1 if first else 2
+    assert report.holds and any(w.startswith(f"tensor {number} of the network's answer holds int64") for w in
+                                report.warnings)  # fmt: skip
+    slanted = check_equivariance(Net(lambda y, calls: both(y * torch.arange(9.0).to(y), calls)), SHAPE, "C4")
+    assert slanted.verdict == "broken"
+
+
+def test_a_layer_that_gives_infinite_scores_is_not_judged_and_what_follows_is() -> None:
+    class Scores(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x.masked_fill(x < 0, float("-inf"))
+
+    class Soft(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x.flatten(2).softmax(-1).view_as(x)
+
+    def net(mode: str) -> nn.Module:
+        conv = nn.Conv2d(1, 2, 3, padding=1, padding_mode=mode)
+        return nn.Sequential(conv, Scores(), Soft())
+
+    sound, broken = (check_equivariance(net(mode), SHAPE, "translation") for mode in ("circular", "zeros"))
+    assert sound.holds and sound["1"].verdict == "no law"
+    assert broken.verdict == "broken" and broken.guilty == ("0",)

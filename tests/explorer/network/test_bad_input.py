@@ -15,6 +15,7 @@ from explorer.app.audit import audit
 from explorer.app.engine import LocalEngine
 from explorer.app.failures import sentence
 from explorer.network.files.looking import contents
+from explorer.network.stored_weights import load_weights
 from explorer.state.state import State
 
 HEAD = """
@@ -77,6 +78,20 @@ REFUSED = {
     ),
     "NaN": ("class net(Net):\n    def end(self, x):\n        return x / 0 * 0\n", "NaN or infinite"),
     "an empty answer": ("class net(Net):\n    def end(self, x):\n        return x[:, :0]\n", "which holds no values"),
+    "quantised inside": (
+        "class Quantised(nn.Module):\n    def forward(self, x):\n        return torch.quantize_per_tensor(x, 0.1, 0, "
+        "torch.qint8)\nclass net(Net):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.q = Quantised()\n    def end(self, x):\n        return self.q(x).dequantize()\n",
+        "layer q gives a quantised tensor",
+    ),
+    "complex numbers": (
+        "class net(Net):\n    def end(self, x):\n        return torch.fft.fft2(x)\n",
+        "holds complex64 values, and only real numbers",
+    ),
+    "an exit in the forward": (
+        "import sys\nclass net(Net):\n    def end(self, x):\n        sys.exit(3)\n",
+        "forward raised SystemExit: 3",
+    ),
     "several arguments": (
         "class net(Net):\n    def forward(self, x, other):\n        return x\n",
         r"its forward takes \(x, other\)",
@@ -84,6 +99,21 @@ REFUSED = {
 }
 
 WORKS = {
+    "in place where a derivative looks": (
+        "class net(Net):\n    def end(self, x):\n        x.relu_()\n        x += 1\n        return x * 2\n"
+    ),
+    "derivatives of its own": (
+        "class net(Net):\n    def forward(self, x):\n        with torch.enable_grad():\n"
+        "            y = x.detach().requires_grad_(True)\n"
+        "            return torch.autograd.grad(self.conv(y).square().sum(), y)[0]\n"
+    ),
+    "what is chosen before what is measured": (
+        "class net(Net):\n    def end(self, x):\n        return x.argmax(1), x, x[:, :0]\n"
+    ),
+    "float8 beside others": (
+        "class net(Net):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.register_buffer('w', self.conv.weight.data.to(torch.float8_e4m3fn))\n"
+    ),
     "half": "def net():\n    return Net().half()\n",
     "bfloat16": "def net():\n    return Net().bfloat16()\n",
     "mixed": "def net():\n    made = nn.Sequential(conv(), conv(2, 2))\n    made[1].half()\n    return made\n",
@@ -121,7 +151,7 @@ def checked(path: Path, engine: LocalEngine) -> Any:
     return report
 
 
-@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors", "ignore:torch.quantize_per_tensor")
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_cannot_be_is_one_sentence(what: str, tmp_path: Path) -> None:
     end, told = REFUSED[what]
@@ -185,3 +215,41 @@ def test_keys_of_a_checkpoint_are_told_exactly(kind: str, change: Any, told: str
     else:
         frame = engine.answer(state_, lambda: False)
         assert float(frame.squares[0].output.max()) == 1.0 == float(frame.squares[0].output.min())
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda v: v.to("meta"), "the tensor 'conv.weight' is on the device 'meta' and has no numbers"),
+        (lambda v: v.to_sparse(), ""),
+        (lambda v: torch.quantize_per_tensor(v, 0.1, 0, torch.qint8), ""),
+        (lambda v: v.to(torch.float8_e4m3fn), ""),
+    ],
+    ids=["meta", "sparse", "quantised", "float8"],
+)
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor", "ignore:TypedStorage is deprecated")
+def test_a_checkpoint_may_keep_its_numbers_in_another_form(change: Any, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(HEAD + "net = Net\n")
+    torch.save({"conv.weight": change(torch.ones(2, 1, 3, 3)), "conv.bias": torch.ones(2)}, tmp_path / "w.pt")
+    state = State(f"{path}:net@{tmp_path / 'w.pt'}", sample=DATA.replace("random", "ones"))
+    engine = LocalEngine({}, trust=True)
+    if told:
+        with pytest.raises(Exception, match=told):
+            engine.answer(state, lambda: False)
+    else:
+        assert float(engine.answer(state, lambda: False).squares[0].output.min()) == pytest.approx(10.0)
+
+
+@pytest.mark.parametrize("prefix", ["module.", "_orig_mod.", "model.net."])
+def test_a_checkpoint_of_a_wrapped_network_fits(prefix: str, tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(HEAD + "net = Net\n")
+    ones = {"conv.weight": torch.ones(2, 1, 3, 3), "conv.bias": torch.ones(2)}
+    torch.save({prefix + name: value for name, value in ones.items()}, tmp_path / "w.pt")
+    state = State(f"{path}:net@{tmp_path / 'w.pt'}", sample=DATA.replace("random", "ones"))
+    assert float(LocalEngine({}, trust=True).answer(state, lambda: False).squares[0].output.min()) == 10.0
+    torch.save(ones, tmp_path / "bare.pt")
+    network = nn.ModuleDict({"net": nn.ModuleDict({"conv": nn.Conv2d(1, 2, 3)})})
+    load_weights(network, tmp_path / "bare.pt")
+    assert all(bool((p == 1).all()) for p in network.parameters())

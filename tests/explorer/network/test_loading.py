@@ -18,12 +18,11 @@ from explorer.network.loading import (
     file_card,
     find_card,
     load_model,
-    load_weights,
     model_info,
-    read_weights,
     source_of,
 )
 from explorer.network.refusals import ModelError
+from explorer.network.stored_weights import load_weights, read_weights
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS, card, symmetric_net
 

@@ -25,7 +25,9 @@ from explorer.declare.registry import scan
 from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.mesh.network.form import MeshInput
+from explorer.spaces.points.network.form import EDGES, PointsInput
 from explorer.spaces.sequence.network.form import SequenceInput
+from explorer.spaces.volume.network.form import VolumeInput
 
 ROOT = Path(__file__).resolve().parents[3]
 WEIGHTS = ROOT / "resources" / "weights"
@@ -40,6 +42,8 @@ LAWS = {
     "set": r"permutation",
     "sequence": r"shift|reversal|reverse-complement",
     "mesh": r"gauge(-C[1-9][0-9]?)?|permutation|S?E3",
+    "points": r"permutation|S?[OE]3|R3|similarity",
+    "volume": r"Oh?|Z3",
 }
 ANY_SIZE = 29
 SLOW = 64  # images larger than this (ResNet-18) get one sample
@@ -109,11 +113,15 @@ def test_a_card_is_complete_and_legible(name: str) -> None:
             assert card.domain in ("graph", "set") and signals[0] == "x"
         case MeshInput(signals=signals, gauge=gauge):
             assert card.domain == "mesh" and signals[0] == "x" and gauge in ("edge", "principal", "gradient")
+        case PointsInput(signals=signals, edges=edges):
+            assert card.domain == "points" and {"x", "position"} & set(signals[:1]) and edges in EDGES
         case SequenceInput(channels=channels, kind=kind, most=most):
             assert card.domain == "sequence" and kind in ("values", "tokens", "dna")
             assert channels is None or channels > 0
             assert kind != "dna" or channels == 4, "A, C, G, T"
             assert most is None or most > 1
+        case VolumeInput(shape=shape):
+            assert card.domain == "volume" and len(shape) == 4 and shape[0] >= 1
     for thing in card.source or (card.build,):
         assert inspect.getsource(thing).strip()
 

@@ -35,6 +35,7 @@ EACH = {
     "graph": ("permute:3", "permutation"),
     "set": ("permute:3", "permutation"),
     "sequence": ("shift:5", "shift"),
+    "volume": ("cube:xyz120", "Oh"),
     "mesh": ("random-gauge:3", "gauge"),
 }
 DIGITS = ("plain-cnn", "c4-cnn", "d4-cnn")

@@ -192,8 +192,8 @@ class InputPage(QDialog):
     def declared(self) -> Declared:
         """Return what is filled in."""
         kind = self.asked.kinds[self.kind.currentIndex()]
-        answers = ((row.question.name, self.editors[kind.name, row.question.name].text()) for row in kind.rows)
-        return Declared(kind.name, tuple(answers))
+        texts = [(row.question, self.editors[kind.name, row.question.name].text()) for row in kind.rows]
+        return Declared(kind.name, tuple((q.name, text) for q, text in texts if text or q.sort != "named"))
 
     def _kind_chosen(self, index: int) -> None:
         self.pages.setCurrentIndex(index)
@@ -210,7 +210,7 @@ class InputPage(QDialog):
         kind = self.asked.kinds[self.kind.currentIndex()]
         for row in kind.rows:
             try:
-                row.question.parse(dict(said.answers)[row.question.name])
+                row.question.parse(dict(said.answers).get(row.question.name, ""))
             except ValueError as error:
                 self.say(f"{error}", bad=True)
                 self.editors[kind.name, row.question.name].setFocus()

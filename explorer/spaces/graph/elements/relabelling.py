@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from explorer.declare.elements import Element, NoAction
 from explorer.declare.fields import FieldType, Pairs, Scalar
+from explorer.declare.space import kinds
 from explorer.spaces.graph.fields import Edges, NodeIndex, Nodes
 from explorer.spaces.mesh.fields import Faces, Patch
 
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 Index = NDArray[np.int64]
 DOMAINS = ("graph", "set")  # where edges and nodes may be missing
-NUMBERED = ("graph", "set", "mesh")  # where places are numbered, and any numbering is as good as another
+# where any numbering of the places is as good as another
+NUMBERED = tuple(k.name for k in sorted(kinds().values(), key=lambda k: k.place) if k.numbered)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from torch import nn
@@ -21,13 +22,27 @@ def image_input(own: Recognised) -> InputSpec:
         ValueError: INPUT_SHAPE is none, or is missing where nothing else tells.
     """
     declared = own.said("input_shape")
+    if isinstance(declared, Mapping):
+        return named_images(tuple((str(name), _declared_shape(shape)) for name, shape in declared.items()))
     if len(needed := own.required()) > 1:
         raise ValueError(
-            f"its forward takes ({', '.join(needed)}), and an image is one tensor; a network on graphs says in the "
-            "file INPUT_SIGNALS = ('x', 'edge_index', ...), in the order of its arguments; for any other write a "
-            "forward of one tensor"
+            f"its forward takes ({', '.join(needed)}), and an image is one tensor; for several images say in the file "
+            f"INPUT_SHAPE = {{{needed[0]!r}: (channels, height, width), ...}}, for a graph INPUT_SIGNALS = ('x', "
+            "'edge_index', ...), in the order of its arguments"
         )
-    return InputSpec(_input_shape(own) if declared is None else _declared_shape(declared))
+    shape = _input_shape(own) if declared is None else _declared_shape(declared)
+    return named_images(((needed[0], shape),)) if own.by_keyword() else InputSpec(shape)
+
+
+def named_images(images: tuple[tuple[str, InputShape], ...]) -> InputSpec:
+    """Return what a network takes of which the arguments are images, given by name.
+
+    Raises:
+        ValueError: none is named, or one is no name.
+    """
+    if wrong := [name for name, _ in images if not name.isidentifier()] or ([] if images else [""]):
+        raise ValueError(f"INPUT_SHAPE must name the arguments of the network, and {wrong[0]!r:.40} is no name")
+    return InputSpec(images[0][1], images=images)
 
 
 def _in_type(module: nn.Module) -> Any:

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 import torch
-from torch import Tensor, nn
 
 from explorer.data.samples import Sample
 from explorer.declare.fields import FieldType
+from explorer.network.arguments import ByName
 from explorer.network.inputs import Inputs
 from explorer.spaces.sequence.fields import Steps
 from explorer.spaces.sequence.network.form import SequenceInput
-
-
-@dataclass(frozen=True)
-class ByName:
-    """Call a network with arguments of these names."""
-
-    names: tuple[str, ...]
-
-    def __call__(self, network: nn.Module, given: tuple[Tensor, ...]) -> Any:
-        return network(**dict(zip(self.names, given, strict=True)))
 
 
 def id_inputs(sample: Sample, form: SequenceInput, device: torch.device) -> Inputs:

@@ -20,6 +20,7 @@ from explorer.app.engine import LocalEngine
 from explorer.app.failures import Relayed, failure_of, is_kind
 from explorer.app.remote.deaths import Died
 from explorer.app.remote.engine import DividedEngine
+from explorer.app.remote.watching import MOST_PRINTED, Output
 from explorer.declare.elements import parse_chain
 from explorer.declare.interventions import parse_interventions
 from explorer.network.files.trust import Trust
@@ -237,7 +238,18 @@ def test_what_it_prints_is_read_up_to_a_bound(engine: DividedEngine, tmp_path: P
     with listening(lambda text, share: None, heard.append):
         engine.answer(state, never)
     text = "".join(heard)
-    assert text.startswith("yyyy") and len(text) < 200_000 and "more bytes of output are left out" in text
+    shown, _, rest = text.partition("\n…")
+    assert shown == "y" * MOST_PRINTED and "more bytes of output are left out" in rest
+
+
+def test_a_frame_has_one_bound_of_what_is_printed(
+    engine: DividedEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.answer(upright(tmp_path, network(tmp_path)), never)
+    rooms: list[Output] = []
+    monkeypatch.setattr(Output, "fresh", lambda output: rooms.append(output))
+    engine.answer(upright(tmp_path, network(tmp_path, name="other.py")), never)  # another epoch, with its inputs
+    assert len(rooms) == 1
 
 
 def test_it_has_no_toolkit_and_its_numbers_are_its_own(engine: DividedEngine, tmp_path: Path) -> None:

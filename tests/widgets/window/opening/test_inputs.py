@@ -37,6 +37,14 @@ class Weighted(nn.Module):
     def forward(self, nodes, links):
         h = self.dense(nodes)
         return h.index_add(0, links[1], h[links[0]])
+
+class Masked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 2, 3)
+
+    def forward(self, image, mask):
+        return self.conv(image * mask)
 """
 LONG_MS = 30_000
 
@@ -159,3 +167,19 @@ def test_a_folder_that_cannot_be_written_to_is_said(
 
 def test_a_built_in_model_is_not_asked_about(window: MainWindow) -> None:
     assert not window.menus.actions["input"].isEnabled()
+
+
+def test_several_images_are_said_by_name(qtbot: QtBot, window: MainWindow, net: Path) -> None:
+    page = opened(qtbot, window, net, "Masked")
+    page.kind.setCurrentIndex([kind.name for kind in page.asked.kinds].index("grid"))
+    assert "images" not in page.declared().text()
+    field = page.editors["grid", "images"]
+    assert isinstance(field, QLineEdit)
+    field.setText("image:3x9")
+    click(qtbot, page, "trial")
+    assert "3 sizes with an x between them" in page.outcome.text()
+    field.setText("image:3x9x9,mask:1x9x9")
+    click(qtbot, page, "trial")
+    qtbot.waitUntil(lambda: "image 1×3×9×9, mask 1×1×9×9 → 1×2×7×7" in page.outcome.text(), timeout=LONG_MS)
+    click(qtbot, page, "go")
+    qtbot.waitUntil(lambda: "images=image:3x9x9,mask:1x9x9" in window.controller.state.model, timeout=LONG_MS)

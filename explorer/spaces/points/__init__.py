@@ -1,0 +1,1 @@
+"""Points in space: clouds, molecules and particles, under motions of space and renumbering."""

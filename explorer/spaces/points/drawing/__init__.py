@@ -1,0 +1,1 @@
+"""The part of a frame that views of points draw."""

@@ -1,0 +1,49 @@
+"""Spectra of values by degree and parity: how large what carries each irreducible representation is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.spaces.points.fields import Irreps
+
+Array = NDArray[np.floating]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spectrum:
+    """The root mean square of the values of each kind, such as "1o", before and after an element.
+
+    A motion of space mixes the 2 l + 1 components of a value with each other and nothing else: of an equivariant
+    layer `before` and `after` are the same, however much `mixed`, the relative change of the components, is.
+    """
+
+    kinds: tuple[str, ...]
+    counts: tuple[int, ...]  # how many values of that kind there are at a place
+    before: Array
+    after: Array
+    mixed: Array
+
+
+def spectrum(rep: Irreps, values: Array, answer: Array) -> Spectrum:
+    """Return the spectrum of F(x) and F(rho(g) x), (places, channels) each, place by place in one order."""
+    columns: dict[tuple[int, str], list[int]] = {}
+    for block in range(values.shape[1] // rep.size):
+        for degree, parity, at in rep.slices:
+            start = block * rep.size + at
+            columns.setdefault((degree, parity), []).extend(range(start, start + 2 * degree + 1))
+    kinds = sorted(columns)
+    counts = tuple(len(columns[kind]) // (2 * kind[0] + 1) for kind in kinds)
+
+    def size(table: Array, kind: tuple[int, str], count: int) -> float:
+        found = table[:, columns[kind]].astype(np.float64)
+        return float(np.sqrt((found**2).sum() / max(1, len(table) * count)))
+
+    before, after, apart = (
+        np.array([size(table, kind, count) for kind, count in zip(kinds, counts, strict=True)])
+        for table in (values, answer, answer - values)
+    )
+    mixed = np.divide(apart, before, out=np.zeros_like(apart), where=before > 0)
+    return Spectrum(tuple(f"{degree}{parity}" for degree, parity in kinds), counts, before, after, mixed)

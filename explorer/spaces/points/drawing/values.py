@@ -1,0 +1,77 @@
+"""The part of a frame for points: where they are, what lies on them; frozen values and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.spaces.points.fields import Irreps
+
+Array = NDArray[np.floating]
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """Functions of a distance or an angle that a module shows of itself: (points,) and (functions, points)."""
+
+    along: Array
+    values: Array
+    quantity: str  # "distance", "angle"
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PointsPart:
+    """The data that views of points draw, beside the images of the Square.
+
+    Attributes:
+        position: (N, 3) of x, one object for an epoch. moved: those of rho(g) x, in the numbering of rho(g) x.
+        order: (N,) point i of x is point order[i] of rho(g) x.
+        numbers: (N,) atomic numbers, 0 for what is no atom. bonds: (2, B), each pair once.
+        edges: (2, E) of the network.
+        names: of the points, or (). charge: (N,) of each, or None.
+        kind: where the selected layer's values sit: "particle", "edge" or "invariant".
+        rep: of the layer: "scalar", "coordinates" or "irreps", with `irreps`.
+        x, x_rep: (N, C) the input, as `rep`. velocity: (N, 3) or None.
+        values, answer, expected, difference: F(x), F(rho(g) x), rho'(g) F(x) and their difference; (N, C), (E, C) or
+            (1, C); the last two None where there is no action. `answer` and later ones in the numbering of rho(g) x.
+        edge_order: (E,) where each edge of x has gone.
+        curves: {layer: functions that it shows}, of distances and of angles.
+        links: (2, L) pairs from, to, of the numbers of x that a layer with a number for each pair joins most, of F(x);
+            answer_links: the same of F(rho(g) x), in the numbering of x.
+        target: (N, 3) where the points will be, where that is known.
+        harmonics: {degree: (corners of `ball(fineness(N))`, 2 l + 1)} for the degrees of the layer from 2 on.
+    """
+
+    data: ClassVar[str] = "points"
+
+    position: Array
+    moved: Array
+    order: Index
+    numbers: Index
+    bonds: Index
+    edges: Index
+    kind: str
+    rep: str
+    x: Array
+    values: Array
+    answer: Array
+    expected: Array | None
+    difference: Array | None
+    x_rep: str = "scalar"
+    x_irreps: Irreps | None = None
+    irreps: Irreps | None = None
+    charge: Array | None = None
+    velocity: Array | None = None
+    target: Array | None = None
+    links: Index | None = None
+    answer_links: Index | None = None
+    edge_order: Index = field(default_factory=lambda: np.zeros(0, np.int64))
+    names: tuple[str, ...] = ()
+    curves: Mapping[str, Curve] = field(default_factory=dict)
+    harmonics: Mapping[int, Array] = field(default_factory=dict)

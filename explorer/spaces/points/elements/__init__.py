@@ -1,0 +1,1 @@
+"""Motions of space, and how values of each degree follow them."""

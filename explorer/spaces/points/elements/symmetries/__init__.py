@@ -1,0 +1,1 @@
+"""Symmetries: one file each exports SYMMETRY."""

@@ -1,0 +1,1 @@
+"""Arguments of networks on points, and the fields inside of them."""

@@ -1,0 +1,154 @@
+"""Clouds of points: PCD of the Point Cloud Library, as text and as plain bytes, and NPZ with an array of places.
+
+PLY without faces is read as a mesh, and XYZ as a set or a molecule: networks on points take these too.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.data.checks import Broken, file_bytes, refusing
+from explorer.data.readers import Reader
+from explorer.data.samples import Sample
+from explorer.spaces.points.sample import MOST_POINTS, points_sample
+
+_HEADER = 4096
+_PLACES = ("points", "positions", "pos", "xyz", "R")  # names of an array (points, 3), the first one that is there
+_NUMBERS = ("numbers", "z", "Z", "atomic_numbers")
+_VELOCITIES = ("velocities", "vel", "velocity")
+_CHARGES = ("charges", "charge")
+
+
+def require_count(n: int) -> None:
+    """Raise Broken where there are no points, or more than are read."""
+    if n < 1:
+        raise Broken("it has no points")
+    if n > MOST_POINTS:
+        raise Broken(f"it has {n:,} points, and the most is {MOST_POINTS:,}", "thin it out")
+
+
+def _finite(places: NDArray[Any]) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """Return the rows that are places; scanners write NaN where they saw nothing."""
+    kept = np.isfinite(places).all(1)
+    gone = int((~kept).sum())
+    if gone == len(places):
+        raise Broken("none of its points is at a finite place", "save it again")
+    return np.asarray(places, np.float64), (f"{gone:,} points without a place are left out",) if gone else ()
+
+
+def _read_pcd(path: Path) -> Sample:
+    file_bytes(path)
+    with refusing(path, "PCD"):
+        with path.open("rb") as file:
+            head = file.read(_HEADER)
+            header, begin = _pcd_header(head)
+            require_count(header["points"])
+            places = _pcd_places(path, header, begin)
+        places, notes = _finite(places)
+        kept = np.isfinite(places).all(1)
+        return points_sample(path.stem, places[kept], title=path.name, source=str(path), notes=notes)
+
+
+def _is_pcd(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(11).startswith((b"# .PCD", b"VERSION .7", b"VERSION 0.7"))
+
+
+def _pcd_header(head: bytes) -> tuple[dict[str, Any], int]:
+    found: dict[str, Any] = {}
+    at = 0
+    for line in head.split(b"\n"):
+        at += len(line) + 1
+        key, *words = line.decode("latin-1").split() or [""]
+        match key:
+            case "FIELDS":
+                found["fields"] = words
+            case "SIZE" | "COUNT":
+                found[key.lower()] = [int(w) for w in words]
+            case "TYPE":
+                found["type"] = words
+            case "POINTS":
+                found["points"] = int(words[0])
+            case "DATA":
+                found["data"] = words[0]
+                break
+    missing = [key for key in ("fields", "size", "type", "points", "data") if key not in found]
+    if missing:
+        raise Broken(f"its header does not say {missing[0].upper()}", "save it again")
+    found.setdefault("count", [1] * len(found["fields"]))
+    if not {"x", "y", "z"} <= set(found["fields"]):
+        raise Broken("its points have no x, y and z", "save points in space")
+    return found, at
+
+
+def _pcd_places(path: Path, header: dict[str, Any], begin: int) -> NDArray[np.float64]:
+    fields, count, n = header["fields"], header["count"], header["points"]
+    if header["data"] == "ascii":
+        starts = np.cumsum([0, *count])
+        columns = [int(starts[fields.index(axis)]) for axis in "xyz"]
+        with path.open("rb") as file:
+            file.seek(begin)
+            rows = np.loadtxt(file, np.float64, usecols=columns, ndmin=2, max_rows=n)
+        if len(rows) < n:
+            raise Broken(f"it is truncated: it claims {n:,} points and {len(rows):,} are there")
+        return rows
+    if header["data"] != "binary":
+        raise Broken(f"its data are {header['data']!r}", "save it as ascii or binary")
+    kinds = {"F": "f", "I": "i", "U": "u"}
+    row = np.dtype([
+        (f"{name} {k}", f"<{kinds[kind]}{size}", (many,))
+        for k, (name, kind, size, many) in enumerate(zip(fields, header["type"], header["size"], count, strict=True))
+    ])  # fmt: skip
+    if path.stat().st_size - begin < n * row.itemsize:
+        raise Broken(f"it is truncated: it claims {n:,} points")
+    table = np.fromfile(path, row, n, offset=begin)
+    return np.stack([np.asarray(table[f"{a} {fields.index(a)}"][:, 0], np.float64) for a in "xyz"], 1)
+
+
+def _names(path: Path) -> set[str]:
+    with ZipFile(path) as archive:
+        return {name.removesuffix(".npy") for name in archive.namelist()}
+
+
+def _is_cloud(path: Path) -> bool:
+    names = _names(path)
+    return bool(names & set(_PLACES)) and not names & {"edge_index", "faces", "x", "image"}
+
+
+def _read_npz(path: Path) -> Sample:
+    file_bytes(path)
+    with refusing(path, "NPZ"), np.load(path, allow_pickle=False) as arrays:
+        first = next((name for name in _PLACES if name in arrays), None)
+        if first is None:
+            raise Broken(f"it has no array {' or '.join(map(repr, _PLACES))}", "name the places of its points so")
+        places = arrays[first]
+        if places.ndim == 3:
+            places = places[0]  # the first of several frames
+        if places.ndim != 2 or places.shape[1] != 3 or places.dtype.kind not in "fiu":
+            raise Broken(f"its array {first!r} has the shape {places.shape}, and points in space are (points, 3)")
+        require_count(len(places))
+        bad = np.flatnonzero(~np.isfinite(places).all(1))
+        if bad.size:
+            raise Broken(f"point {int(bad[0])} is at no finite place", "leave such points out")
+
+        def beside(names: tuple[str, ...], shape: tuple[int, ...]) -> NDArray[Any] | None:
+            found = next((arrays[name] for name in names if name in arrays), None)
+            found = found[0] if found is not None and found.ndim == len(shape) + 1 else found
+            return found if found is not None and found.shape == shape and found.dtype.kind in "fiu" else None
+
+        n = len(places)
+        return points_sample(
+            path.stem, places, numbers=beside(_NUMBERS, (n,)), velocity=beside(_VELOCITIES, (n, 3)),
+            charge=beside(_CHARGES, (n,)), title=path.name, source=str(path),
+        )  # fmt: skip
+
+
+READER = (
+    Reader("pcd", "Cloud of points (PCD)", (".pcd",), "points", lambda head: False, _read_pcd, fits=_is_pcd),
+    Reader("points-npz", "Cloud of points (NPZ)", (".npz",), "points", lambda head: False, _read_npz, fits=_is_cloud),
+)  # fmt: skip

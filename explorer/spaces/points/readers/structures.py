@@ -1,0 +1,98 @@
+"""Molecules and crystals in the formats that ASE reads: extended XYZ, PDB and CIF. The first structure of a file.
+
+Plain XYZ, MOL and SDF are read as graphs, and networks on points take these too: they say where their atoms are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorer.data.checks import Broken, file_bytes, refusing
+from explorer.data.readers import Reader
+from explorer.data.samples import Sample
+from explorer.spaces.points.sample import near_bonds, points_sample
+
+MOST_ATOMS = 200_000
+MOST_BYTES = 200 * MOST_ATOMS
+_PDB = re.compile(rb"(HEADER|REMARK|ATOM  |HETATM|CRYST1|TITLE |COMPND|MODEL )")
+_FEW = "take a part of it"
+
+
+def _atoms(path: Path, form: str) -> Any:
+    """Return the first structure as ASE's atoms."""
+    import ase.io
+
+    try:
+        return ase.io.read(path, index=0, format=form)
+    except (KeyError, StopIteration, IndexError) as error:
+        word = str(error).strip("'\"")
+        if isinstance(error, KeyError) and re.fullmatch(r"[A-Za-z]{1,3}", word):
+            raise Broken(f"{word!r} is no chemical element", "correct it") from None
+        raise Broken("it holds no whole structure", "save it again") from None
+
+
+def read_structure(path: Path, form: str, title: str) -> Sample:
+    """Read the first structure of a file.
+
+    Raises:
+        ReadError: in one sentence.
+    """
+    size = file_bytes(path)
+    with refusing(path, title):
+        if size > MOST_BYTES:
+            raise Broken(f"the file has {size:,} bytes, and the most of a structure is {MOST_BYTES:,}", _FEW)
+        atoms = _atoms(path, form)
+        return _sample(path, atoms)
+
+
+def _sample(path: Path, atoms: Any) -> Sample:
+    n = len(atoms)
+    if not n:
+        raise Broken("it has no atoms", "save it again")
+    if n > MOST_ATOMS:
+        raise Broken(f"it has {n:,} atoms, and the most is {MOST_ATOMS:,}", _FEW)
+    places = np.asarray(atoms.positions, np.float64)
+    bad = np.flatnonzero(~np.isfinite(places).all(1))
+    if bad.size:
+        raise Broken(f"atom {int(bad[0]) + 1} is at no finite place", "correct it")
+    notes = ["ångström", "bonds by distance: sum of covalent radii + 0.45 Å"]
+    unknown = int((atoms.numbers == 0).sum())
+    if unknown:
+        notes.append(f"{unknown} of {n} atoms are of no known element")
+    if atoms.pbc.any():
+        lengths = " × ".join(f"{v:.4g}" for v in atoms.cell.lengths())
+        notes.append(f"one cell of a crystal, {lengths} Å: atoms do not see those of the next cells")
+    charge = atoms.arrays.get("initial_charges", atoms.arrays.get("charges"))
+    momenta = atoms.arrays.get("momenta")
+    return points_sample(
+        path.stem, places, numbers=atoms.numbers, bonds=near_bonds(atoms.numbers, places),
+        charge=charge if charge is not None and np.shape(charge) == (n,) else None,
+        velocity=atoms.get_velocities() if momenta is not None else None, title=path.name, source=str(path),
+        notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _reader(form: str, title: str) -> Callable[[Path], Sample]:
+    return lambda path: read_structure(path, form, title)
+
+
+def _is_extended(path: Path) -> bool:
+    """Return whether a file begins with a count and a line of ASE's extended XYZ."""
+    with path.open("rb") as file:
+        lines = file.read(8192).split(b"\n")
+    told = len(lines) > 2 and lines[0].strip().isdigit()
+    return told and (b"Properties=" in lines[1] or b"Lattice=" in lines[1])
+
+
+READER = (
+    Reader("extxyz", "Molecule or crystal (extended XYZ)", (".extxyz",), "points", lambda head: False,
+           _reader("extxyz", "extended XYZ"), fits=_is_extended, rank=-1),
+    Reader("pdb", "Molecule (PDB)", (".pdb", ".ent"), "points", lambda head: _PDB.match(head) is not None,
+           _reader("proteindatabank", "PDB")),
+    Reader("cif", "Crystal (CIF)", (".cif",), "points", lambda head: head[:5] == b"data_", _reader("cif", "CIF")),
+)  # fmt: skip

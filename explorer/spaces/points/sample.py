@@ -1,0 +1,104 @@
+"""Wrap points in space as a sample: a cloud, a molecule, or bodies that move."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.data.samples import Sample, Signal
+from explorer.spaces.graph.chemistry.atoms import SYMBOLS, numbered
+from explorer.spaces.points.fields import PARTICLE, PARTICLE_INPUT, POSITION, VECTOR
+
+MOST_POINTS = 2**22  # of a file; more than anything here draws or measures
+NUMBER = {symbol: number for number, symbol in enumerate(SYMBOLS, 1)} | {"D": 1, "T": 1, "X": 0}
+
+
+def points_sample(
+    name: str,
+    position: NDArray[np.floating],
+    *,
+    numbers: NDArray[np.integer] | None = None,
+    bonds: NDArray[np.integer] | None = None,
+    charge: NDArray[np.floating] | None = None,
+    velocity: NDArray[np.floating] | None = None,
+    values: NDArray[np.floating] | None = None,
+    target: NDArray[np.floating] | None = None,
+    label: int | None = None,
+    title: str = "",
+    source: str = "",
+    notes: tuple[str, ...] = (),
+) -> Sample:
+    """Wrap points; that there are not too many is the business of the reader.
+
+    Args:
+        position: (points, 3).
+        numbers: (points,) atomic numbers, 0 for what is no element.
+        bonds: (2, bonds), each pair once, or None where nothing is bonded.
+        charge, velocity, values: (points,), (points, 3), (points, channels) of what is measured at the points.
+        target: (points, 3), where the points will be: what a network on moving bodies is to tell.
+
+    Raises:
+        ValueError: shapes that do not fit each other, a number that is not finite, no point at all.
+    """
+    places = np.array(position, np.float64)
+    if places.ndim != 2 or places.shape[1] != 3:
+        raise ValueError(f"{name}: positions are (points, 3), got shape {places.shape}")
+    n = len(places)
+    if not n:
+        raise ValueError(f"{name}: there are no points, and a cloud has at least one")
+    signals = {"position": Signal(places, POSITION)}
+    for key, array, shape in (("velocity", velocity, (n, 3)), ("target", target, (n, 3)), ("charge", charge, (n,)),
+                              ("numbers", numbers, (n,))):  # fmt: skip
+        if array is not None and np.shape(array) != shape:
+            raise ValueError(f"{name}: {key} has shape {np.shape(array)}, and there are {n} points")
+    if velocity is not None:
+        signals["velocity"] = Signal(np.array(velocity, np.float64), VECTOR)
+    if target is not None:
+        signals["target"] = Signal(np.array(target, np.float64), POSITION)
+    if charge is not None:
+        signals["charge"] = Signal(np.array(charge, np.float64)[:, None], PARTICLE_INPUT)
+    if numbers is not None:
+        signals["number"] = Signal(np.array(numbers, np.int64), PARTICLE)
+    if values is not None:
+        if len(values) != n:
+            raise ValueError(f"{name}: the values have {len(values)} rows, and there are {n} points")
+        signals["values"] = Signal(np.array(values, np.float64).reshape(n, -1), PARTICLE_INPUT)
+    if bonds is not None and np.size(bonds):
+        pairs = np.array(bonds, np.int64)
+        if pairs.ndim != 2 or len(pairs) != 2 or pairs.min() < 0 or pairs.max() >= n:
+            raise ValueError(f"{name}: bonds are (2, bonds), with the numbers of points from 0 to {n - 1}")
+        signals["bonds"] = Signal(pairs, PARTICLE)
+    for key, signal in signals.items():
+        if not np.isfinite(signal.values).all():
+            row = int(np.argwhere(~np.isfinite(np.asarray(signal.values, np.float64)))[0][0])
+            raise ValueError(f"{name}: the {key} of point {row} is not finite")
+    names = () if numbers is None else numbered([SYMBOLS[k - 1] if 0 < k <= len(SYMBOLS) else "X" for k in numbers])
+    more = (told,) if (told := coincident(places)) else ()
+    return Sample(name, "points", MappingProxyType(signals), title or name, label, source, (*notes, *more), names)
+
+
+def coincident(places: NDArray[np.float64]) -> str:
+    """Return a note about points at the same place, whose direction from one another nobody knows; else ""."""
+    count = len(places) - len(np.unique(places, axis=0))
+    return f"{count} of {len(places)} points lie where another one does" if count else ""
+
+
+def near_bonds(numbers: NDArray[np.integer], position: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return (2, bonds) of atoms no further apart than their covalent radii and 0.45 Å, and at least 0.4 Å.
+
+    Source: the rule of Open Babel, N. M. O'Boyle et al., 2011, with the radii of Cordero et al., 2008.
+    """
+    from scipy.spatial import cKDTree
+
+    from explorer.spaces.graph.chemistry.atoms import RADIUS
+
+    radii = np.array([0.31, *RADIUS.values()])
+    if len(position) < 2:
+        return np.zeros((2, 0), np.int64)
+    radius = radii[np.where((numbers > 0) & (numbers < len(radii)), numbers, 0)]
+    pairs = cKDTree(position).query_pairs(2 * float(radius.max()) + 0.45, output_type="ndarray").astype(np.int64)
+    length = np.linalg.norm(position[pairs[:, 0]] - position[pairs[:, 1]], axis=1)
+    pairs = pairs[(length >= 0.4) & (length <= radius[pairs].sum(1) + 0.45)]
+    return np.ascontiguousarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].T)

@@ -1,0 +1,1 @@
+"""Samples: one file each exports SAMPLES."""

@@ -1,0 +1,116 @@
+"""Points in space: clouds, molecules, moving bodies, under motions of space and renumbering."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from explorer.declare.asking import Question
+from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
+from explorer.declare.written import Written
+from explorer.spaces.graph.fields import numbered
+from explorer.spaces.points.fields import TERM, Coordinates, Particles, irreps
+from explorer.spaces.points.network.form import EDGES, FEATURES, SIGNALS, PointsInput
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+    from numpy.typing import NDArray
+
+    from explorer.data.samples import Sample
+    from explorer.declare.card import Form
+    from explorer.declare.elements import Step
+    from explorer.network.inputs import Inputs
+    from explorer.network.recognise import Recognised
+    from explorer.square.both_ways import BothWays
+    from explorer.square.drawing.answer import Answer
+    from explorer.square.frame import Square
+    from explorer.state.state import State
+
+
+class PointsSpace(Space):
+    """Places in space with what is known of each: an element, a charge, a velocity."""
+
+    name = "points"
+    kinds = (
+        Kind(
+            "points", word="cloud of points", group="E3", sample="ethanol-3d", title="Points and molecules",
+            one="a cloud of points", place=25, showcase="rotation:40,25,10", move="turn it", pictured=False,
+            numbered=True,
+        ),
+    )  # fmt: skip
+    rank = 15
+    domains: ClassVar[Domains] = {"particle": numbered(Particles)}
+    representations: ClassVar[Representations] = {
+        "coordinates": Written(lambda _: Coordinates(), ("particle",)),
+        "irreps": Written(irreps, ("particle", "edge", "graph"), rf"{TERM}(?:\+{TERM})*"),
+    }
+    examples = ("particle scalar", "particle coordinates", "particle irreps(2x0e+1x1o)")
+    orbits = ("rotation",)
+    scenes = (
+        Scene("molecule", "tensor-field-network", "rotation:40,25,10", "ethanol-3d", layer="layer2", node=2),
+        Scene("bodies", "egnn-velocity", "rotation:40,25,10", "bodies", large=True),
+    )
+
+    form = PointsInput
+    questions = (
+        Question("signals", "Arguments", "What its forward is called with, in this order.", "ordered", SIGNALS),
+        Question("channels", "Channels of x", "The width of x at a point; any takes what is made.", "whole"),
+        Question("features", "Made of", "What x is made of.", "choice", FEATURES),
+        Question("edges", "Edges between", "Which points are joined.", "choice", EDGES),
+        Question("most", "Points at most", "The largest number of points that it is made for.", "whole"),
+    )
+
+    def fit(self, sample: Sample, form: Form) -> Sample:
+        from explorer.spaces.points.network.fit import fit_points
+
+        assert isinstance(form, PointsInput)
+        return fit_points(sample, form)
+
+    def thumbnail(self, sample: Sample, side: int) -> NDArray[np.uint8] | None:
+        from explorer.spaces.points.drawing.thumbnail import points_thumbnail
+
+        return points_thumbnail(sample, side)
+
+    def recognise(self, network: Recognised) -> Form | None:
+        from explorer.spaces.points.network.recognise import points_input
+
+        return points_input(network)
+
+    def takes(self, form: Form) -> tuple[int | str | None, ...]:
+        assert isinstance(form, PointsInput)
+        return ("points", form.channels, *(name for name in form.signals if name != "x"))
+
+    def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
+        from explorer.spaces.points.network.inputs import points_inputs
+
+        assert isinstance(form, PointsInput)
+        return points_inputs(sample, form, device, dtype)
+
+    def inference(self, inputs: Inputs) -> Inference:
+        from explorer.spaces.points.network.inference import PointsInference
+
+        return PointsInference(inputs)
+
+    def random_steps(
+        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, state: State | None
+    ) -> tuple[Step, ...]:
+        import numpy as np
+
+        from explorer.declare.elements import Step
+
+        axis = rng.normal(size=3)
+        turn = np.round(axis / np.linalg.norm(axis) * rng.uniform(30.0, 180.0), 1)
+        return (Step("rotation", tuple(float(v) for v in turn)),)
+
+    def answer(self, square: Square, place: int | None) -> Answer | None:
+        from explorer.spaces.points.drawing.part import answer_on_points
+
+        return answer_on_points(square, place)
+
+    def part(self, one: BothWays) -> object | None:
+        from explorer.spaces.points.drawing.part import points_part
+
+        return points_part(one)
+
+
+SPACE = PointsSpace()

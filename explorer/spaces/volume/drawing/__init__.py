@@ -1,0 +1,1 @@
+"""Reduce volumes to what is drawn of them."""

@@ -1,0 +1,92 @@
+"""Values that views of volumes draw: frozen, and read-only arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.spaces.volume.elements.cube_map import CubeMap
+from explorer.spaces.volume.fields import Sides
+from explorer.square.frame import Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VolumePart:
+    """The part of a frame that lies on voxels.
+
+    Attributes:
+        x, gx: one channel of x and of ρ(g)x, (z, y, x), both every `coarse` voxels along each axis.
+        values, answer, expected, difference: F(x), F(ρ(g)x), ρ′(g)F(x) and their difference in the channel that is
+            shown, (z, y, x); None where the layer has no voxels, or no such action.
+        channel, channels: which of how many is shown.
+        spacing: of the layer's voxels, in voxels of x.
+        maps: the steps of g in turn, for places.
+        sides: of x.
+        group, labels: of the orientations of the layer; "" and () where it has none.
+        field: which field of orientations `gallery` holds.
+        gallery, gallery_moved: every orientation of that field, (orientations, z, y, x): of F(x) and of F(ρ(g)x).
+        order: to which orientation each has gone; () where the group has no such element.
+        strides: how many voxels of the layer lie between two of the arrays of x, of the layer, of the gallery.
+    """
+
+    data: ClassVar[str] = "volume"
+
+    x: Array
+    gx: Array
+    values: Array | None
+    answer: Array | None
+    expected: Array | None
+    difference: Array | None
+    channel: int
+    channels: int
+    spacing: float
+    maps: tuple[CubeMap, ...]
+    sides: Sides
+    group: str = ""
+    labels: tuple[str, ...] = ()
+    field: int = 0
+    gallery: Array | None = None
+    gallery_moved: Array | None = None
+    order: tuple[int, ...] = ()
+    strides: tuple[int, int, int] = (1, 1, 1)
+
+    def carried(self, place: tuple[int, int, int]) -> tuple[int, int, int] | None:
+        """Return where a voxel of x, (slice, row, column), goes; None where it is cut off."""
+        at, sides = np.array([place]), self.sides
+        for one in self.maps:
+            at = one.carried(at, sides)
+            if at.min() < 0:
+                return None
+            sides = one.turned_sides(sides)
+        z, y, x = (int(v) for v in at[0])
+        return z, y, x
+
+    def brought(self, place: tuple[int, int, int]) -> tuple[int, int, int] | None:
+        """Return the voxel of x whose value a voxel of ρ(g)x has; None where that came from outside."""
+        sides = [self.sides]
+        for one in self.maps:
+            sides.append(one.turned_sides(sides[-1]))
+        at = np.array([place])
+        for one, size in zip(reversed(self.maps), reversed(sides[1:]), strict=True):
+            at = one.inverse().carried(at, size)
+            if at.min() < 0:
+                return None
+        z, y, x = (int(v) for v in at[0])
+        return z, y, x
+
+    @property
+    def sides_of_gx(self) -> Sides:
+        """Return the sides of ρ(g)x."""
+        sides = self.sides
+        for one in self.maps:
+            sides = one.turned_sides(sides)
+        return sides
+
+
+def centred(place: tuple[int, int, int], sides: Sides, others: Sides, spacing: float) -> NDArray[np.int64]:
+    """Return the nearest place of a grid of another size and spacing about the same centre."""
+    at = (np.array(place) - (np.array(sides) - 1) / 2) / spacing + (np.array(others) - 1) / 2
+    return np.clip(np.floor(at + 0.5), 0, np.array(others) - 1).astype(np.int64)

@@ -1,0 +1,1 @@
+"""Symmetries of the cube and shifts, as elements that act on volumes."""

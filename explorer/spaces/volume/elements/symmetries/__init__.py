@@ -1,0 +1,1 @@
+"""Groups that networks on volumes are checked under."""

@@ -1,0 +1,44 @@
+"""Tell of what size the volumes are that somebody's network takes."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from explorer.network.recognise import Recognised
+from explorer.spaces.volume.network.form import Shape, VolumeInput
+from explorer.work.limits import MAX_SIDE
+
+OF_VOLUMES = (nn.Conv3d, nn.LazyConv3d, nn.ConvTranspose3d, nn.MaxPool3d, nn.AvgPool3d, nn.BatchNorm3d)
+OF_OTHERS = (nn.Conv2d, nn.Conv1d, nn.ConvTranspose2d)
+
+
+def volume_input(own: Recognised) -> VolumeInput | None:
+    """Return what a network on volumes takes; None where it is none: the first of its convolutions tells.
+
+    Raises:
+        ValueError: INPUT_SHAPE is none of a volume where its layers are those of volumes.
+    """
+    declared = own.said("input_shape")
+    if declared is not None:
+        if not isinstance(declared, list | tuple) or len(declared) != 4:
+            return None
+        return VolumeInput(_declared(declared))
+    if len(own.required()) != 1:
+        return None
+    for name, module in own.network().named_modules():
+        if isinstance(module, OF_OTHERS):
+            return None
+        if isinstance(module, OF_VOLUMES):
+            own.why["data"] = f"{name or 'it'} is a {type(module).__name__}, which takes volumes"
+            channels = int(getattr(module, "in_channels", getattr(module, "num_features", 0)) or 1)
+            own.why["shape"] = f"{name or type(module).__name__} takes {channels} channel(s)"
+            return VolumeInput((channels, None, None, None))
+    return None
+
+
+def _declared(shape: list[object] | tuple[object, ...]) -> Shape:
+    for side in (shape[0], *(s for s in shape[1:] if s is not None)):
+        if not isinstance(side, int) or isinstance(side, bool) or not 1 <= side <= MAX_SIDE:
+            raise ValueError(f"INPUT_SHAPE must hold whole numbers from 1 to {MAX_SIDE}, not {side!r:.60}")
+    channels, z, y, x = shape
+    return (channels, z, y, x)  # type: ignore[return-value]

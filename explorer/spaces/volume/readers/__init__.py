@@ -1,0 +1,1 @@
+"""Readers of volumes, one format a file."""

@@ -1,0 +1,119 @@
+"""NIfTI volumes (.nii, .nii.gz), read by nibabel and shown as a person stands: x to the right, y to the front, z up.
+
+Voxels that are longer along one axis are resampled to cubes, for a quarter turn is no symmetry of a brick. A grid that
+lies obliquely to x, y and z is refused: its axes are none of these.
+"""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.data.checks import Broken, file_bytes, refusing
+from explorer.data.readers import Reader
+from explorer.data.samples import Sample
+from explorer.spaces.volume.readers.assembly import require_volume, sample_of_file
+
+_SIZES = {348: (344, b"n+1\0"), 540: (4, b"n+2\0")}  # of headers, and where the magic stands
+OBLIQUE = 1.0  # degrees up to which axes count as those of space
+ALIKE = 0.01  # relative difference of voxel sizes that count as one
+
+
+def _version(head: bytes) -> int:
+    """Return the size of the header that a file begins with, 0 where it is no NIfTI in one file."""
+    for order in "<>" if len(head) >= 348 else "":
+        size = struct.unpack(f"{order}i", head[:4])[0]
+        if size in _SIZES and head[_SIZES[size][0] :].startswith(_SIZES[size][1]):
+            return int(size)
+    return 0
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file, whatever it is called, packed or not."""
+    with path.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        if not packed:
+            yield file
+            return
+        with gzip.open(file) as inner:
+            yield inner  # type: ignore[misc]
+
+
+def _fits(path: Path) -> bool:
+    with _unpacked(path) as file:
+        return _version(file.read(348)) > 0
+
+
+def _turned(affine: NDArray[np.float64]) -> float:
+    """Return by how many degrees the axes of the grid are turned against those of space."""
+    directions = affine[:3, :3] / np.linalg.norm(affine[:3, :3], axis=0)
+    return float(np.degrees(np.arccos(np.clip(np.abs(directions).max(0).min(), 0.0, 1.0))))
+
+
+def _loaded(path: Path) -> tuple[NDArray[Any], tuple[str, ...]]:
+    from nibabel import Nifti1Image, Nifti2Image, as_closest_canonical
+    from nibabel.imageglobals import LoggingOutputSuppressor
+
+    with LoggingOutputSuppressor(), _unpacked(path) as file:
+        version = _version(file.read(348))
+        if not version:
+            raise Broken("its content is no NIfTI volume in one file", "save it as .nii or .nii.gz")
+        file.seek(0)
+        image = (Nifti1Image if version == 348 else Nifti2Image).from_stream(file)  # type: ignore[arg-type]
+        shape = tuple(int(n) for n in image.shape)
+        kind = np.dtype(image.header.get_data_dtype())  # type: ignore[no-untyped-call]
+        if kind.kind not in "biuf":
+            raise Broken(f"its values are {kind}, not real numbers", "save one component of it")
+        if len(shape) < 3 or any(n > 1 for n in shape[4:]):
+            raise Broken(f"its shape {shape} is no volume", "save one volume, (x, y, z)")
+        require_volume(shape[:3])
+        affine = np.asarray(image.affine, np.float64)
+        if not np.isfinite(affine).all() or abs(np.linalg.det(affine[:3, :3])) < 1e-12:
+            raise Broken("its affine has no inverse, so nobody knows how its voxels lie in space", "correct its affine")
+        if (angle := _turned(affine)) > OBLIQUE:
+            raise Broken(
+                f"its grid lies obliquely, turned by {angle:.0f} degrees against x, y and z",
+                "resample it to axes of space, as nilearn.image.resample_img does",
+            )
+        notes = (f"the first of {shape[3]} volumes is read",) if len(shape) > 3 and shape[3] > 1 else ()
+        first = image.slicer[(*[slice(None)] * 3, *[slice(0, 1)] * (len(shape) - 3))] if len(shape) > 3 else image
+        first = as_closest_canonical(first)  # type: ignore[no-untyped-call]
+        values = np.asarray(first.get_fdata(dtype=np.float32, caching="unchanged")).reshape(first.shape[:3])
+        sizes = np.linalg.norm(np.asarray(first.affine)[:3, :3], axis=0)
+    # from (x, y, z), y to the front, to (slices, rows, columns), y upwards
+    return _cubes(values.transpose(2, 1, 0)[:, ::-1], sizes[::-1], notes)
+
+
+def _cubes(
+    values: NDArray[Any], sizes: NDArray[np.float64], notes: tuple[str, ...]
+) -> tuple[NDArray[Any], tuple[str, ...]]:
+    """Return (1, z, y, x) with voxels as long as they are wide."""
+    least = float(sizes.min())
+    if sizes.max() <= (1 + ALIKE) * least:
+        return values[None], notes
+    wanted = tuple(max(1, round(n * float(size) / least)) for n, size in zip(values.shape, sizes, strict=True))
+    require_volume(wanted)
+    import torch
+
+    grid = torch.from_numpy(np.ascontiguousarray(values, np.float32))[None, None]
+    finer = torch.nn.functional.interpolate(grid, wanted, mode="trilinear", align_corners=False)[0].numpy()
+    told = "×".join(f"{size:.3g}" for size in sizes[::-1])
+    return finer, (*notes, f"voxels of {told} mm resampled to {least:.3g} mm along each axis")
+
+
+def _read(path: Path) -> Sample:
+    file_bytes(path)
+    with refusing(path, "NIfTI"):
+        return sample_of_file(path, *_loaded(path))
+
+
+READER = Reader("nifti", "Volume (NIfTI)", (".nii", ".gz"), "volume", lambda head: False, _read, fits=_fits)

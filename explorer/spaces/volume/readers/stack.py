@@ -1,0 +1,128 @@
+"""TIFF stacks: eight or more grey pages of one size are the slices of a volume; fewer are a picture's.
+
+Pages without compression or with Deflate are read; every size is checked before a pixel is.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.data.checks import AGAIN, Broken, file_bytes, quiet, refusing, scaled
+from explorer.data.readers import Reader
+from explorer.data.samples import Sample
+from explorer.spaces.volume.readers.assembly import is_volume, require_volume, sample_of_file
+
+if TYPE_CHECKING:
+    from tifffile import TiffFile, TiffPage
+
+# numbers from the TIFF 6.0 specification
+_PLAIN, _DEFLATE = 1, (8, 32946)
+_GREY = (0, 1)
+_ALONG = ("ZYX", "QYX", "IYX")  # what tifffile calls slices, an axis without a name, and pages one after the other
+_STARTS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+
+
+def _stack(tif: TiffFile) -> tuple[int, ...] | None:
+    """Return the shape of the stack that a file is, None where it is a picture."""
+    if len(tif.series) != 1:
+        return None
+    series = tif.series[0]
+    page = series.keyframe
+    shape = tuple(int(n) for n in series.shape)
+    grey = page.samplesperpixel == 1 and page.photometric in _GREY
+    return shape if series.axes in _ALONG and grey and is_volume(shape) else None
+
+
+def _fits(path: Path) -> bool:
+    with path.open("rb") as file:
+        if not file.read(4).startswith(_STARTS):
+            return False
+    from tifffile import TiffFile
+
+    with quiet(), TiffFile(path, _multifile=False) as tif:
+        return _stack(tif) is not None
+
+
+def _check(page: TiffPage, path: Path, size: int) -> None:
+    """Raise Broken unless a page's pixels lie in the file and inflate to no more than they should."""
+    whole = page.imagelength * page.imagewidth * math.ceil(page.bitspersample / 8)
+    if page.compression not in (_PLAIN, *_DEFLATE):
+        raise Broken(f"its pages are compressed by {getattr(page.compression, 'name', page.compression)}",
+                     "save the stack without compression")  # fmt: skip
+    total = 0
+    with path.open("rb") as file:
+        for offset, count in zip(page.dataoffsets, page.databytecounts, strict=True):
+            if offset < 8 or count < 1 or offset + count > size:
+                raise Broken(f"the TIFF is truncated: pixels should lie at byte {offset} and it ends at byte {size}")
+            file.seek(offset)
+            total += count if page.compression == _PLAIN else _inflated(file.read(count), 2 * whole)
+            # tiles may reach over the edge, by less than as much again along each side
+            if total > 4 * whole + 2**20:
+                raise Broken("the TIFF is damaged: a page holds more than its pixels")
+    if total < whole:
+        raise Broken(f"the TIFF is truncated: a page holds {total} of its {whole} bytes")
+
+
+def _require_all_pages(tif: TiffFile) -> None:
+    """Raise Broken when the last page names one after it: tifffile skips what lies past the end without a word."""
+    form, file = tif.tiff, tif.filehandle
+    try:
+        file.seek(tif.pages[-1].offset)
+        (count,) = struct.unpack(form.tagnoformat, file.read(form.tagnosize))
+        file.seek(tif.pages[-1].offset + form.tagnosize + count * form.tagsize)
+        (after,) = struct.unpack(form.offsetformat, file.read(form.offsetsize))
+    except struct.error:
+        after = -1
+    if after:
+        raise Broken(f"the TIFF is truncated: after {len(tif.pages)} pages one is missing")
+
+
+def _inflated(data: bytes, enough: int) -> int:
+    """Return how many bytes `data` inflates to, without going far past `enough`."""
+    inflater, size = zlib.decompressobj(), 0
+    while data and not inflater.eof and size <= enough:
+        size += len(inflater.decompress(data, 1 << 20))
+        data = inflater.unconsumed_tail
+    return size
+
+
+def _decoded(path: Path, size: int) -> tuple[NDArray[Any], tuple[str, ...]]:
+    from tifffile import TiffFile
+
+    with TiffFile(path, _multifile=False) as tif:
+        shape = _stack(tif)
+        if shape is None:
+            raise Broken("it holds no stack of grey pages of one size", "open it as a picture")
+        require_volume(shape)
+        _require_all_pages(tif)
+        series = tif.series[0]
+        if series.dataoffset is not None:  # one run of bytes for all pages
+            if series.dataoffset + series.nbytes > size:
+                raise Broken(f"the TIFF is truncated: it declares {series.nbytes} bytes and has {size} in all", AGAIN)
+        else:
+            for page in series.pages:
+                if page is None:
+                    raise Broken("the TIFF is damaged: one of its pages is missing")
+                _check(page.aspage(), path, size)
+        raw = np.asarray(series.asarray())
+        bits = series.keyframe.bitspersample if raw.dtype.kind == "u" else None
+        values, notes = scaled(raw, bits)
+        if series.keyframe.photometric == _GREY[0] and raw.dtype.kind in "bu" and raw.dtype.itemsize <= 2:
+            values = np.float32(1) - values  # white is zero
+    return values[None], (*notes, f"{shape[0]} pages read as slices")
+
+
+def _read(path: Path) -> Sample:
+    size = file_bytes(path)
+    with refusing(path, "TIFF"):
+        return sample_of_file(path, *_decoded(path, size))
+
+
+READER = Reader("stack", "Stack of slices (TIFF)", (".tif", ".tiff"), "volume", lambda head: False, _read, fits=_fits)

@@ -1,0 +1,1 @@
+"""Volumes that come with the program, made when they are asked for."""

@@ -1,0 +1,145 @@
+"""Volumes: values at voxels, under the 48 symmetries of the cube and shifts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from explorer.declare.asking import Question
+from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
+from explorer.spaces.volume.fields import REPRESENTATIONS, VOLUME, parse_voxels
+from explorer.spaces.volume.network.form import VolumeInput
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+    from numpy.typing import NDArray
+    from torch import Tensor, nn
+
+    from explorer.data.samples import Sample
+    from explorer.declare.card import Card, Form
+    from explorer.declare.elements import Step
+    from explorer.network.inputs import Inputs
+    from explorer.network.layers import Layer
+    from explorer.network.recognise import Recognised
+    from explorer.square.both_ways import BothWays
+    from explorer.state.state import State
+
+
+class VolumeSpace(Space):
+    """Volumes, (batch, channel, slices, rows, columns)."""
+
+    name = "volume"
+    kinds = (
+        Kind(
+            "volume", group="Oh", sample="phantom-3d", beside=1, maker="equiscope.Inputs(values, fields)",
+            title="Volumes", one="a volume", place=10, showcase="cube:z90", move="turn it",
+            pictured=False,  # slices of all channels side by side are no picture of a volume
+        ),
+    )  # fmt: skip
+    rank = 40
+    domains: ClassVar[Domains] = {"voxel": parse_voxels}
+    representations: ClassVar[Representations] = REPRESENTATIONS
+    examples = ("voxel scalar", "voxel regular(Oh)", "voxel polar vector")
+    orbits = ("quarter-turn",)
+    scenes = (
+        Scene("slices", "oh-cnn", "cube:xyz120", "phantom-3d", layer="lift"),
+        Scene("octahedral", "plain-cnn-3d", "cube:z90", "phantom-3d", compare="oh-cnn", large=True),
+    )
+    form = VolumeInput
+    questions = (
+        Question(
+            "shape", "Shape", "Channels x slices x rows x columns; all but the first may be any, as in 1xanyxanyxany.",
+            "sizes", sides=4,
+        ),
+    )  # fmt: skip
+
+    def fit(self, sample: Sample, form: Form) -> Sample:
+        from explorer.spaces.volume.network.fit import fit_volume
+
+        assert isinstance(form, VolumeInput)
+        return fit_volume(sample, form.shape)
+
+    def thumbnail(self, sample: Sample, side: int) -> NDArray[np.uint8] | None:
+        from explorer.spaces.volume.drawing.thumbnail import volume_thumbnail
+
+        return volume_thumbnail(sample, side)
+
+    def several(self, card: Card, count: int) -> list[str]:
+        from explorer.data.finding import samples
+
+        alike = [s.name for s in samples().values() if s.domain == self.name and s.name != card.sample]
+        return [card.sample, *alike[:1]] if count > 1 else [card.sample]  # a volume takes as long as a hundred images
+
+    def recognise(self, network: Recognised) -> Form | None:
+        from explorer.spaces.volume.network.recognise import volume_input
+
+        return volume_input(network)
+
+    def takes(self, form: Form) -> tuple[int | str | None, ...]:
+        assert isinstance(form, VolumeInput)
+        return form.shape
+
+    def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
+        from explorer.network.inputs import from_signals
+
+        return from_signals(sample, ("x",), device, dtype)
+
+    def inference(self, inputs: Inputs) -> Inference:
+        from explorer.spaces.volume.network.inference import VolumeInference
+
+        return VolumeInference(inputs)
+
+    def reads(self, data: Tensor | Sequence[object]) -> str:
+        from torch import Tensor
+
+        if isinstance(data, Tensor):
+            return f"a tensor of shape {tuple(data.shape)} alone is taken for" if _volumes(data) else ""
+        return "a shape of five sizes asks for noise in the form of" if _sizes(data) else ""
+
+    def given(self, data: Tensor | Sequence[object], seed: int) -> Inputs:
+        from torch import Tensor
+
+        from explorer.network.inputs import Inputs
+        from explorer.spaces.volume.network.stimulus import noise
+
+        x = data if isinstance(data, Tensor) else noise([int(str(n)) for n in data], seed)
+        return Inputs((x,), (VOLUME,))
+
+    def named(self, tensors: Mapping[str, Tensor]) -> tuple[tuple[str, ...], Inputs] | None:
+        if len(tensors) != 1 or not all(_volumes(v) for v in tensors.values()):
+            return None
+        return tuple(tensors), self.given(next(iter(tensors.values())), 0)
+
+    def stimulus(self, inputs: Inputs, seed: int) -> Inputs:
+        from explorer.spaces.volume.network.stimulus import stimulus
+
+        return inputs.with_x(stimulus(inputs.x))
+
+    def hints(self, module: nn.Module, layer: Layer, name: str, group: str) -> list[str]:
+        from explorer.spaces.volume.network.hints import hints
+
+        return hints(module, layer, name, group)
+
+    def random_steps(
+        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, state: State | None
+    ) -> tuple[Step, ...]:
+        from explorer.declare.elements import Step
+
+        return (Step("cube", (float(rng.integers(1, 48)),)),)
+
+    def part(self, one: BothWays) -> Any:
+        from explorer.spaces.volume.drawing.part import volume_part
+
+        return volume_part(one)
+
+
+def _volumes(values: Tensor) -> bool:
+    return values.ndim == 5 and values.is_floating_point()
+
+
+def _sizes(data: Sequence[object]) -> bool:
+    return len(data) == 5 and all(isinstance(n, int) for n in data)
+
+
+SPACE = VolumeSpace()

@@ -1,0 +1,1 @@
+"""Parts that networks on points share: distances, radial bases, values of each degree and their products."""

@@ -1,0 +1,1 @@
+"""Networks on points in space: clouds, molecules, moving bodies."""

@@ -1,0 +1,1 @@
+"""Networks on volumes, one paper or one idea a file."""

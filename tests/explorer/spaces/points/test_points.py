@@ -1,0 +1,209 @@
+"""Samples, files and fits of points in space."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+
+from explorer.data.finding import find_sample, fitted, samples
+from explorer.data.opening import read_file
+from explorer.data.readers import ReadError
+from explorer.data.writers import write_file
+from explorer.declare.elements import chain_element, parse_chain
+from explorer.network.inputs import inputs_from
+from explorer.spaces.points.drawing.thumbnail import points_thumbnail
+from explorer.spaces.points.network.fit import fit_points
+from explorer.spaces.points.network.form import PointsInput
+from explorer.spaces.points.network.inference import PointsInference
+from explorer.spaces.points.sample import points_sample
+
+POINTS = [name for name, spec in samples().items() if spec.domain == "points"]
+CPU = torch.device("cpu")
+WATER = (
+    "3\nProperties=species:S:1:pos:R:3:initial_charges:R:1\nO 0 0 0.119 -0.8\nH 0 0.763 -0.477 0.4\n"
+    "H 0 -0.763 -0.477 0.4\n"
+)
+PDB = (
+    "ATOM      1  N   ALA A   1      11.104   6.134  -6.504  1.00  0.00           N\n"
+    "ATOM      2  CA  ALA A   1      11.639   6.071  -5.147  1.00  0.00           C\nEND\n"
+)
+CIF = (
+    "data_salt\n_cell_length_a 5.64\n_cell_length_b 5.64\n_cell_length_c 5.64\n_cell_angle_alpha 90\n"
+    "_cell_angle_beta 90\n_cell_angle_gamma 90\n_symmetry_space_group_name_H-M 'P 1'\nloop_\n_atom_site_label\n"
+    "_atom_site_type_symbol\n_atom_site_fract_x\n_atom_site_fract_y\n_atom_site_fract_z\nNa1 Na 0 0 0\n"
+    "Cl1 Cl 0.5 0.5 0.5\n"
+)
+PCD = (
+    "# .PCD v0.7\nVERSION 0.7\nFIELDS x y z i\nSIZE 4 4 4 4\nTYPE F F F F\nCOUNT 1 1 1 1\nWIDTH {n}\nHEIGHT 1\n"
+    "POINTS {n}\nDATA {kind}\n"
+)
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_every_sample_keeps_its_word(name: str) -> None:
+    sample = find_sample(name)
+    places = sample.signals["position"].values
+    assert sample.name == name and sample.domain == "points" and sample.source and sample.title
+    assert places.dtype == np.float64 and places.shape[1] == 3 and not places.flags.writeable
+    assert all(np.isfinite(s.values).all() for s in sample.signals.values())
+    picture = points_thumbnail(sample)
+    assert picture.shape == (48, 48, 3) and len(np.unique(picture.reshape(-1, 3), axis=0)) > 3
+
+
+def test_mirror_images_have_the_same_distances_and_are_no_turn_of_each_other() -> None:
+    for one, other in (("chiral-left", "chiral-right"), ("twisted-left", "twisted-right")):
+        a, b = (np.asarray(find_sample(n).signals["position"].values) for n in (one, other))
+        lengths = [np.sort(np.linalg.norm(p[:, None] - p[None], axis=2).ravel()) for p in (a, b)]
+        assert_allclose(*lengths, atol=1e-9)
+        # two of the same hand would be joined by a turn; of the molecule, atom k is atom k of its image
+        u, _, vh = np.linalg.svd((a - a.mean(0)).T @ (b - b.mean(0)))
+        assert np.linalg.det(u @ vh) < 0 or one != "chiral-left"
+
+
+@pytest.mark.parametrize(("ending", "text", "count"), [(".xyz", WATER, 3), (".extxyz", WATER, 3), (".pdb", PDB, 2),
+                                                       (".cif", CIF, 2)])  # fmt: skip
+def test_structures_are_read(tmp_path: Path, ending: str, text: str, count: int) -> None:
+    path = tmp_path / f"a{ending}"
+    path.write_text(text)
+    sample = read_file(path)
+    assert sample.domain == "points" and len(sample.signals["position"].values) == count
+    assert len(sample.names) == count and sample.signals["number"].values.min() > 0
+    if ending == ".cif":
+        assert any("one cell of a crystal" in note for note in sample.notes)
+    if text is WATER:
+        assert sample.signals["charge"].values[0, 0] == -0.8 and sample.signals["bonds"].values.shape == (2, 2)
+
+
+def test_a_plain_molecule_stays_a_graph_and_is_taken_in_space(tmp_path: Path) -> None:
+    path = tmp_path / "a.xyz"
+    path.write_text("3\nwater\nO 0 0 0.119\nH 0 0.763 -0.477\nH 0 -0.763 -0.477\n")
+    sample = read_file(path)
+    assert sample.domain == "graph"
+    taken = fit_points(sample, PointsInput(channels=8, edges="bonds"))
+    assert taken.domain == "points" and taken.signals["number"].values.tolist() == [8, 1, 1]
+    assert taken.signals["edge_index"].values.shape == (2, 4) and taken.x.values[0, 3] == 1
+    assert len(fit_points(find_sample("mesh-sphere-small"), PointsInput(channels=1)).signals["position"].values) == 642
+
+
+def test_clouds_are_read(tmp_path: Path) -> None:
+    points = np.random.default_rng(0).normal(size=(5, 4)).astype("<f4")
+    (tmp_path / "a.pcd").write_bytes(PCD.format(n=5, kind="binary").encode() + points.tobytes())
+    (tmp_path / "b.pcd").write_text(PCD.format(n=5, kind="ascii") + "\n".join(" ".join(map(str, p)) for p in points))
+    np.savez(tmp_path / "c.npz", points=points[:, :3], vel=points[:, 1:])
+    for name in ("a.pcd", "b.pcd", "c.npz"):
+        sample = read_file(tmp_path / name)
+        assert sample.domain == "points"
+        assert_allclose(sample.signals["position"].values, points[:, :3], rtol=1e-6)
+    assert "velocity" in read_file(tmp_path / "c.npz").signals
+
+
+def test_what_a_scanner_did_not_see_is_left_out(tmp_path: Path) -> None:
+    points = np.array([[0, 0, 0, 1], [np.nan, 0, 0, 1], [1, 1, 1, 1]], "<f4")
+    (tmp_path / "a.pcd").write_bytes(PCD.format(n=3, kind="binary").encode() + points.tobytes())
+    sample = read_file(tmp_path / "a.pcd")
+    assert len(sample.signals["position"].values) == 2 and "1 points without a place" in sample.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.xyz", WATER.replace("O 0 0", "Qq 0 0"), "'Qq' is no chemical element"),
+        ("a.xyz", WATER.replace("0.119", "nan"), "atom 1 is at no finite place"),
+        ("a.extxyz", "", "empty"),
+        ("a.pdb", "HEADER  nothing\nEND\n", "no atoms"),
+        ("a.cif", "data_x\n", "cannot read a.cif"),
+        ("a.pcd", PCD.format(n=9, kind="binary"), "it is truncated: it claims 9 points"),
+        ("a.pcd", PCD.format(n=10_000_000, kind="binary"), "10,000,000 points, and the most is 4,194,304; thin it out"),
+        ("a.pcd", PCD.format(n=2, kind="binary_compressed"), "its data are 'binary_compressed'; save"),
+        ("a.pcd", PCD.format(n=2, kind="ascii").replace("x y z", "a b c"), "no x, y and z"),
+    ],
+)  # fmt: skip
+def test_bad_files_are_refused_in_a_sentence(tmp_path: Path, name: str, content: str, said: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(ReadError) as told:
+        read_file(tmp_path / name)
+    assert said in str(told.value) and "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("array", "said"),
+    [
+        (np.full((3, 3), np.nan), "point 0 is at no finite place"),
+        (np.zeros((3, 2)), r"the shape \(3, 2\)"),
+        (np.zeros((0, 3)), "no points"),
+    ],
+)
+def test_bad_arrays_are_refused(tmp_path: Path, array: np.ndarray, said: str) -> None:
+    np.savez(tmp_path / "a.npz", points=array)
+    with pytest.raises(ReadError, match=said):
+        read_file(tmp_path / "a.npz")
+
+
+def test_files_that_were_written_are_read_again(tmp_path: Path) -> None:
+    sample = find_sample("salt-3d")
+    for ending in (".xyz", ".pcd"):
+        write_file(sample, tmp_path / f"a{ending}")
+        again = read_file(tmp_path / f"a{ending}")
+        assert_allclose(again.signals["position"].values, sample.signals["position"].values)
+    again = read_file(tmp_path / "a.xyz")
+    assert np.array_equal(again.signals["number"].values, sample.signals["number"].values)
+    assert np.array_equal(again.signals["charge"].values, sample.signals["charge"].values)
+
+
+def test_edges_follow_a_rule_and_no_numbering() -> None:
+    sample = find_sample("salt-3d")
+    for rule, degree in (("near", {3, 4, 5, 6}), ("nearest", None), ("all", {63})):
+        form = PointsInput(channels=1, edges=rule, reach=2.9, neighbours=3)
+        index = fit_points(sample, form).signals["edge_index"].values
+        found = set(np.bincount(index[1]).tolist())
+        assert degree is None or found == degree
+        assert (index[0] != index[1]).all()
+    # ties for the last place are all taken
+    assert min(np.bincount(index[1])) >= 3
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "said"),
+    [
+        ("torus-large", PointsInput(most=None, edges="all"), "9,999,900,000 edges in this network, and the most is"),
+        ("torus-3d", PointsInput(most=10), "has 256 points, and this network takes at most 10"),
+        ("torus-3d", PointsInput(signals=("x", "velocity")), "has no velocities"),
+        ("torus-3d", PointsInput(features="speed"), "has no velocities"),
+        ("karate", PointsInput(), "lies on a graph without the places of its points in space"),
+        ("points-f", PointsInput(), "lies on a set without the places of its points in space"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_said(name: str, form: PointsInput, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        fitted(find_sample(name), form)
+
+
+def test_points_that_coincide_and_a_point_alone() -> None:
+    places = np.array([[0.0, 0, 0], [0, 0, 0], [1, 0, 0]])
+    assert points_sample("a", places).notes == ("1 of 3 points lie where another one does",)
+    alone = fit_points(points_sample("a", places[:1]), PointsInput(channels=2))
+    assert alone.signals["edge_index"].values.shape == (2, 0)
+    with pytest.raises(ValueError, match="there are no points"):
+        points_sample("a", places[:0])
+    with pytest.raises(ValueError, match="the position of point 1 is not finite"):
+        points_sample("a", np.array([[0, 0, 0], [np.inf, 0, 0]]))
+
+
+def test_arguments_move_together_and_chance_is_another_cloud() -> None:
+    form = PointsInput(channels=1, signals=("x", "position", "velocity", "edge_index"), features="speed", edges="all")
+    inputs = inputs_from(fitted(find_sample("bodies"), form), form, CPU, torch.float64)
+    moved = inputs.moved(chain_element(parse_chain("rotation:0,0,90+displacement:1")).on(inputs))
+    assert_allclose(moved.get("velocity")[:, 0], -inputs.get("velocity")[:, 1])  # type: ignore[index]
+    assert_allclose(moved.get("position")[:, 0], 1 - inputs.get("position")[:, 1])  # type: ignore[index]
+    assert torch.equal(moved.x, inputs.x)
+    other = PointsInference(inputs).another(inputs, 0)
+    assert torch.equal(other.get("edge_index"), inputs.get("edge_index"))  # type: ignore[arg-type]
+    for name in ("position", "velocity"):
+        away = float((other.get(name) - inputs.get(name)).norm() / inputs.get(name).norm())  # type: ignore[operator,union-attr]
+        assert 0.05 < away < 5
+    shuffled = inputs.moved(chain_element(parse_chain("permute:3")).on(inputs))
+    assert not torch.equal(shuffled.get("position"), inputs.get("position"))  # type: ignore[arg-type]

@@ -1,0 +1,32 @@
+"""docs/models-points.md says of each card on points what the card says: rows, parameters, figures."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import models
+from explorer.declare.registry import scan
+
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "models-points.md").read_text(encoding="utf-8")
+CARDS = {name: card for name, card in scan(models, "CARD").items() if card.domain == "points"}
+# | model | row | shows | compared with | figures |
+ROWS = {
+    row[0]: row for row in re.findall(r"^\| ([a-z0-9-]+) \| ([ES].*?) \| (.+) \| (.+) \| (.+) \|$", PAGE, re.MULTILINE)
+}
+
+
+def test_every_card_on_points_has_a_row() -> None:
+    assert sorted(ROWS) == sorted(CARDS)
+    for name, card in CARDS.items():
+        assert ROWS[name][1] == ", ".join(card.rows)
+
+
+def test_figures_are_those_of_the_cards() -> None:
+    for name, card in CARDS.items():
+        figures = ROWS[name][4]
+        count = sum(p.numel() for p in card.build().parameters())
+        assert figures.startswith(f"{count:,} parameters"), name
+        assert ("fresh weights" in figures) == (card.weights is None), name
+        for told in re.findall(r"0\.\d{4}", " ".join(card.notes)):
+            assert told in figures, name

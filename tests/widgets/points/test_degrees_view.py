@@ -1,0 +1,74 @@
+"""The Degrees view: spectra that stand still under motions, and functions of a distance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from explorer.spaces.points.drawing.values import PointsPart
+from explorer.square.frame import Frame
+from tests.widgets.parts.driving.view_driving import odd_frames, opened
+from tests.widgets.parts.frames.points_frames import MOVING, points_frame
+from widgets.points.views.degrees import DegreesView, spectrum_of
+
+TURN = "rotation:40,25,10"
+
+
+@pytest.fixture
+def view(qtbot: Any) -> DegreesView:
+    made = opened(qtbot, DegreesView(), 900, 240)
+    assert isinstance(made, DegreesView)
+    return made
+
+
+def give(view: DegreesView, frame: Frame) -> PointsPart:
+    view.set_state(frame.state)
+    view.set_frame(frame)
+    view.grab()
+    part = frame.squares[0].of(PointsPart)
+    assert part is not None
+    return part
+
+
+@pytest.mark.parametrize("name", odd_frames())
+def test_frames_without_points_say_what_to_do(view: DegreesView, name: str) -> None:
+    view.set_frame(odd_frames()[name])
+    view.grab()
+    assert view.degrees.message.strip() and view.numbers() == {} and view.caption() == ""
+
+
+def test_the_spectrum_stands_still_while_components_mix(view: DegreesView) -> None:
+    give(view, points_frame(chain=TURN))
+    found = view.degrees.spectrum
+    assert found is not None and found.kinds == ("0e", "1o", "2e") and found.counts == (8, 8, 4)
+    np.testing.assert_allclose(found.before, found.after, rtol=1e-5)
+    assert found.mixed[0] < 1e-5 and found.mixed[1] > 0.1 and found.mixed[2] > 0.1
+    assert set(view.numbers()) == {"kind", "F(x)", "F(ρ(g)x)", "components changed", "distance", "functions"}
+
+
+def test_a_fault_changes_the_spectrum(view: DegreesView) -> None:
+    give(view, points_frame("fault-tensor-field", TURN))
+    found = view.degrees.spectrum
+    assert found is not None and np.abs(found.before[1:] / found.after[1:] - 1).max() > 1e-2
+
+
+def test_the_selected_point_has_a_spectrum_of_its_own(view: DegreesView) -> None:
+    part = give(view, points_frame(chain=f"{TURN}+permute:3", node=2))
+    whole, one = spectrum_of(part, None), view.degrees.spectrum
+    assert whole is not None and one is not None and not np.allclose(whole.before, one.before)
+    np.testing.assert_allclose(one.before, one.after, rtol=1e-5)
+
+
+def test_places_are_vectors_from_their_middle(view: DegreesView) -> None:
+    give(view, points_frame(MOVING, "displacement:3,0,0", "layers.3.moved", "bodies"))
+    found = view.degrees.spectrum
+    assert found is not None and found.kinds == ("1o",) and found.mixed[0] < 1e-5
+
+
+def test_scalars_have_none_and_the_basis_is_drawn(view: DegreesView) -> None:
+    part = give(view, points_frame("schnet", TURN, "interactions.0"))
+    assert view.degrees.spectrum is None and "no values of a degree" in view.degrees.message
+    assert view.basis.isVisible() and view.basis.curve is part.curves["basis"]
+    assert "function" in view.basis.read(view.basis.box.viewRect().center())

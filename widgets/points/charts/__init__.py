@@ -1,0 +1,1 @@
+"""Charts of values by degree and of functions of a distance."""

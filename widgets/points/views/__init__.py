@@ -1,0 +1,1 @@
+"""Views: one file each exports VIEW."""

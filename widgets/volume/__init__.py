@@ -1,0 +1,1 @@
+"""Views of volumes: slices, surfaces of equal value, orientations."""

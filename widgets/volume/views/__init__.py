@@ -1,0 +1,1 @@
+"""Views that the window finds, one a file."""
