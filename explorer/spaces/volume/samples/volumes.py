@@ -82,7 +82,7 @@ def _helix() -> Sample:
     away = np.full(x.shape, np.inf)
     for t in np.linspace(-1.5, 1.5, 160) * np.pi:
         away = np.minimum(away, (x - 0.5 * np.cos(t)) ** 2 + (y - 0.5 * np.sin(t)) ** 2 + (z - t / 6) ** 2)
-    return volume_sample(soft(np.sqrt(away) - 0.12)[None], "helix-3d", title="Right-handed helix")
+    return volume_sample(soft(np.sqrt(away) - 0.12)[None], "helix-volume", title="Right-handed helix")
 
 
 def _noise() -> Sample:
@@ -97,7 +97,7 @@ SAMPLES = (
     SampleSpec("phantom-3d", "Phantom of a head, 25³", "volume", partial(_phantom, SIDE),
                "Ellipsoids as a scanner sees a head; no symmetry of the cube leaves it as it is."),
     SampleSpec("corner-3d", "Corner of three bars", "volume", _letter, "Three bars of three lengths along the axes."),
-    SampleSpec("helix-3d", "Right-handed helix", "volume", _helix, "Its mirror image winds the other way."),
+    SampleSpec("helix-volume", "Right-handed helix", "volume", _helix, "Its mirror image winds the other way."),
     SampleSpec("ball-3d", "Ball with a bubble", "volume", _ball, "Round but for a bubble off its centre."),
     SampleSpec("noise-3d", "Band-limited noise, 25³", "volume", _noise, "Random, without frequencies above 0.2."),
     SampleSpec("phantom-3d-64", "Phantom of a head, 64³", "volume", partial(_phantom, 64),

@@ -38,7 +38,7 @@ def test_no_symmetry_leaves_a_volume_alone(name: str) -> None:
 
 
 def test_a_helix_has_a_hand() -> None:
-    x, group = torch.from_numpy(find_sample("helix-3d").x.values.copy())[None], cube_group("Oh")
+    x, group = torch.from_numpy(find_sample("helix-volume").x.values.copy())[None], cube_group("Oh")
 
     def apart(label: str) -> float:
         moved = CubeMap(linear(group.matrices[group.labels.index(label)])).act(x, VOLUME)
