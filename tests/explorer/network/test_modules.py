@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import torch
 from torch import nn
@@ -67,3 +71,14 @@ def test_shared_and_idle_modules_are_told():
     assert found["one"].shared == "called 3 times and held under 3 names"
     assert found["again"].first == "one" == found["block.0"].first and "same module as one" in found["again"].shared
     assert found["idle"].calls == 0 and found["idle"].params == 24 and found["block"].own == 0
+
+
+@pytest.mark.slow
+def test_counting_imports_no_compiler() -> None:
+    code = (
+        "import sys, torch; from explorer.network.modules import flops; from explorer.network.inputs import inputs_of; "
+        "from explorer.spaces.grid.fields import grid; "
+        "flops(torch.nn.Conv2d(1, 1, 3), inputs_of(torch.rand(1, 1, 5, 5), grid())); "
+        "assert 'torch._dynamo' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).resolve().parents[3], timeout=100)
