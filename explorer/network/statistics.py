@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from explorer.declare.summaries import Statistics
+from explorer.network.inner.tiled import looked_at
 
 CHUNK = 2**16  # values that a second, exact pass looks at together: its extra memory, whatever the layer's size
 STEEP = 1e-3  # share of the mean square that the variance must be, for the difference of two sums to tell it
@@ -19,9 +20,10 @@ SUMS = 5  # figures that `moments` returns
 def moments(values: Tensor) -> Tensor:
     """Return (sum, sum of squares, lowest, highest, how many are not zero) as one small tensor on the device.
 
+    A matrix of attention that is never formed stands for itself by evenly spaced rows.
     NaN and infinities in the values show in the sums: `statistics` then looks again.
     """
-    v = values.detach()
+    v = looked_at(values).detach()
     if v.is_complex():
         v = torch.view_as_real(v)
     if not v.numel():
@@ -53,6 +55,7 @@ def statistics(values: Mapping[str, Tensor], found: Mapping[str, Tensor] | None 
     Args:
         found: what `moments` returned of them already.
     """
+    values = {name: looked_at(value) for name, value in values.items()}
     reduced = {name: moments(value) for name, value in values.items()} if found is None else found
     if not reduced:
         return {}
@@ -74,7 +77,7 @@ def _told(value: Tensor, row: Sequence[float]) -> Statistics:
 
 def exact(value: Tensor) -> Statistics:
     """Return the statistics by slow passes over small parts in double precision, NaN and infinities left out."""
-    v = value.detach()
+    v = looked_at(value).detach()
     flat = (torch.view_as_real(v) if v.is_complex() else v).flatten()
     nan = infinite = zeros = count = 0
     total, low, high = 0.0, math.inf, -math.inf

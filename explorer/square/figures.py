@@ -16,6 +16,7 @@ from torch import Tensor
 
 from explorer.declare.elements import transforms
 from explorer.declare.summaries import Histogram, LayerFigures, ModuleInfo, Silent, Statistics
+from explorer.network.inner.tiled import Tiled, looked_at
 from explorer.network.layers import LayerError
 from explorer.network.modules import flops, module_infos
 from explorer.network.moved_network import following
@@ -90,7 +91,7 @@ def histogram(name: str, value: Tensor, moved: Tensor) -> Histogram | None:
 
 
 def _picked(value: Tensor) -> NDArray[np.float64]:
-    flat = value.detach().flatten()
+    flat = looked_at(value).detach().flatten()
     some = flat[:: -(-flat.numel() // MOST_PICKED)] if flat.numel() > MOST_PICKED else flat
     array: NDArray[np.float64] = some.double().cpu().numpy()
     finite: NDArray[np.float64] = array[np.isfinite(array)]
@@ -141,7 +142,7 @@ def _look_for_dead(p: Prepared, state: State) -> Iterator[None]:
         return
     masks: dict[str, Tensor] = {}
     for w in p.trace.layers:
-        if w.field is None or not w.leaf:
+        if w.field is None or not w.leaf or isinstance(p.values[w.name], Tiled):
             continue
         mask = silent_channels(w.field.domain.by_channel(p.values[w.name]))
         if mask.numel() > 1 and bool(mask.any()):

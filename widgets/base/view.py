@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -124,7 +125,10 @@ class View(QWidget):
 
     def showEvent(self, event: Any) -> None:
         super().showEvent(event)
-        self._flush()
+        try:
+            self._flush()
+        except Exception:  # one that leaves an event handler of Qt can end the program
+            sys.excepthook(*sys.exc_info())
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsSceneMous
 from widgets.base.look.theme import current
 from widgets.base.text.words import figure
 
+# of the number; that of an element that moves nothing is grey: it proves nothing
+ROLES = {"holds": "good", "broken": "bad", "broken earlier": "bad", "nothing to test": "muted"}
 SIGNS = {"holds": "✓", "broken": "✗", "broken earlier": "✗", "no law": "–", "no verdict": "–", "nothing to test": "–"}
 DOT = 14.0  # pixels that a dot takes before a text
 
@@ -252,8 +254,7 @@ class ReadOut(QGraphicsItem):
         else:
             line("relative error", 11, "muted")
         size = 17.0 if compact else min(max(26.0, self._box.height() / 9), 44.0)
-        role = {"holds": "good", "broken": "bad", "broken earlier": "bad"}.get(self.verdict, "text")
-        role = "muted" if self.stale else role
+        role = "muted" if self.stale else ROLES.get(self.verdict, "text")
         number = line("…" if self.stale else figure(self.value), size, role, bold=True)
         badge_font = font(11, bold=True)
         text = self.stale or f"{SIGNS.get(self.verdict, '')} {self.verdict}"

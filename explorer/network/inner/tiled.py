@@ -27,20 +27,25 @@ KEPT = 2**23  # entries of blocks that are kept, of all matrices together: sever
 
 _numbers = count()
 _blocks: OrderedDict[tuple[int, int, int, int], Tensor] = OrderedDict()
+_entries = 0  # of all these blocks
 _lock = Lock()
 
 
 def _kept(key: tuple[int, int, int, int], make: Callable[[], Tensor]) -> Tensor:
     """Return a block as it was made before, or make it; the oldest ones are forgotten."""
+    global _entries
     with _lock:
         if key in _blocks:
             _blocks.move_to_end(key)
             return _blocks[key]
     made = make()
     with _lock:
-        _blocks[key] = made
-        while sum(b.numel() for b in _blocks.values()) > KEPT:
-            _blocks.popitem(last=False)
+        if key not in _blocks:  # else another thread was first
+            _blocks[key] = made
+            _entries += made.numel()  # a sum over all of them for each of thousands of rows takes seconds
+        while _entries > KEPT:
+            _, oldest = _blocks.popitem(last=False)
+            _entries -= oldest.numel()
     return made
 
 
@@ -125,6 +130,11 @@ class Tiled(Tensor):
 def matrix(factors: Factors) -> Tensor:
     """Return the matrix: of up to MOST_FORMED entries whole, of more as a tensor that makes its rows on demand."""
     return Tiled.of(factors) if math.prod(factors.shape) > MOST_FORMED else factors.rows(0, factors.shape[-2])
+
+
+def looked_at(value: Tensor) -> Tensor:
+    """Return a tensor itself; of a matrix that is never formed the rows that figures are made of, (rows, S)."""
+    return torch.cat(list(value.blocks())) if isinstance(value, Tiled) else value
 
 
 def outer(to: Tensor, of: Tensor) -> Tensor:

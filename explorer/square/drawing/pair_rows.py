@@ -38,6 +38,14 @@ class PairPlane:
     def __post_init__(self) -> None:
         self.sums = np.full(len(self.query), np.nan, np.float32)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the sums out: in another process, arrays that have crossed cannot be written to."""
+        return {name: value for name, value in vars(self).items() if name != "sums"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()
+
     shape = property(lambda self: (len(self.query), len(self.key)))
     size = property(lambda self: len(self.query) * len(self.key))
     ndim, dtype = 2, np.dtype(np.float32)

@@ -15,6 +15,7 @@ from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
 from widgets.base.look import theme
+from widgets.maps.diagram import ROLES
 from widgets.views.stage import Stage
 from widgets.window.main_window import MainWindow
 
@@ -41,6 +42,7 @@ def test_the_identity_is_grey_and_its_button_turns_it(qtbot: QtBot, open_window:
     settle(qtbot, window, measured=True)
     line = window.diagnosis
     assert line.text.text() == "Nothing to test yet: turn it." and badge_on_the_stage(window) == "nothing to test"
+    assert ROLES[badge_on_the_stage(window)] == "muted"
     assert greens(window) == 0 and line.button.isVisible() and line.button.text() == "Turn it"
     qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
     settle(qtbot, window, measured=True)

@@ -60,6 +60,7 @@ class EditView(QTextEdit):
             tint = QColor(ground)
             tint.setAlpha(TINT)
             block.setBackground(tint)
+        if not cursor.atStart():
+            cursor.insertBlock()  # which would go on in the colour of the line before
         cursor.setBlockFormat(block)
         cursor.insertText(text, letters)
-        cursor.insertBlock()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from explorer.equivariance import measure
 from explorer.network.inner import tiled
 from explorer.network.inner.factors import Factors
 from explorer.network.inner.tiled import Tiled, matrix
+from explorer.network.statistics import moments, statistics
 from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.sequence.elements.time_map import TimeMap
 from explorer.square.drawing.pair_rows import on_demand
@@ -137,3 +139,27 @@ def test_it_is_formed_only_where_it_is_small(monkeypatch: pytest.MonkeyPatch) ->
 def test_it_is_moved_by_whole_steps_only() -> None:
     with pytest.raises(NoAction, match="whole steps"):
         TimeMap(shift=2.5).act(Tiled.of(factors("plain")), PAIR)
+
+
+def test_its_rows_are_worked_out_in_another_process_too() -> None:
+    """Arrays that have crossed are read-only: the sums of rows are kept in an array of the reader's own."""
+
+    def crossed(values: object) -> Any:
+        parts: list[pickle.PickleBuffer] = []
+        data = pickle.dumps(values, protocol=5, buffer_callback=parts.append)
+        return pickle.loads(data, buffers=[bytes(part.raw()) for part in parts])
+
+    one = Tiled.of(factors("plain"))
+    here = on_demand(one)
+    first = np.asarray(here[0][3:5])
+    there = crossed(here)
+    assert not there.planes[0].query.flags.writeable
+    assert np.array_equal(np.asarray(there[0][3:5]), first) and np.array_equal(there[1][:4], here[1][:4])
+
+
+def test_its_statistics_are_those_of_the_rows_that_are_looked_at() -> None:
+    one = Tiled.of(factors("plain"))
+    whole = torch.cat(list(one.blocks()))
+    assert (
+        statistics({"a": one})["a"] == statistics({"a": whole})["a"] == statistics({"a": one}, {"a": moments(one)})["a"]
+    )
