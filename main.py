@@ -13,14 +13,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.app import cli
-from explorer.app.doors import BadInput, Doors
+from explorer.app.command import cli
+from explorer.app.command.doors import BadInput, Doors
 from explorer.state.state import State
 from explorer.work.places import INSTALLED, PREFIX
 
 if TYPE_CHECKING:
-    from explorer.app.doors import WindowEngine
-    from explorer.app.engine import LocalEngine
+    from explorer.app.answering.engine import LocalEngine
+    from explorer.app.command.doors import WindowEngine
     from explorer.declare.card import Card
     from widgets.window.main_window import MainWindow
 
@@ -74,7 +74,7 @@ def window(start: Callable[[], WindowEngine], state: State, args: argparse.Names
         size = (int(width), int(height))
         grab_window(start, state, size, args.theme or "light", path, prepare=opened)
         if not args.screenshot:
-            from explorer.app.writing import write_report
+            from explorer.app.command.writing import write_report
 
             engine = start()
             write_report(OUT / "report", *engine.report(state))

@@ -10,8 +10,8 @@ def run(rounds: int = 30) -> list[dict[str, Any]]:
     import torch
 
     from benchmarks.timing import interleaved, row
-    from explorer.network.capture import capture, thumbnails
-    from explorer.network.trace import trace
+    from explorer.network.tracing.capture import capture, thumbnails
+    from explorer.network.tracing.trace import trace
     from explorer.spaces.grid.fields import grid
     from models.images.resnet import build_resnet18
 

@@ -17,8 +17,8 @@ def run(names: list[str] | None = None) -> list[dict[str, Any]]:
     import torch
 
     import models
-    from explorer.app.audit import audit
-    from explorer.app.engine import LocalEngine
+    from explorer.app.answering.engine import LocalEngine
+    from explorer.app.command.audit import audit
     from explorer.declare.registry import scan
     from explorer.state.state import State
     from explorer.work.threads import leave_a_core

@@ -75,7 +75,7 @@ def drag(network: str, seconds: float) -> dict[str, Any]:
     from PySide6.QtCore import QSettings, Qt, QTimer
 
     import main
-    from explorer.app.engine import LocalEngine
+    from explorer.app.answering.engine import LocalEngine
     from explorer.state.state import State
     from explorer.work.threads import leave_a_core
     from widgets.base.view import Wish

@@ -69,10 +69,10 @@ def measure(way: str, causal: bool) -> dict[str, Any]:
     import numpy as np
     import torch
 
-    from explorer.declare.fields import PAIR
+    from explorer.declare.types.fields import PAIR
     from explorer.equivariance import measure as measuring
-    from explorer.network.capture import capture
     from explorer.network.inner.factors import Factors
+    from explorer.network.tracing.capture import capture
     from explorer.spaces.sequence.elements.time_map import TimeMap
     from explorer.square.drawing.pair_rows import on_demand
 

@@ -50,7 +50,7 @@ def ask(rounds: int) -> list[Row]:
 
     from benchmarks.networks import resnet50
     from benchmarks.timing import interleaved, row
-    from explorer.network.capture import capture
+    from explorer.network.tracing.capture import capture
 
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     torch.manual_seed(0)
@@ -103,7 +103,7 @@ def cumulative(model: Any, x: Any, names: list[str]) -> dict[str, Any]:
     """Return {layer: error of each element}, in one pass over the elements."""
     import torch
 
-    from explorer.network.capture import capture
+    from explorer.network.tracing.capture import capture
 
     values, _ = capture(model, x, names)
     found: dict[str, list[Any]] = {name: [] for name in names}
@@ -136,7 +136,7 @@ def local(model: Any, x: Any, leaves: list[str], batch: int) -> dict[str, Any]:
     """Return {layer: error of each element when it alone is given the moved input}."""
     import torch
 
-    from explorer.network.capture import capture
+    from explorer.network.tracing.capture import capture
 
     values, fed = capture(model, x, leaves, inputs=True)
     found = {}
@@ -153,7 +153,7 @@ def spread(model: Any, x: Any, names: list[str]) -> dict[str, Any]:
     """Return {layer: standard deviation over the elements of what comes back}, unit by unit, as tmeasures does."""
     import torch
 
-    from explorer.network.capture import capture
+    from explorer.network.tracing.capture import capture
 
     sums: dict[str, Any] = {}
     first: dict[str, Any] = {}
@@ -181,7 +181,7 @@ def tmeasures(model: Any, x: Any, names: list[str]) -> dict[str, Any]:
     import tmeasures.pytorch as tm  # type: ignore[import-not-found]
     import torch
 
-    from explorer.network.capture import capture
+    from explorer.network.tracing.capture import capture
 
     class Roll(tm.PyTorchTransformation):  # type: ignore[misc]
         def __init__(self, right: int, down: int) -> None:

@@ -18,7 +18,7 @@ def run(steps: int = 10_000) -> list[dict[str, Any]]:
     import gc
 
     import models
-    from explorer.app.engine import LocalEngine
+    from explorer.app.answering.engine import LocalEngine
     from explorer.declare.elements import Step
     from explorer.declare.registry import scan
     from explorer.state.state import State

@@ -68,7 +68,7 @@ def _alone(path: Path, model: str, cache: str) -> dict[str, float]:
 def measured(path: str, model: str) -> dict[str, float]:
     """Return seconds to open a file and of frames, and the peak of memory in MiB."""
     import models
-    from explorer.app.engine import LocalEngine
+    from explorer.app.answering.engine import LocalEngine
     from explorer.declare.elements import parse_chain
     from explorer.declare.registry import scan
     from explorer.state.state import State

@@ -18,7 +18,7 @@ def described(count: int) -> Any:
     """Return a frame of a network of about so many modules: stages of blocks of four layers."""
     import numpy as np
 
-    from explorer.declare.summaries import LayerFigures, ModuleInfo, Statistics
+    from explorer.declare.telling.summaries import LayerFigures, ModuleInfo, Statistics
     from explorer.square.frame import Frame, LayerInfo, Measure, Square
     from explorer.state.state import State
 
@@ -49,7 +49,7 @@ def run(count: int = MODULES, turns: int = 100) -> list[dict[str, Any]]:
     """Return rows: opening (target 1 s), all calls in order, a search, a frame of other numbers, scrolling."""
     from PySide6.QtWidgets import QApplication
 
-    from widgets.views.layers import LayersView
+    from widgets.views.layer_tree.layers import LayersView
 
     app = QApplication.instance() or QApplication([])
     frame = described(count)

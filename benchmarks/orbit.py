@@ -21,11 +21,11 @@ def run(rounds: int = 15, names: tuple[str, ...] = ("plain-cnn", "d4-cnn", "resn
     from explorer.data.finding import find_sample
     from explorer.declare.elements import transforms
     from explorer.declare.registry import scan
-    from explorer.network.loading import load_model
+    from explorer.network.opening.loading import load_model
     from explorer.spaces.grid.analysis.survey import survey, sweep
     from explorer.spaces.grid.network.fit import fit
-    from explorer.square.orbits import orbit_elements
-    from explorer.square.prepare import prepare
+    from explorer.square.analyses.orbits import orbit_elements
+    from explorer.square.preparing.prepare import prepare
     from explorer.state.state import State
     from explorer.work.threads import leave_a_core
 

@@ -12,7 +12,7 @@ def run(rounds: int = 40) -> list[dict[str, Any]]:
 
     import models
     from benchmarks.timing import interleaved
-    from explorer.app.engine import LocalEngine
+    from explorer.app.answering.engine import LocalEngine
     from explorer.declare.elements import Step
     from explorer.declare.registry import scan
     from explorer.state.state import State

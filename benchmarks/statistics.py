@@ -54,8 +54,8 @@ def run(rounds: int = 7) -> list[dict[str, Any]]:
     import torch
 
     from benchmarks.timing import interleaved, row
-    from explorer.network.capture import capture, thumbnails
-    from explorer.network.statistics import moments, statistics
+    from explorer.network.describing.statistics import moments, statistics
+    from explorer.network.tracing.capture import capture, thumbnails
 
     torch.manual_seed(0)
     rows: list[dict[str, Any]] = []

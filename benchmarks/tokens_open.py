@@ -23,7 +23,7 @@ def run(steps: int = STEPS) -> list[dict[str, Any]]:
     import torch
 
     import models
-    from explorer.app.engine import LocalEngine
+    from explorer.app.answering.engine import LocalEngine
     from explorer.declare.registry import scan
     from explorer.state.state import State
 

@@ -81,7 +81,7 @@ def _list(module: Any) -> bool:
 
 
 def watch(rounds: int) -> list[Row]:
-    from explorer.network.capture import capture, thumbnails
+    from explorer.network.tracing.capture import capture, thumbnails
 
     rows, reduce = [], thumbnails()
     for title, (model, x) in large().items():
@@ -154,13 +154,13 @@ def with_captum(rounds: int) -> list[Row]:
 
 def _called(model: Any, x: Any) -> list[str]:
     """Return the modules in the order in which they return."""
-    from explorer.network.capture import capture
+    from explorer.network.tracing.capture import capture
 
     return list(capture(model, x, names_of(model))[0])
 
 
 def kept(peer: str, model: Any, x: Any, names: list[str], theirs: Callable[[], object], rounds: int) -> list[Row]:
-    from explorer.network.capture import capture
+    from explorer.network.tracing.capture import capture
 
     # the plain forward is not among them: what was kept and freed before makes it slower
     ours = f"{len(names)} activations kept"

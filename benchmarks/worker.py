@@ -35,7 +35,7 @@ def run(rounds: int = 40) -> list[dict[str, Any]]:
 def _frames(folder: Path, rounds: int) -> list[dict[str, Any]]:
     import models
     from benchmarks.timing import interleaved
-    from explorer.app.engine import LocalEngine
+    from explorer.app.answering.engine import LocalEngine
     from explorer.app.remote.engine import DividedEngine
     from explorer.declare.elements import Step
     from explorer.declare.registry import scan

@@ -19,13 +19,13 @@ from explorer.work.places import PREFIX
 if TYPE_CHECKING:
     from equiscope import cards, data, fields, spaces, transforms, views
     from equiscope.inputs import graph, image, mesh, sequence
-    from explorer.declare.fields import INVARIANT, PAIR, FieldType, Regular, Scalar
     from explorer.declare.groups import group
+    from explorer.declare.types.fields import INVARIANT, PAIR, FieldType, Regular, Scalar
     from explorer.equivariance.check import assert_equivariant, check_equivariance
     from explorer.equivariance.learned import LearnedAction, learn_action
-    from explorer.equivariance.outcome import LayerReport, Report
-    from explorer.network.inputs import Inputs
-    from explorer.network.inspection import Inspection, inspect
+    from explorer.equivariance.verdict.outcome import LayerReport, Report
+    from explorer.network.describing.inspection import Inspection, inspect
+    from explorer.network.input.inputs import Inputs
     from explorer.spaces.graph.fields import EDGE, GRAPH, NODE
     from explorer.spaces.grid.analysis.lie import lie_derivative
     from explorer.spaces.mesh.fields import VERTEX, Tangent
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # torch takes seconds to import, so each name is looked up when it is first used
 _NAMES = {
     "equiscope.inputs": ("graph", "image", "mesh", "sequence"),
-    f"{PREFIX}explorer.declare.fields": (
+    f"{PREFIX}explorer.declare.types.fields": (
         *("FieldType", "Regular", "Scalar"),
         *("INVARIANT", "PAIR"),
     ),
@@ -46,9 +46,9 @@ _NAMES = {
     f"{PREFIX}explorer.declare.groups": ("group",),
     f"{PREFIX}explorer.equivariance.check": ("assert_equivariant", "check_equivariance"),
     f"{PREFIX}explorer.equivariance.learned": ("LearnedAction", "learn_action"),
-    f"{PREFIX}explorer.equivariance.outcome": ("LayerReport", "Report"),
-    f"{PREFIX}explorer.network.inputs": ("Inputs",),
-    f"{PREFIX}explorer.network.inspection": ("Inspection", "inspect"),
+    f"{PREFIX}explorer.equivariance.verdict.outcome": ("LayerReport", "Report"),
+    f"{PREFIX}explorer.network.input.inputs": ("Inputs",),
+    f"{PREFIX}explorer.network.describing.inspection": ("Inspection", "inspect"),
     f"{PREFIX}models.layers.taps": ("Mark", "Tap"),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}

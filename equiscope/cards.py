@@ -1,8 +1,8 @@
 """Models: the card that a model's file exports as CARD, what a network is called with, equations it states."""
 
 from explorer.declare.card import Card
-from explorer.declare.equations import Equation, Number, Term, at_step, beside, call, every, fixed, given, once
 from explorer.declare.params import Param
+from explorer.declare.telling.equations import Equation, Number, Term, at_step, beside, call, every, fixed, given, once
 from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.mesh.network.form import MeshInput

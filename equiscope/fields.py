@@ -1,8 +1,18 @@
 """Field types: where the values of a layer sit, and how a group element mixes those at one place."""
 
-from explorer.declare.field_text import parse_field
-from explorer.declare.fields import INVARIANT, PAIR, Domain, FieldType, Pairs, Point, Regular, Representation, Scalar
 from explorer.declare.groups import FiniteGroup, cyclic, dihedral, group
+from explorer.declare.types.field_text import parse_field
+from explorer.declare.types.fields import (
+    INVARIANT,
+    PAIR,
+    Domain,
+    FieldType,
+    Pairs,
+    Point,
+    Regular,
+    Representation,
+    Scalar,
+)
 from explorer.spaces.graph.fields import (
     EDGE,
     EDGE_INDEX,

@@ -31,8 +31,8 @@ Reports = dict[str, list[dict[str, Any]]]
 def reports(names: list[str]) -> Reports:
     """Return {card: its reports under every group it claims}, and print how long each took."""
     import models
-    from explorer.app.audit import audit
-    from explorer.app.engine import LocalEngine
+    from explorer.app.answering.engine import LocalEngine
+    from explorer.app.command.audit import audit
     from explorer.declare.registry import scan
     from explorer.state.state import State
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.declare.fields import FieldType
+from explorer.declare.types.fields import FieldType
 
 Array = NDArray[np.floating] | NDArray[np.integer]
 

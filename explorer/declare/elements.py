@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from explorer.declare.fields import FieldType
 from explorer.declare.params import Param
 from explorer.declare.registry import scan, scanned
+from explorer.declare.types.fields import FieldType
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from explorer.network.inputs import Inputs
+    from explorer.network.input.inputs import Inputs
 
 
 SMEARED = 1e-2  # how much of a value may come from undetermined places; a spline's influence falls by 0.27 a pixel

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from explorer.declare.asking import Declared, Question
-from explorer.declare.fields import PAIR, Domain, FieldType
 from explorer.declare.registry import scan, scanned
-from explorer.declare.written import Written
+from explorer.declare.telling.asking import Declared, Question
+from explorer.declare.types.fields import PAIR, Domain, FieldType
+from explorer.declare.types.written import Written
 
 if TYPE_CHECKING:
     # the one place where types of upper rooms are named below: a space answers their questions
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from explorer.data.samples import Sample
     from explorer.declare.card import Card, Form
     from explorer.declare.elements import Element, Step
-    from explorer.network.inputs import Inputs
-    from explorer.network.layers import Layer, Trace
-    from explorer.network.recognise import Recognised
+    from explorer.network.input.inputs import Inputs
+    from explorer.network.input.recognise import Recognised
+    from explorer.network.tracing.layers import Layer, Trace
     from explorer.square.both_ways import BothWays
     from explorer.square.drawing.answer import Answer
     from explorer.square.frame import Square
-    from explorer.square.prepare import Prepared
+    from explorer.square.preparing.prepare import Prepared
     from explorer.state.state import State
 
 Domains = Mapping[str, Callable[[str], Domain]]  # {first word of a field's text: the rest of it -> the domain}

@@ -16,10 +16,10 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import CheckpointError
 
-from explorer.network.capture import capture, differentiable, gradients_to_inputs
-from explorer.network.differentiating import Plainly
-from explorer.network.inputs import Given, Inputs
-from explorer.network.layers import Trace
+from explorer.network.changing.differentiating import Plainly
+from explorer.network.input.inputs import Given, Inputs
+from explorer.network.tracing.capture import capture, differentiable, gradients_to_inputs
+from explorer.network.tracing.layers import Trace
 
 PROBES = 8  # where the size alone is asked for
 MORE = 64  # where it is asked for exactly, and cannot be had

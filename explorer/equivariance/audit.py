@@ -13,20 +13,22 @@ from torch import Tensor, nn
 
 from explorer.declare.elements import Element
 from explorer.declare.space import inference_of
-from explorer.equivariance import measure, rounding, sentences
+from explorer.equivariance import measure
 from explorer.equivariance.attribution import Effect, attributed
-from explorer.equivariance.exchanges import exchanged
 from explorer.equivariance.figures import Figures, summary
-from explorer.equivariance.guilt import guilty_layers, unknown_before
-from explorer.equivariance.hints import hints
-from explorer.equivariance.outcome import LayerReport, Report, model_hash, versions
 from explorer.equivariance.presets import preset_figures
-from explorer.equivariance.remembered import Remembered
-from explorer.network.capture import Fed, capture
-from explorer.network.inputs import Inputs
-from explorer.network.layers import Layer, LayerError, Trace
-from explorer.network.precision import converted, copied
-from explorer.network.statistics import statistics
+from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial.exchanges import exchanged
+from explorer.equivariance.trial.remembered import Remembered
+from explorer.equivariance.verdict import sentences
+from explorer.equivariance.verdict.guilt import guilty_layers, unknown_before
+from explorer.equivariance.verdict.hints import hints
+from explorer.equivariance.verdict.outcome import LayerReport, Report, model_hash, versions
+from explorer.network.changing.precision import converted, copied
+from explorer.network.describing.statistics import statistics
+from explorer.network.input.inputs import Inputs
+from explorer.network.tracing.capture import Fed, capture
+from explorer.network.tracing.layers import Layer, LayerError, Trace
 from explorer.work.progress import step
 
 MOST_ROUNDING = 1e-12  # relative, in float64; float32 differs by half a per mille there

@@ -13,26 +13,27 @@ import torch
 from torch import nn
 
 from explorer.declare.elements import Element
-from explorer.declare.fields import FieldType
 from explorer.declare.space import Space, space_of
 from explorer.declare.symmetries import Situation, find_symmetry
-from explorer.equivariance import rounding, sentences
+from explorer.declare.types.fields import FieldType
 from explorer.equivariance.audit import Audit
-from explorer.equivariance.exchanges import Exchange
 from explorer.equivariance.given import Data, given_inputs, require_options
-from explorer.equivariance.hints import NORMS_AND_DROPOUT
-from explorer.equivariance.outcome import Report
-from explorer.equivariance.repeating import Repeats
-from explorer.network.arguments import require_call, require_module
-from explorer.network.capture import capture
-from explorer.network.conduct import IN_PLACE, unmeasured
-from explorer.network.inputs import Inputs
-from explorer.network.layers import LayerError, Trace
-from explorer.network.precision import converted, copied
-from explorer.network.running import evaluating, undisturbed
-from explorer.network.statistics import exact, first_strange
-from explorer.network.trace import trace
-from explorer.network.typed import untested
+from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial.exchanges import Exchange
+from explorer.equivariance.trial.repeating import Repeats
+from explorer.equivariance.verdict import sentences
+from explorer.equivariance.verdict.hints import NORMS_AND_DROPOUT
+from explorer.equivariance.verdict.outcome import Report
+from explorer.network.changing.conduct import IN_PLACE, unmeasured
+from explorer.network.changing.precision import converted, copied
+from explorer.network.describing.statistics import exact, first_strange
+from explorer.network.input.arguments import require_call, require_module
+from explorer.network.input.inputs import Inputs
+from explorer.network.input.typed import untested
+from explorer.network.tracing.capture import capture
+from explorer.network.tracing.layers import LayerError, Trace
+from explorer.network.tracing.running import evaluating, undisturbed
+from explorer.network.tracing.trace import trace
 
 
 @undisturbed()

@@ -12,12 +12,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import FieldType
 from explorer.declare.space import Space, domain_word, kinds, space_of, spaces
 from explorer.declare.symmetries import Symmetry
-from explorer.network.arguments import Named, named
-from explorer.network.inputs import Inputs
-from explorer.network.running import tensors_in
+from explorer.declare.types.fields import FieldType
+from explorer.network.input.arguments import Named, named
+from explorer.network.input.inputs import Inputs
+from explorer.network.tracing.running import tensors_in
 
 BOUNDARIES = ("circular", "zero")
 # an object with tensors by name, such as torch_geometric's Data, is any object to a type checker

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from explorer.declare.elements import Element
-from explorer.declare.fields import FieldType
+from explorer.declare.types.fields import FieldType
 from explorer.equivariance import measure
-from explorer.network.layers import Layer
+from explorer.network.tracing.layers import Layer
 
 
 @dataclass(frozen=True, slots=True)

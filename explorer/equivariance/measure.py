@@ -16,10 +16,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.elements import SMEARED, Element, NoAction
-from explorer.declare.fields import FieldType
-from explorer.network.capture import feed
-from explorer.network.inputs import Inputs
-from explorer.network.layers import Layer, Trace
+from explorer.declare.types.fields import FieldType
+from explorer.network.input.inputs import Inputs
+from explorer.network.tracing.capture import feed
+from explorer.network.tracing.layers import Layer, Trace
 
 K = 64.0  # tolerance = K eps sqrt(weighted layers): rounding of well-conditioned layers stays a factor 10 below
 SIZEABLE = 0.05  # share of what unrelated inputs differ by: an error as large as this is no rounding of filters

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from explorer.declare.elements import Element
-from explorer.network.inputs import Inputs
-from explorer.network.layers import Layer
-from explorer.square.prepare import Prepared
+from explorer.network.input.inputs import Inputs
+from explorer.network.tracing.layers import Layer
+from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State
 
 

@@ -13,27 +13,27 @@ import torch
 from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction, chain_element
-from explorer.declare.excerpt import Excerpt
-from explorer.declare.fields import FieldType, Regular
 from explorer.declare.space import space_of
+from explorer.declare.telling.excerpt import Excerpt
+from explorer.declare.types.fields import FieldType, Regular
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import PROBES, Effect, attributed
-from explorer.equivariance.remembered import Remembered
+from explorer.equivariance.trial.remembered import Remembered
+from explorer.network.changing.moved_network import following
+from explorer.network.describing.source_lines import excerpts
+from explorer.network.describing.statistics import exact, first_strange, strange_layer
 from explorer.network.inner.tiled import Tiled
-from explorer.network.inputs import Inputs
-from explorer.network.layers import Layer, LayerError
-from explorer.network.moved_network import following
-from explorer.network.running import evaluating
-from explorer.network.source_lines import excerpts
-from explorer.network.statistics import exact, first_strange, strange_layer
+from explorer.network.input.inputs import Inputs
+from explorer.network.tracing.layers import Layer, LayerError
+from explorer.network.tracing.running import evaluating
+from explorer.square.analyses.figures import at_once
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
 from explorer.square.drawing.weights import weights_of
-from explorer.square.figures import at_once
 from explorer.square.frame import Array, LayerInfo, Measure, Square
 from explorer.square.judging import judged, limit
-from explorer.square.kept import Kept, kept
-from explorer.square.prepare import Prepared, meet_chance, reseed
+from explorer.square.preparing.kept import Kept, kept
+from explorer.square.preparing.prepare import Prepared, meet_chance, reseed
 from explorer.state.state import State
 from explorer.work.progress import step
 

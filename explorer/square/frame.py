@@ -10,12 +10,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.declare.excerpt import Excerpt
-from explorer.declare.field_text import parse_field
-from explorer.declare.fields import Domain, Point
-from explorer.declare.interventions import Intervention
 from explorer.declare.registry import scanned
-from explorer.declare.summaries import Differences, Law, LayerFigures
+from explorer.declare.states.interventions import Intervention
+from explorer.declare.telling.excerpt import Excerpt
+from explorer.declare.telling.summaries import Differences, Law, LayerFigures
+from explorer.declare.types.field_text import parse_field
+from explorer.declare.types.fields import Domain, Point
 from explorer.state.state import State
 
 Array = NDArray[np.floating]

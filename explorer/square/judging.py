@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from explorer.declare.symmetries import find_symmetry
-from explorer.equivariance import guilt, rounding
-from explorer.equivariance.hints import hints
-from explorer.network.capture import capture
-from explorer.network.layers import Layer, LayerError
+from explorer.equivariance.trial import rounding
+from explorer.equivariance.verdict import guilt
+from explorer.equivariance.verdict.hints import hints
+from explorer.network.tracing.capture import capture
+from explorer.network.tracing.layers import Layer, LayerError
 from explorer.square.frame import Measure, Square
-from explorer.square.kept import kept
-from explorer.square.prepare import Prepared, meet_chance, reseed
+from explorer.square.preparing.kept import kept
+from explorer.square.preparing.prepare import Prepared, meet_chance, reseed
 
 
 def limit(p: Prepared, layer: Layer, group: str, error: float, alone: bool = False) -> float:

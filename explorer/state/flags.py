@@ -85,7 +85,7 @@ def _gradient(word: str) -> str:
 
 
 def _field(word: str) -> tuple[str, str]:
-    from explorer.declare.field_text import parse_field
+    from explorer.declare.types.field_text import parse_field
 
     layer, equals, text = word.partition("=")
     if not (layer and equals):

@@ -10,10 +10,10 @@ from typing import Protocol
 
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import Step, transforms
-from explorer.declare.field_text import parse_field
 from explorer.declare.params import Param
-from explorer.declare.saliency import parse_saliency, saliency_text
 from explorer.declare.space import kinds, same_space, space_of_kind
+from explorer.declare.states.saliency import parse_saliency, saliency_text
+from explorer.declare.types.field_text import parse_field
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 

@@ -24,7 +24,7 @@ from typing import Any, Never, get_type_hints
 import msgspec
 
 from explorer.declare.elements import Step, transforms
-from explorer.declare.interventions import parse_interventions
+from explorer.declare.states.interventions import parse_interventions
 from explorer.state.state import State
 
 VERSION = 1

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from explorer.declare.elements import Step, chain_text, inverse_steps, transforms
-from explorer.declare.interventions import Intervention
-from explorer.declare.model_name import code_of
+from explorer.declare.states.interventions import Intervention
+from explorer.declare.states.model_name import code_of
 from explorer.state.flags import FLAGS
 from explorer.work.places import COMMAND
 

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.declare.fields import PAIR
+from explorer.declare.types.fields import PAIR
 from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.samples import personas
 from explorer.spaces.sequence.samples.persona_chat import PROFILE, tokens_of, turns_of

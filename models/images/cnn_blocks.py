@@ -22,8 +22,8 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
+from explorer.declare.types.fields import Scalar
 from explorer.spaces.grid.network.form import InputSpec
 from models.layers.global_pooling import GlobalMean
 from models.training import digits as training

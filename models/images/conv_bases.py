@@ -26,8 +26,8 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
+from explorer.declare.types.fields import Scalar
 from explorer.spaces.grid.network.form import InputSpec
 
 BASES = ("unit peaks", "derivatives and mean")

@@ -24,8 +24,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
+from explorer.declare.types.fields import Scalar
 from explorer.spaces.grid.network.form import InputSpec
 
 STEPS = ("dense W", "shift-invariant V", "local Delta", "channels")

@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.declare.fields import Regular, Scalar
 from explorer.declare.groups import FiniteGroup, group
+from explorer.declare.types.fields import Regular, Scalar
 from explorer.spaces.grid.network.form import InputSpec
 from models.layers.global_pooling import GlobalMax
 from models.training.digits import DIGITS, SIZE, Recipe, measured, train

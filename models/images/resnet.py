@@ -17,8 +17,8 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
+from explorer.declare.types.fields import Scalar
 from explorer.spaces.grid.network.form import InputSpec
 from models.layers.seeded import seeded
 

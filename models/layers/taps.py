@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from explorer.declare.fields import FieldType
+from explorer.declare.types.fields import FieldType
 
 
 class Tap(nn.Module):

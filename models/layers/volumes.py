@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.declare.fields import INVARIANT, Scalar
 from explorer.declare.groups import FiniteGroup
+from explorer.declare.types.fields import INVARIANT, Scalar
 from explorer.spaces.volume.fields import Orientations, Vector
 
 

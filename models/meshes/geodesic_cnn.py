@@ -20,8 +20,8 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.declare.fields import FieldType, Regular
 from explorer.declare.groups import group
+from explorer.declare.types.fields import FieldType, Regular
 from explorer.spaces.mesh.fields import VERTEX, Vertices
 from explorer.spaces.mesh.network.form import MeshInput
 from models.layers.graph.propagation import Kept

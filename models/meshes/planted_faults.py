@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.declare.fields import FieldType
+from explorer.declare.types.fields import FieldType
 from explorer.spaces.mesh.fields import Tangent, Vertices
 from explorer.spaces.mesh.network.form import MeshInput
 from models.layers.gauge.conv import GaugeConv

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.declare.fields import PAIR
 from explorer.declare.params import Param
+from explorer.declare.types.fields import PAIR
 from explorer.spaces.graph.fields import GRAPH
 from explorer.spaces.points.fields import PARTICLE
 from explorer.spaces.points.network.form import PointsInput

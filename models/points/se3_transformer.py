@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.declare.fields import PAIR
 from explorer.declare.params import Param
+from explorer.declare.types.fields import PAIR
 from explorer.spaces.graph.fields import EDGE, Edges
 from explorer.spaces.points.fields import irreps, whole
 from explorer.spaces.points.network.form import PointsInput

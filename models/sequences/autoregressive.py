@@ -24,9 +24,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.declare.equations import Equation, at_step, beside, fixed, given, tanh
-from explorer.declare.fields import INVARIANT
 from explorer.declare.params import Param
+from explorer.declare.telling.equations import Equation, at_step, beside, fixed, given, tanh
+from explorer.declare.types.fields import INVARIANT
 from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks

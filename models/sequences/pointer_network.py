@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.declare.equations import (
+from explorer.declare.telling.equations import (
     Equation,
     Term,
     Value,
@@ -40,7 +40,7 @@ from explorer.declare.equations import (
     tanh,
     weighed,
 )
-from explorer.declare.fields import INVARIANT, PAIR
+from explorer.declare.types.fields import INVARIANT, PAIR
 from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks

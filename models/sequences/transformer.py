@@ -24,8 +24,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.declare.equations import Equation, Number, at_step, fixed, given, relu, standardised
 from explorer.declare.params import Param
+from explorer.declare.telling.equations import Equation, Number, at_step, fixed, given, relu, standardised
 from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks

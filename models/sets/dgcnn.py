@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.card import Card
-from explorer.declare.fields import PAIR
 from explorer.declare.params import Param
+from explorer.declare.types.fields import PAIR
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.pooling import Readout

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.declare.fields import INVARIANT
+from explorer.declare.types.fields import INVARIANT
 from explorer.spaces.sphere.fields import Coefficients, rotation
 from explorer.spaces.sphere.harmonics import rotation_grid
 from explorer.spaces.sphere.network.form import SphereInput

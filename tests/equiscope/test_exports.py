@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 import equiscope
-import explorer.declare.fields
+import explorer.declare.types.fields
 import models.layers.taps
 from explorer.equivariance.check import check_equivariance
 
@@ -22,7 +22,7 @@ ROOMS = ("cards", "data", "fields", "spaces", "transforms")
 
 def test_names_are_those_of_the_program() -> None:
     assert equiscope.check_equivariance is check_equivariance
-    assert equiscope.Scalar is explorer.declare.fields.Scalar is equiscope.fields.Scalar
+    assert equiscope.Scalar is explorer.declare.types.fields.Scalar is equiscope.fields.Scalar
     assert equiscope.Tap is models.layers.taps.Tap is equiscope.cards.Tap
 
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 import equiscope
 from equiscope import Regular, check_equivariance, group, inspect
-from explorer.network.layers import LayerError
+from explorer.network.tracing.layers import LayerError
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"))]
 

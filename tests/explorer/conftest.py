@@ -17,7 +17,7 @@ def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Any:
     """Run one command on the small cards; see tests/explorer/parts/command_line.py."""
-    from explorer.app import cli
+    from explorer.app.command import cli
     from tests.explorer.parts.command_line import Said
     from tests.explorer.parts.small_cards import doors
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from torch import Tensor
 
-from explorer.app.audit import audit
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
+from explorer.app.command.audit import audit
 from explorer.equivariance.check import check_equivariance
-from explorer.equivariance.outcome import Report
-from explorer.network.layers import LayerError
+from explorer.equivariance.verdict.outcome import Report
+from explorer.network.tracing.layers import LayerError
 from explorer.spaces.sequence.network.inputs import sequence_inputs
 from explorer.spaces.sequence.network.layouts import Unclear, sequence_input
 from explorer.state.state import State

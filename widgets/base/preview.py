@@ -1,4 +1,4 @@
-"""Look at one view alone: `python -m widgets.views.errors [light|dark] [WIDTHxHEIGHT] [PICTURE.png]`."""
+"""Look at one view alone: `python -m widgets.views.charts.errors [light|dark] [WIDTHxHEIGHT] [PICTURE.png]`."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Step, transforms
-from explorer.declare.field_text import parse_field
 from explorer.declare.groups import group
+from explorer.declare.types.field_text import parse_field
 
 Place = tuple[int, int, int]  # channel, row, column
 

@@ -19,7 +19,7 @@ from widgets.base.look import theme
 from widgets.base.text.excerpts import TRY, layer_as_html
 from widgets.base.text.highlight import python_as_html
 from widgets.base.view import ViewSpec
-from widgets.views.cards import Loading
+from widgets.views.choosing.cards import Loading
 
 # fonts with mathematics that the common systems carry, the best first
 MATH = ("STIX Two Math", "STIX Two Text", "Cambria Math", "Latin Modern Math", "DejaVu Math TeX Gyre", "DejaVu Serif")

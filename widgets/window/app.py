@@ -12,7 +12,7 @@ from types import TracebackType
 from PySide6.QtCore import QEvent, QObject, QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 
-from explorer.app.orders import Engine
+from explorer.app.thread.orders import Engine
 from explorer.state.state import State
 from widgets.base.look.icons import app_icon
 from widgets.window.main_window import MainWindow

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from explorer.app.failures import failure_of
-from explorer.app.orbit_key import orbit_key
-from explorer.app.orders import Engine, NoEngine, Printed, Task, TaskDone
-from explorer.app.runner import Runner
+from explorer.app.thread.failures import failure_of
+from explorer.app.thread.orbit_key import orbit_key
+from explorer.app.thread.orders import Engine, NoEngine, Printed, Task, TaskDone
+from explorer.app.thread.runner import Runner
 from explorer.data.finding import split_part
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import NoAction, Step, transforms
-from explorer.declare.model_name import code_of, files_of
+from explorer.declare.states.model_name import code_of, files_of
 from explorer.square.frame import Failure, Frame, LayerInfo, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.random_element import random_steps
@@ -27,9 +27,9 @@ from explorer.state.session import Session, SessionError, is_session, load_sessi
 from explorer.state.state import History, State
 from explorer.work.stamps import stamp
 from widgets.base.view import Wish
-from widgets.window.choosing import model_for, sample_for, switched
-from widgets.window.playing import Player
-from widgets.window.watching import FileWatch
+from widgets.window.following.choosing import model_for, sample_for, switched
+from widgets.window.following.playing import Player
+from widgets.window.following.watching import FileWatch
 
 WATCH_MS = 150
 UNKNOWN_SIZE = (28, 28)  # of an input that has not been seen yet

@@ -10,9 +10,9 @@ from PySide6.QtCore import QByteArray, QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu
 
-from explorer.app.failures import failure_of
+from explorer.app.thread.failures import failure_of
 from explorer.declare.space import kinds, space_of_kind
-from explorer.network.files.trust import code_of_models
+from explorer.network.opening.files.trust import code_of_models
 from explorer.state.runs import models_of
 from explorer.state.session import Session, SessionError, load_session, save_session
 from explorer.work.places import RESOURCES
@@ -20,11 +20,11 @@ from widgets.base.controls.menus import empty
 from widgets.base.look import theme
 from widgets.base.text.kinds_of_data import lessons_of
 from widgets.base.view import View
+from widgets.window.following.recording import Recorder, Turntable
 from widgets.window.opening.comparing import Comparing
 from widgets.window.opening.models import FILTER, Models, takes
 from widgets.window.opening.trusted import TrustedFiles
-from widgets.window.recording import Recorder, Turntable
-from widgets.window.shell import Shell
+from widgets.window.room.shell import Shell
 from widgets.window.training.host import Trainer
 
 LESSONS = RESOURCES / "lessons"

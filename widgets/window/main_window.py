@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.app.orders import Engine
+from explorer.app.thread.orders import Engine
 from explorer.declare.elements import chain_text
 from explorer.square.frame import Frame
 from explorer.state.catalogue import Catalogue
@@ -38,9 +38,9 @@ from widgets.window.bars.buttons import Corner
 from widgets.window.bars.menus import Menus
 from widgets.window.bars.palette import Palette, actions_of
 from widgets.window.files import Files
-from widgets.window.first_element import FirstElement
+from widgets.window.following.first_element import FirstElement
 from widgets.window.greeting.host import Greeting
-from widgets.window.shell import Shell
+from widgets.window.room.shell import Shell
 
 SIZE = QSize(1280, 800)
 

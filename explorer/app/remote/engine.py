@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from explorer.app.failures import Relayed, is_kind
 from explorer.app.remote.movable import Movable, movable_from
 from explorer.app.remote.process import Worker
 from explorer.app.remote.settings import memory_limit
+from explorer.app.thread.failures import Relayed, is_kind
 from explorer.declare.elements import Step
-from explorer.declare.model_name import code_of
+from explorer.declare.states.model_name import code_of
+from explorer.square.analyses.outcome import Outcome
 from explorer.square.frame import Frame, Moved, OrbitCurve
-from explorer.square.outcome import Outcome
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.runs import models_of
 from explorer.state.state import State
@@ -22,10 +22,10 @@ from explorer.state.state import State
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from explorer.app.engine import LocalEngine
-    from explorer.app.own_inputs import InputAsked
-    from explorer.declare.asking import Declared
-    from explorer.network.files.trust import Trust
+    from explorer.app.answering.engine import LocalEngine
+    from explorer.app.answering.own_inputs import InputAsked
+    from explorer.declare.telling.asking import Declared
+    from explorer.network.opening.files.trust import Trust
 
 
 def foreign(*names: str) -> bool:

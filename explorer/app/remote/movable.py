@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.declare.fields import FieldType
+from explorer.declare.types.fields import FieldType
 
 if TYPE_CHECKING:
-    from explorer.network.inputs import Inputs
+    from explorer.network.input.inputs import Inputs
     from explorer.square.frame import Array
-    from explorer.square.prepare import Prepared
+    from explorer.square.preparing.prepare import Prepared
     from explorer.state.state import State
 
 Sent = tuple[tuple[NDArray[Any], ...], tuple[FieldType, ...], tuple[str, ...], int, FieldType | None]
@@ -49,7 +49,7 @@ def movable_from(found: Sent) -> Movable:
     """Return the inputs that were sent."""
     import torch
 
-    from explorer.network.inputs import Inputs
+    from explorer.network.input.inputs import Inputs
 
     values, fields, names, aside, field = found
     tensors = tuple(torch.from_numpy(np.array(value)) for value in values)

@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection
 from typing import Any
 
-from explorer.app.failures import Relayed
 from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
-from explorer.app.remote.deaths import Died, cause, excess, place, who
+from explorer.app.remote.life.deaths import Died, cause, excess, place, who
+from explorer.app.remote.life.starting import Started, start
+from explorer.app.remote.life.watching import GRACE, OVER, TICK, Output, end, here, memory
 from explorer.app.remote.note import Note
-from explorer.app.remote.starting import Started, start
-from explorer.app.remote.watching import GRACE, OVER, TICK, Output, end, here, memory
+from explorer.app.thread.failures import Relayed
 from explorer.work.progress import Cancelled, printed, step
 
 STARTING = "Starting a process for your network"

@@ -9,9 +9,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from explorer.app.remote.birth import born, keep_to
 from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
+from explorer.app.remote.life.birth import born, keep_to
 from explorer.app.remote.note import Note
 from explorer.square.frame import Frame
 from explorer.work.progress import Cancelled, listening
@@ -31,7 +31,7 @@ class Server:
     """Has an engine, the generators that are under way, and the frame that was answered last."""
 
     def __init__(self, connection: Connection[Any, Any], block: Block, note: Note, program: str, limit: int) -> None:
-        from explorer.app.engine import LocalEngine
+        from explorer.app.answering.engine import LocalEngine
         from explorer.work import crumbs
         from explorer.work.threads import leave_a_core
 
@@ -63,7 +63,7 @@ class Server:
         except Cancelled:
             return ("cancelled",)
         except BaseException as error:  # whatever the code of a person's network raises
-            from explorer.app.failures import relayed
+            from explorer.app.thread.failures import relayed
 
             return "failed", *relayed(error)
 

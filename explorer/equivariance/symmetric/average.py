@@ -11,11 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.elements import Element, Identity, NoAction, chain
-from explorer.declare.fields import FieldType
+from explorer.declare.types.fields import FieldType
 from explorer.equivariance.symmetric.setting import Experiment, NotApplicable, Setting
-from explorer.network.capture import Fed
-from explorer.network.interventions.hooks import Change, without_hooks
-from explorer.network.running import tensors_in
+from explorer.network.changing.interventions.hooks import Change, without_hooks
+from explorer.network.tracing.capture import Fed
+from explorer.network.tracing.running import tensors_in
 
 MOST = 64  # elements of a group that a layer is run for
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.equivariance.symmetric.setting import Experiment, NotApplicable, Setting
-from explorer.network.interventions.hooks import Change
+from explorer.network.changing.interventions.hooks import Change
 
 
 def stride_of(module: nn.Module) -> tuple[int, ...]:

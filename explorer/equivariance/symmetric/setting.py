@@ -12,10 +12,10 @@ from torch import Tensor, nn
 from explorer.declare.elements import Element
 from explorer.declare.registry import scan, scanned
 from explorer.equivariance import measure
-from explorer.network.capture import capture
-from explorer.network.inputs import Inputs
-from explorer.network.interventions.hooks import Change
-from explorer.network.layers import Layer, Trace
+from explorer.network.changing.interventions.hooks import Change
+from explorer.network.input.inputs import Inputs
+from explorer.network.tracing.capture import capture
+from explorer.network.tracing.layers import Layer, Trace
 
 
 class NotApplicable(ValueError):

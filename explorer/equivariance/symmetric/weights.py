@@ -22,10 +22,10 @@ from explorer.declare.elements import Element, NoAction
 from explorer.equivariance import measure
 from explorer.equivariance.symmetric.average import group_of
 from explorer.equivariance.symmetric.setting import Experiment, NotApplicable, Setting
-from explorer.network.capture import Fed
-from explorer.network.interventions.hooks import standing_for
-from explorer.network.precision import converted
-from explorer.network.running import tensors_in
+from explorer.network.changing.interventions.hooks import standing_for
+from explorer.network.changing.precision import converted
+from explorer.network.tracing.capture import Fed
+from explorer.network.tracing.running import tensors_in
 
 STEPS = 400  # of conjugate gradients
 SECONDS = 30.0  # of the processor that the search may take

@@ -9,14 +9,14 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import FieldType
 from explorer.declare.space import Inference, Known
+from explorer.declare.types.fields import FieldType
 from explorer.network.inner.tiled import Tiled, rows_looked_at
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
-from explorer.network.inputs import Inputs
-from explorer.network.layers import Layer
-from explorer.network.running import evaluating
+from explorer.network.input.inputs import Inputs
+from explorer.network.tracing.layers import Layer
+from explorer.network.tracing.running import evaluating
 
 
 def described(

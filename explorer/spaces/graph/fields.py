@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from explorer.declare.fields import Domain, FieldType, Representation, Scalar
+from explorer.declare.types.fields import Domain, FieldType, Representation, Scalar
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.samples import Array, Sample, Signal
-from explorer.declare.fields import FieldType
+from explorer.declare.types.fields import FieldType
 from explorer.spaces.graph.fields import EDGE_INDEX, EDGE_INPUT, NODE_INPUT, Nodes
 
 

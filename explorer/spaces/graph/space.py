@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from explorer.declare.asking import Question
 from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
-from explorer.declare.written import Written, bare
+from explorer.declare.telling.asking import Question
+from explorer.declare.types.written import Written, bare
 from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes, numbered
 from explorer.spaces.graph.network.form import FEATURES, SIGNALS, GraphInput
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from explorer.data.samples import Sample
     from explorer.declare.card import Form
     from explorer.declare.elements import Step
-    from explorer.network.inputs import Inputs
-    from explorer.network.recognise import Recognised
+    from explorer.network.input.inputs import Inputs
+    from explorer.network.input.recognise import Recognised
     from explorer.square.both_ways import BothWays
     from explorer.square.drawing.answer import Answer
     from explorer.square.frame import Square
-    from explorer.square.prepare import Prepared
+    from explorer.square.preparing.prepare import Prepared
     from explorer.state.state import State
 
 
@@ -107,7 +107,7 @@ class GraphSpace(Space):
         return ("nodes", form.channels, *(name for name in form.signals if name != "x"))
 
     def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
-        from explorer.network.inputs import from_signals
+        from explorer.network.input.inputs import from_signals
 
         assert isinstance(form, GraphInput)
         return from_signals(sample, form.signals, device, dtype)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from explorer.declare.elements import NoAction
-from explorer.declare.fields import Regular, Representation, Scalar
 from explorer.declare.groups import Matrix, group
+from explorer.declare.types.fields import Regular, Representation, Scalar
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -65,7 +65,7 @@ class Fibre(Representation):
 
 def declared_rep(module: nn.Module, shape: tuple[int, ...]) -> Representation | None:
     """Return the representation that a module declares as `out_type`; None where it declares none of the plane."""
-    from explorer.network.typed import declares
+    from explorer.network.input.typed import declares
 
     if not declares(module) or len(shape) != 4:
         return None

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from explorer.declare.asking import Declared, Question
-from explorer.declare.fields import Scalar
 from explorer.declare.space import Domains, Inference, Kind, Scene, Space
+from explorer.declare.telling.asking import Declared, Question
+from explorer.declare.types.fields import Scalar
 from explorer.spaces.grid.fields import grid, parse_grid, parse_pixels, parse_tokens
 from explorer.spaces.grid.network.form import InputSpec
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from explorer.data.samples import Sample
     from explorer.declare.card import Card, Form
     from explorer.declare.elements import Step
-    from explorer.network.inputs import Inputs
-    from explorer.network.layers import Trace
-    from explorer.network.recognise import Recognised
+    from explorer.network.input.inputs import Inputs
+    from explorer.network.input.recognise import Recognised
+    from explorer.network.tracing.layers import Trace
     from explorer.state.state import State
 
 
@@ -121,8 +121,8 @@ class GridSpace(Space):
         return form.shape
 
     def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
-        from explorer.network.arguments import ByName
-        from explorer.network.inputs import from_signals
+        from explorer.network.input.arguments import ByName
+        from explorer.network.input.inputs import from_signals
 
         assert isinstance(form, InputSpec)
         if not form.images:
@@ -147,7 +147,7 @@ class GridSpace(Space):
     def given(self, data: Tensor | Sequence[object], seed: int) -> Inputs:
         from torch import Tensor
 
-        from explorer.network.inputs import Inputs
+        from explorer.network.input.inputs import Inputs
         from explorer.spaces.grid.network.stimulus import stimulus
 
         if not isinstance(data, Tensor) and data and all(isinstance(v, Tensor) for v in data):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.declare.fields import Domain, FieldType, Representation, Scalar
+from explorer.declare.types.fields import Domain, FieldType, Representation, Scalar
 from explorer.spaces.graph.fields import Edges, NodeIndex, Nodes
 
 

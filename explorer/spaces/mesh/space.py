@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from explorer.declare.asking import Question
 from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
-from explorer.declare.written import Written, bare
+from explorer.declare.telling.asking import Question
+from explorer.declare.types.written import Written, bare
 from explorer.spaces.graph.fields import numbered
 from explorer.spaces.mesh.fields import (
     Ambient,
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from explorer.data.samples import Sample
     from explorer.declare.card import Form
     from explorer.declare.elements import Step
-    from explorer.network.inputs import Inputs
-    from explorer.network.recognise import Recognised
+    from explorer.network.input.inputs import Inputs
+    from explorer.network.input.recognise import Recognised
     from explorer.square.both_ways import BothWays
     from explorer.square.frame import Square
-    from explorer.square.prepare import Prepared
+    from explorer.square.preparing.prepare import Prepared
     from explorer.state.state import State
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from explorer.declare.fields import FieldType, Representation, Scalar
+from explorer.declare.types.fields import FieldType, Representation, Scalar
 from explorer.spaces.graph.fields import Edges, Graphs, Nodes
 
 MOST_DEGREE = 8

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from explorer.declare.asking import Question
 from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
-from explorer.declare.written import Written
+from explorer.declare.telling.asking import Question
+from explorer.declare.types.written import Written
 from explorer.spaces.graph.fields import numbered
 from explorer.spaces.points.fields import TERM, Coordinates, Particles, irreps
 from explorer.spaces.points.network.form import EDGES, FEATURES, SIGNALS, PointsInput
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from explorer.data.samples import Sample
     from explorer.declare.card import Form
     from explorer.declare.elements import Step
-    from explorer.network.inputs import Inputs
-    from explorer.network.recognise import Recognised
+    from explorer.network.input.inputs import Inputs
+    from explorer.network.input.recognise import Recognised
     from explorer.square.both_ways import BothWays
     from explorer.square.drawing.answer import Answer
     from explorer.square.frame import Square

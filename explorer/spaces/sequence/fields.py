@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from explorer.declare.fields import Domain, FieldType, Representation, Scalar, shortest
-from explorer.declare.places import eroded
+from explorer.declare.types.fields import Domain, FieldType, Representation, Scalar, shortest
+from explorer.declare.types.places import eroded
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from explorer.declare.asking import Question
 from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
-from explorer.declare.written import Written
+from explorer.declare.telling.asking import Question
+from explorer.declare.types.written import Written
 from explorer.spaces.sequence.fields import Steps, Strands, parse_steps
 from explorer.spaces.sequence.network.form import KINDS, LAYOUTS, SequenceInput
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from explorer.data.samples import Sample
     from explorer.declare.card import Form
     from explorer.declare.elements import Step
-    from explorer.network.inputs import Inputs
-    from explorer.network.layers import Layer
-    from explorer.network.recognise import Recognised
+    from explorer.network.input.inputs import Inputs
+    from explorer.network.input.recognise import Recognised
+    from explorer.network.tracing.layers import Layer
     from explorer.square.both_ways import BothWays
     from explorer.square.drawing.answer import Answer
     from explorer.square.frame import Square
-    from explorer.square.prepare import Prepared
+    from explorer.square.preparing.prepare import Prepared
     from explorer.state.state import State
 
 
@@ -129,7 +129,7 @@ class SequenceSpace(Space):
     def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
         from dataclasses import replace
 
-        from explorer.network.inputs import from_signals
+        from explorer.network.input.inputs import from_signals
         from explorer.spaces.sequence.network.inputs import sequence_inputs
 
         assert isinstance(form, SequenceInput)
@@ -157,8 +157,8 @@ class SequenceSpace(Space):
         return found[1]
 
     def named(self, tensors: Mapping[str, Tensor]) -> tuple[tuple[str, ...], Inputs] | None:
-        from explorer.declare.fields import FieldType
-        from explorer.network.inputs import Inputs
+        from explorer.declare.types.fields import FieldType
+        from explorer.network.input.inputs import Inputs
 
         values = tuple(tensors.values())
         if not all(map(_symbols, values)) or len({v.shape[-1] for v in values}) > 1:

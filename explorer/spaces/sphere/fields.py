@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from explorer.declare.fields import Domain, FieldType, Representation, Scalar
+from explorer.declare.types.fields import Domain, FieldType, Representation, Scalar
 
 if TYPE_CHECKING:
     from torch import Tensor

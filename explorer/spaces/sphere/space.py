@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from explorer.declare.asking import Question
 from explorer.declare.space import Domains, Inference, Kind, Scene, Space
+from explorer.declare.telling.asking import Question
 from explorer.spaces.sphere.fields import parse_harmonic, parse_rotation
 from explorer.spaces.sphere.network.form import SphereInput
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from explorer.data.samples import Sample
     from explorer.declare.card import Card, Form
     from explorer.declare.elements import Step
-    from explorer.network.inputs import Inputs
-    from explorer.network.recognise import Recognised
+    from explorer.network.input.inputs import Inputs
+    from explorer.network.input.recognise import Recognised
     from explorer.square.both_ways import BothWays
     from explorer.state.state import State
 
@@ -79,7 +79,7 @@ class SphereSpace(Space):
         return (form.channels, (form.degree + 1) ** 2)
 
     def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
-        from explorer.network.inputs import from_signals
+        from explorer.network.input.inputs import from_signals
 
         return from_signals(sample, ("x",), device, dtype)
 

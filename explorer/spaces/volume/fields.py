@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from explorer.declare.elements import NoAction
-from explorer.declare.fields import Domain, FieldType, Representation, Scalar, shortest
 from explorer.declare.groups import FiniteGroup, Matrix
-from explorer.declare.places import eroded
-from explorer.declare.written import Written
+from explorer.declare.types.fields import Domain, FieldType, Representation, Scalar, shortest
+from explorer.declare.types.places import eroded
+from explorer.declare.types.written import Written
 from explorer.spaces.volume.cube import NAMES, cube_group
 
 if TYPE_CHECKING:

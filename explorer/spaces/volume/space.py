@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from explorer.declare.asking import Question
 from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
+from explorer.declare.telling.asking import Question
 from explorer.spaces.volume.fields import REPRESENTATIONS, VOLUME, parse_voxels
 from explorer.spaces.volume.network.form import VolumeInput
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from explorer.data.samples import Sample
     from explorer.declare.card import Card, Form
     from explorer.declare.elements import Step
-    from explorer.network.inputs import Inputs
-    from explorer.network.layers import Layer
-    from explorer.network.recognise import Recognised
+    from explorer.network.input.inputs import Inputs
+    from explorer.network.input.recognise import Recognised
+    from explorer.network.tracing.layers import Layer
     from explorer.square.both_ways import BothWays
     from explorer.state.state import State
 
@@ -81,7 +81,7 @@ class VolumeSpace(Space):
         return form.shape
 
     def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
-        from explorer.network.inputs import from_signals
+        from explorer.network.input.inputs import from_signals
 
         return from_signals(sample, ("x",), device, dtype)
 
@@ -100,7 +100,7 @@ class VolumeSpace(Space):
     def given(self, data: Tensor | Sequence[object], seed: int) -> Inputs:
         from torch import Tensor
 
-        from explorer.network.inputs import Inputs
+        from explorer.network.input.inputs import Inputs
         from explorer.spaces.volume.network.stimulus import noise
 
         x = data if isinstance(data, Tensor) else noise([int(str(n)) for n in data], seed)

@@ -6,13 +6,13 @@ from collections.abc import Container
 
 from torch import Tensor
 
-from explorer.declare.fields import Domain, FieldType
+from explorer.declare.types.fields import Domain, FieldType
 from explorer.network.inner.tiled import Tiled
 from explorer.square.drawing.layers import frozen
 from explorer.square.drawing.pair_rows import on_demand
 from explorer.square.frame import Array
-from explorer.square.kept import kept
-from explorer.square.prepare import Prepared
+from explorer.square.preparing.kept import kept
+from explorer.square.preparing.prepare import Prepared
 
 MOST_CHANNELS = 128  # of a field that is drawn
 NO_PLACES = "invariant"  # the kind of what is drawn as one row of numbers

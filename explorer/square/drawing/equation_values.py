@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.declare.equations import Call, Equation, Number, Term, Value
+from explorer.declare.telling.equations import Call, Equation, Number, Term, Value
 
 Array = NDArray[Any]
 Figure = Callable[[float], str]

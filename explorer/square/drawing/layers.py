@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 
 from explorer.declare.elements import Element
-from explorer.declare.fields import FieldType, Point, Regular
-from explorer.network.capture import capture, differentiable, gradients_to_inputs
+from explorer.declare.types.fields import FieldType, Point, Regular
 from explorer.network.inner.tiled import Tiled
-from explorer.network.layers import Layer
-from explorer.network.running import evaluating
+from explorer.network.tracing.capture import capture, differentiable, gradients_to_inputs
+from explorer.network.tracing.layers import Layer
+from explorer.network.tracing.running import evaluating
 from explorer.square.frame import Array
-from explorer.square.prepare import Prepared
+from explorer.square.preparing.prepare import Prepared
 
 MOST_VALUES = 2**21  # of one picture; more than a 2560x1440 screen can show
 MOST_CHANNELS = 512

@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from explorer.network.layers import Layer
-from explorer.network.running import evaluating, first_tensor
+from explorer.network.tracing.layers import Layer
+from explorer.network.tracing.running import evaluating, first_tensor
 from explorer.square.drawing.layers import frozen
 from explorer.square.frame import Parameter, Weights
-from explorer.square.kept import kept
-from explorer.square.prepare import Prepared, reseed
+from explorer.square.preparing.kept import kept
+from explorer.square.preparing.prepare import Prepared, reseed
 
 NORM = "norm"  # the chosen number: the norm of the output; else the number of one of its entries, or "" for none
 MOST = 12  # parameters of one layer, a container's in their order

@@ -17,8 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.declare.fields import INVARIANT, FieldType
 from explorer.declare.params import Param
+from explorer.declare.types.fields import INVARIANT, FieldType
 from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.aggregation import (

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.declare.fields import PAIR
 from explorer.declare.params import Param
+from explorer.declare.types.fields import PAIR
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.network.form import GraphInput
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.declare.fields import PAIR
+from explorer.declare.types.fields import PAIR
 from explorer.spaces.graph.fields import EDGE
 from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.aggregation import AtSource, AtTarget

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.declare.fields import INVARIANT
+from explorer.declare.types.fields import INVARIANT
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.propagation import operator, pattern, product

@@ -26,8 +26,8 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.declare.fields import INVARIANT, PAIR
 from explorer.declare.params import Param
+from explorer.declare.types.fields import INVARIANT, PAIR
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.network.form import GraphInput
 from models.layers.attention.steps import Logits, Residual, split_heads

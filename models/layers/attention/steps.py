@@ -21,8 +21,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.declare.equations import Equation, Number, at_step, barred, dots, every, fixed, given, softmax, weighed
-from explorer.declare.fields import PAIR
+from explorer.declare.telling.equations import (
+    Equation,
+    Number,
+    at_step,
+    barred,
+    dots,
+    every,
+    fixed,
+    given,
+    softmax,
+    weighed,
+)
+from explorer.declare.types.fields import PAIR
 from explorer.spaces.sequence.fields import STEP
 
 BARRED = -1e9  # as in the authors' program: the exponential of it is exactly 0, and unlike -inf it can be drawn

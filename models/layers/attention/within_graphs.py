@@ -12,7 +12,7 @@ import math
 
 from torch import Tensor, nn
 
-from explorer.declare.fields import PAIR
+from explorer.declare.types.fields import PAIR
 from explorer.spaces.graph.fields import NODE
 from models.layers.attention.steps import split_heads
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import PAIR
+from explorer.declare.types.fields import PAIR
 from explorer.spaces.graph.fields import NODE
 from models.layers.dialogue.ranking import Ranker, read
 from models.layers.taps import Tap

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.declare.fields import PAIR
+from explorer.declare.types.fields import PAIR
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.sequence.samples.persona_chat import ROLES

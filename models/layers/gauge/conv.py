@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import FieldType
+from explorer.declare.types.fields import FieldType
 from explorer.spaces.mesh.fields import Tangent, Vertices
 from models.layers.gauge.kernel import basis, kernel_at, places, self_basis, sizes
 from models.layers.graph.propagation import Kept, Pattern, pattern, product

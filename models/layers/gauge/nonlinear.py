@@ -16,8 +16,8 @@ import math
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import FieldType, Regular
 from explorer.declare.groups import group
+from explorer.declare.types.fields import FieldType, Regular
 from explorer.spaces.mesh.fields import Tangent, Vertices
 from models.layers.gauge.kernel import places
 from models.layers.taps import Tap

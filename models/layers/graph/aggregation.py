@@ -12,7 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import INVARIANT, FieldType
+from explorer.declare.types.fields import INVARIANT, FieldType
 from explorer.spaces.graph.fields import EDGE, NODE
 
 AGGREGATORS = ("sum", "mean", "max", "min", "std")

@@ -11,7 +11,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import INVARIANT
+from explorer.declare.types.fields import INVARIANT
 from explorer.spaces.graph.fields import EDGE, NODE
 from models.layers.graph.aggregation import graphs_in
 from models.layers.taps import Tap

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import Domain, FieldType
+from explorer.declare.types.fields import Domain, FieldType
 from explorer.spaces.graph.fields import Edges
 from explorer.spaces.points.fields import Irreps, edge, irreps, particle
 from explorer.spaces.points.harmonics import coupling, spherical

@@ -12,8 +12,8 @@ from typing import Any
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.declare.equations import Equation, at_step, fixed
 from explorer.declare.params import Param
+from explorer.declare.telling.equations import Equation, at_step, fixed
 from explorer.spaces.sequence.network.form import SequenceInput
 from models.layers.recurrent.recurrence import STARTS, Recurrence
 from models.layers.seeded import seeded

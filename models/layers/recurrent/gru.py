@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from explorer.declare.equations import Equation, Number, at_step, fixed, logistic, tanh
+from explorer.declare.telling.equations import Equation, Number, at_step, fixed, logistic, tanh
 from models.layers.recurrent.fixed_point import States
 from models.layers.recurrent.packed_product import linear
 from models.layers.recurrent.recurrence import PRESENT, Recurrence, Room

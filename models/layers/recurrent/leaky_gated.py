@@ -22,8 +22,8 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.equations import Equation, Number, Term, at_step, fixed, logistic, tanh
 from explorer.declare.params import Param
+from explorer.declare.telling.equations import Equation, Number, Term, at_step, fixed, logistic, tanh
 from models.layers.recurrent.fixed_point import States
 from models.layers.recurrent.recurrence import FIXED, Recurrence, Room
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from explorer.declare.equations import Equation, at_step, logistic, tanh
+from explorer.declare.telling.equations import Equation, at_step, logistic, tanh
 from models.layers.recurrent.fixed_point import States
 from models.layers.recurrent.recurrence import Recurrence, Room
 

@@ -20,7 +20,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.equations import Equation, Number, Term, Value, at_step, beside, fixed, given
+from explorer.declare.telling.equations import Equation, Number, Term, Value, at_step, beside, fixed, given
 from explorer.spaces.sequence.fields import STEP
 from models.layers.derivatives import differentiated
 from models.layers.recurrent.fixed_point import FixedPoint, States, fixed_point

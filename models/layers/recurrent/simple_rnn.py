@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.equations import Equation, at_step, relu, tanh
+from explorer.declare.telling.equations import Equation, at_step, relu, tanh
 from models.layers.recurrent.fixed_point import States
 from models.layers.recurrent.recurrence import FIXED, Recurrence, Room
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from explorer.app import cli
-from explorer.app.doors import Doors
+from explorer.app.command import cli
+from explorer.app.command.doors import Doors
 from explorer.declare.elements import parse_chain
-from explorer.declare.interventions import parse_interventions
+from explorer.declare.states.interventions import parse_interventions
 from explorer.state.state import State
 from explorer.work.places import COMMAND
 from tests.explorer.parts.small_cards import CARDS

@@ -34,8 +34,8 @@ from explorer.data.opening import read_file, reader_of, readers
 from explorer.data.readers import Reader, ReadError
 from explorer.data.samples import Sample
 from explorer.data.writers import write_file
-from explorer.declare.fields import Scalar
 from explorer.declare.space import kinds
+from explorer.declare.types.fields import Scalar
 from explorer.spaces.grid.fields import grid
 from explorer.spaces.grid.sample import image_sample
 from explorer.work.limits import MAX_SIDE

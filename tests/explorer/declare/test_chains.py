@@ -19,8 +19,8 @@ from explorer.declare.elements import (
     parse_chain,
     transforms,
 )
-from explorer.declare.fields import Scalar
 from explorer.declare.params import Param
+from explorer.declare.types.fields import Scalar
 from explorer.spaces.grid.fields import grid
 
 

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from explorer.declare.elements import Chain, Element, NoAction, chain, transforms
-from explorer.declare.fields import INVARIANT, FieldType, Point, Regular, Scalar
 from explorer.declare.groups import group, rotation_matrix
+from explorer.declare.types.fields import INVARIANT, FieldType, Point, Regular, Scalar
 from explorer.spaces.grid.elements import resampling as grid_action
 from explorer.spaces.grid.elements.affine import IDENTITY, Affine, as_linear, fibre_matrix
 from explorer.spaces.grid.fields import Grid, grid, regular

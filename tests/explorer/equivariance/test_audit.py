@@ -16,9 +16,9 @@ from torch.nn import functional as F
 from explorer.declare.elements import chain_element, parse_chain
 from explorer.equivariance import measure
 from explorer.equivariance.check import check_equivariance
-from explorer.equivariance.outcome import Report
-from explorer.network.conduct import IN_PLACE
-from explorer.network.layers import LayerError
+from explorer.equivariance.verdict.outcome import Report
+from explorer.network.changing.conduct import IN_PLACE
+from explorer.network.tracing.layers import LayerError
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.grid.fields import grid
 from explorer.spaces.grid.network.stimulus import noise

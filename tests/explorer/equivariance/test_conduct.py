@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.equivariance.check import check_equivariance
-from explorer.network.layers import LayerError
+from explorer.network.tracing.layers import LayerError
 
 SHAPE = (2, 1, 9, 9)
 NAMED = "the network changes its input in place; it was given a copy each time"

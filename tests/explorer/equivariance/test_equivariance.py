@@ -11,12 +11,12 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.elements import Chain, Element, transforms
-from explorer.declare.fields import INVARIANT, FieldType
+from explorer.declare.types.fields import INVARIANT, FieldType
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import attributed
 from explorer.equivariance.check import check_equivariance
 from explorer.equivariance.presets import PRESETS, preset_figures
-from explorer.network.trace import trace
+from explorer.network.tracing.trace import trace
 from explorer.spaces.grid.elements.affine import Affine
 from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.spaces.grid.network.stimulus import noise

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.declare.fields import Regular, Scalar
 from explorer.declare.groups import cyclic
+from explorer.declare.types.fields import Regular, Scalar
 from explorer.equivariance.check import check_equivariance
-from explorer.equivariance.rounding import stored
+from explorer.equivariance.trial.rounding import stored
 from explorer.spaces.grid.network.stimulus import noise
 from tests.explorer.parts.networks import (
     GlobalMean,

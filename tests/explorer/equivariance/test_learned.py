@@ -8,7 +8,7 @@ from torch import nn
 
 from explorer.declare.elements import chain_element, parse_chain
 from explorer.equivariance.learned import learn_action
-from explorer.network.trace import trace
+from explorer.network.tracing.trace import trace
 from explorer.spaces.grid.fields import grid
 from explorer.spaces.grid.network.stimulus import noise
 

@@ -11,12 +11,12 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from explorer.app.audit import audit
-from explorer.app.engine import LocalEngine
-from explorer.app.failures import sentence
-from explorer.network.files.looking import contents
-from explorer.network.layers import LayerError
-from explorer.network.stored_weights import load_weights
+from explorer.app.answering.engine import LocalEngine
+from explorer.app.command.audit import audit
+from explorer.app.thread.failures import sentence
+from explorer.network.opening.files.looking import contents
+from explorer.network.opening.stored_weights import load_weights
+from explorer.network.tracing.layers import LayerError
 from explorer.state.state import State
 
 HEAD = """

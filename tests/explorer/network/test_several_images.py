@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.app.audit import audit
-from explorer.app.engine import LocalEngine
-from explorer.app.own_inputs import asked, tried
+from explorer.app.answering.engine import LocalEngine
+from explorer.app.answering.own_inputs import asked, tried
+from explorer.app.command.audit import audit
 from explorer.data.finding import find_sample
-from explorer.declare.asking import Declared, parse_declared
 from explorer.declare.elements import parse_chain
+from explorer.declare.telling.asking import Declared, parse_declared
 from explorer.square.drawing.layers import receptive_field
 from explorer.state.state import State
 

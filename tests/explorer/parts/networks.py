@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.declare.fields import Regular, Scalar
 from explorer.declare.groups import group
+from explorer.declare.types.fields import Regular, Scalar
 
 D4 = [(r, m) for m in (0, 1) for r in range(4)]  # index 4 m + r: r quarter turns after m left-right mirrors
 

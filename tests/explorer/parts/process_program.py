@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
-from explorer.app import cli
+from explorer.app.command import cli
 from explorer.declare.card import Card
 from tests.explorer.parts.small_cards import CARDS, doors
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer.app.doors import Doors
+from explorer.app.command.doors import Doors
 from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.grid.network.form import InputSpec

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.declare.fields import INVARIANT, PAIR, FieldType
+from explorer.declare.types.fields import INVARIANT, PAIR, FieldType
 from explorer.spaces.graph.fields import EDGE_INDEX, GRAPH, NODE, Nodes
 from explorer.spaces.mesh.fields import FACES, VERTEX
 from explorer.spaces.sequence.fields import STEP, Steps

@@ -12,16 +12,16 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-import explorer.equivariance.remembered
+import explorer.equivariance.trial.remembered
 import explorer.square.evaluate
-import explorer.square.prepare
+import explorer.square.preparing.prepare
 from explorer.data.finding import find_sample
 from explorer.data.samples import Sample
 from explorer.declare.elements import Step, chain_element, parse_chain
-from explorer.declare.fields import FieldType
+from explorer.declare.types.fields import FieldType
 from explorer.equivariance import measure
-from explorer.equivariance.remembered import Remembered
-from explorer.network.layers import LayerError
+from explorer.equivariance.trial.remembered import Remembered
+from explorer.network.tracing.layers import LayerError
 from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.grid.sample import image_sample
@@ -29,7 +29,7 @@ from explorer.square.drawing.layers import MOST_CHANNELS, MOST_VALUES, drawn, sc
 from explorer.square.evaluate import refine, square
 from explorer.square.frame import Square
 from explorer.square.judging import judged
-from explorer.square.prepare import DTYPES, Prepared, prepare
+from explorer.square.preparing.prepare import DTYPES, Prepared, prepare
 from explorer.state.state import State
 from explorer.work.progress import Cancelled
 from tests.explorer.parts.networks import conv, group_cnn
@@ -129,9 +129,9 @@ def test_an_element_acts_once_on_each_tensor(monkeypatch: pytest.MonkeyPatch) ->
     first = once.act(values, grid())
     assert once.act(values, grid()) is first and len(acted) == 1
     assert once.act(values.clone(), grid()) is not first and len(acted) == 2
-    for _ in range(explorer.equivariance.remembered.REMEMBERED + 5):
+    for _ in range(explorer.equivariance.trial.remembered.REMEMBERED + 5):
         once.act(torch.rand(1, 1, 3, 3), grid())
-    assert len(once) == explorer.equivariance.remembered.REMEMBERED
+    assert len(once) == explorer.equivariance.trial.remembered.REMEMBERED
     assert once.exact(grid(), (1, 1, 9, 9)) is False and not once.identity
     assert once.known(values, grid()) is not None
 
@@ -205,7 +205,7 @@ def test_measures_that_do_not_fit_follow() -> None:
 
 def test_the_first_frame_of_a_slow_network_runs_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
     quick = prepared(symmetric_net(fault=True), declared=True, dtype="float64")
-    monkeypatch.setattr(explorer.square.prepare, "SLOW_SECONDS", 0.0)
+    monkeypatch.setattr(explorer.square.preparing.prepare, "SLOW_SECONDS", 0.0)
     net, ran = symmetric_net(fault=True), 0
 
     def count(_: nn.Module, __: Any) -> None:
@@ -242,7 +242,7 @@ class _Overwriting(nn.Module):
 def test_a_run_that_others_do_not_repeat_is_no_answer(inside: type[nn.Module], monkeypatch: pytest.MonkeyPatch) -> None:
     net = nn.Sequential(conv(1, 2, 3), inside())
     quick = prepared(net, declared=True)
-    monkeypatch.setattr(explorer.square.prepare, "SLOW_SECONDS", 0.0)
+    monkeypatch.setattr(explorer.square.preparing.prepare, "SLOW_SECONDS", 0.0)
     p = prepared(net, declared=True)
     assert all(torch.equal(p.values[n], v) for n, v in quick.values.items()) and p.chance
 

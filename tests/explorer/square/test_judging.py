@@ -9,17 +9,17 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from explorer.app.audit import audit
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
+from explorer.app.command.audit import audit
 from explorer.data.finding import find_sample
 from explorer.declare.elements import chain_element, parse_chain
 from explorer.equivariance.check import check_equivariance
-from explorer.network.inputs import inputs_from
+from explorer.network.input.inputs import inputs_from
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.square.evaluate import refine, square
 from explorer.square.frame import Square
 from explorer.square.judging import judged
-from explorer.square.prepare import DTYPES, prepare
+from explorer.square.preparing.prepare import DTYPES, prepare
 from explorer.state.state import State
 from tests.explorer.parts.networks import GlobalMean, conv
 from tests.explorer.parts.small_cards import card

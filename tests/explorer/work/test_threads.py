@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from explorer.app import cli
+from explorer.app.command import cli
 from explorer.work.threads import leave_a_core
 
 

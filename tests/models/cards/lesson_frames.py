@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import models
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
 from explorer.square.frame import Frame, Measure, Square

@@ -18,10 +18,10 @@ from torch import Tensor, nn
 
 import models
 from explorer.declare.card import Card
-from explorer.declare.fields import Representation, Scalar
 from explorer.declare.groups import group
 from explorer.declare.params import Param
 from explorer.declare.registry import scan
+from explorer.declare.types.fields import Representation, Scalar
 from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.mesh.network.form import MeshInput

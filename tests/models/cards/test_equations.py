@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from explorer.declare.elements import parse_chain
-from explorer.declare.equations import Call, Equation, Number, Term, Value, values_of
-from explorer.network.layers import LayerError
+from explorer.declare.telling.equations import Call, Equation, Number, Term, Value, values_of
+from explorer.network.tracing.layers import LayerError
 from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.spaces.sequence.network.equation_finder import find_blocks
 from explorer.square.drawing.equation_values import BARRED, Working, in_numbers, written
-from explorer.square.prepare import Prepared
+from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State
 from models.layers.recurrent.recurrence import Recurrence
 from tests.models.sequences.test_cards import CARDS, defaults, engine

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from explorer.declare.elements import transforms
 from explorer.declare.groups import group
-from explorer.network.loading import card_source
+from explorer.network.opening.loading import card_source
+from explorer.square.analyses.orbits import orbit as curves
 from explorer.square.frame import OrbitCurve, Square
-from explorer.square.orbits import orbit as curves
 from explorer.state.resolve import resolve
 from explorer.state.session import load_session
 from models.images.dense_to_conv import parameter_counts

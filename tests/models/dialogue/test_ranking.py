@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 import models.dialogue.profile_memory as profile_memory
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.data.finding import find_sample, fitted
 from explorer.declare.card import Card
 from explorer.declare.elements import parse_chain

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
-from explorer.declare.fields import FieldType, Pairs
+from explorer.declare.types.fields import FieldType, Pairs
 from explorer.spaces.graph.fields import Edges, Nodes
 from explorer.spaces.graph.network.form import GraphInput
 

@@ -15,7 +15,7 @@ from torch_geometric.nn import GMMConv
 from explorer.data.finding import find_sample
 from explorer.data.samples import Sample
 from explorer.declare.card import Card
-from explorer.declare.fields import FieldType
+from explorer.declare.types.fields import FieldType
 from explorer.spaces.mesh.elements.reshaping import shaken
 from explorer.spaces.mesh.fields import Tangent
 from explorer.spaces.mesh.network.fit import fit_mesh, surface_of

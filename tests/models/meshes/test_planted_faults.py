@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import FieldType
+from explorer.declare.types.fields import FieldType
 from explorer.equivariance.check import check_equivariance
 from explorer.spaces.mesh.fields import Tangent
 from models.meshes.planted_faults import CARD, FAULTS
@@ -80,7 +80,7 @@ def test_exactly_one_layer_is_broken(name: str) -> None:
 @pytest.mark.parametrize("name", FAULTS)
 def test_the_check_names_it(name: str) -> None:
     from explorer.data.finding import find_sample, fitted
-    from explorer.network.inputs import inputs_from
+    from explorer.network.input.inputs import inputs_from
 
     card = CARDS[name]
     inputs = inputs_from(fitted(find_sample("mesh-torus"), card.input), card.input, torch.device("cpu"), torch.float64)

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import models
-from explorer.app import cli
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
+from explorer.app.command import cli
 from explorer.data.finding import find_sample, samples
 from explorer.declare.elements import parse_chain
-from explorer.declare.field_text import parse_field
 from explorer.declare.registry import scan
 from explorer.declare.space import kinds, spaces
+from explorer.declare.types.field_text import parse_field
 from explorer.state.random_element import random_steps
 from explorer.state.resolve import resolve
 from explorer.state.session import load_session, save_session

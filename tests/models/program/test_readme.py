@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import models
-from explorer.app import cli
+from explorer.app.command import cli
 from explorer.declare.elements import parse_chain
-from explorer.declare.model_name import PROGRAMS, PYTHON, split_name
 from explorer.declare.registry import scan
+from explorer.declare.states.model_name import PROGRAMS, PYTHON, split_name
 
 ROOT = Path(__file__).resolve().parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -20,16 +20,16 @@ import explorer.data.opening
 import explorer.declare.elements
 import explorer.declare.symmetries
 import models
-from explorer.app.audit import audit
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
+from explorer.app.command.audit import audit
 from explorer.data.readers import ReadError
 from explorer.declare.elements import chain_element, inverse_steps, parse_chain, transforms
-from explorer.declare.field_text import parse_field
-from explorer.declare.fields import Scalar
 from explorer.declare.registry import forget, scan
 from explorer.declare.space import kinds
+from explorer.declare.types.field_text import parse_field
+from explorer.declare.types.fields import Scalar
 from explorer.equivariance.check import check_equivariance
-from explorer.network.inputs import Inputs
+from explorer.network.input.inputs import Inputs
 from explorer.spaces.grid.fields import grid
 from explorer.spaces.mesh.network.form import MeshInput
 from explorer.state.state import State
@@ -251,8 +251,8 @@ def test_the_graph_can_be_asked_for_by_name(install: Install) -> None:
 
 def test_the_network_on_meshes_holds_in_every_gauge(tmp_path: Path) -> None:
     from explorer.data.finding import find_sample, fitted
-    from explorer.network.inputs import inputs_from
-    from explorer.network.loading import find_card, load_model
+    from explorer.network.input.inputs import inputs_from
+    from explorer.network.opening.loading import find_card, load_model
 
     path = tmp_path / "my_mesh_network.py"
     path.write_text(RECIPES[path.name], encoding="utf-8")

@@ -15,13 +15,13 @@ import torch
 from torch import Tensor, nn
 
 import models
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.data.finding import find_sample, fitted
 from explorer.declare.card import Card
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
-from explorer.network.inputs import inputs_from
-from explorer.network.loading import load_model
+from explorer.network.input.inputs import inputs_from
+from explorer.network.opening.loading import load_model
 from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.state.state import State
 

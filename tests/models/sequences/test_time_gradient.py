@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 
 import models
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.declare.registry import scan
-from explorer.network.loading import load_model
-from explorer.network.truncation import truncated
+from explorer.network.changing.truncation import truncated
+from explorer.network.opening.loading import load_model
 from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.state.state import State
 from models.sequences.recurrent.stacked import copied

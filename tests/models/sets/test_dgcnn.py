@@ -9,7 +9,7 @@ from sklearn.neighbors import NearestNeighbors
 from torch import Tensor, nn
 from torch_geometric.nn import EdgeConv as TheirConv
 
-from explorer.declare.fields import PAIR
+from explorer.declare.types.fields import PAIR
 from models.sets.dgcnn import DynamicGraphCNN, EdgeConv, NearestNeighbours, build
 from tests.models.graphs.relabelling import Shuffle, declared, law_errors
 

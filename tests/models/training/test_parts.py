@@ -9,7 +9,7 @@ from safetensors.torch import load_file
 import models
 from explorer.declare.card import Card
 from explorer.declare.registry import scan
-from explorer.network.loading import WEIGHTS
+from explorer.network.opening.loading import WEIGHTS
 from explorer.spaces.mesh.network.form import MeshInput
 from models.training.parts import FIGURES, PARTS, bodies, judged, train_parts
 

@@ -12,7 +12,7 @@ import models
 from explorer.data.finding import find_sample
 from explorer.declare.registry import scan
 from explorer.equivariance.check import check_equivariance
-from explorer.network.inputs import Inputs
+from explorer.network.input.inputs import Inputs
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.fields import VOLUME
 from models.layers.volumes import GroupConv3d, LiftingConv3d, OrientationVectors

@@ -16,7 +16,7 @@ from widgets.charts.axis.axes import ValueAxis
 from widgets.charts.items.curve import Curve
 from widgets.charts.plot import Plot
 from widgets.figures.export import export_view
-from widgets.views.errors import ErrorsView
+from widgets.views.charts.errors import ErrorsView
 
 
 class Recorder(View):

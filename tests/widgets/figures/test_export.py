@@ -25,8 +25,8 @@ from tests.widgets.parts.frames.sample_frames import make_frame, make_orbit
 from widgets.base.look import theme
 from widgets.base.view import View
 from widgets.figures.export import ExportError, export_numbers, export_view, save_animation
-from widgets.views.errors import ErrorsView
-from widgets.views.orbit import OrbitView
+from widgets.views.charts.errors import ErrorsView
+from widgets.views.charts.orbit import OrbitView
 
 SPECS = scan(widgets, "VIEW", "views")
 MINE = ("errors", "orbit", "output", "layers", "gallery", "inspector", "equation")

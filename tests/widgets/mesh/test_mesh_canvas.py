@@ -27,7 +27,7 @@ from widgets.mesh.drawing.coarse import ACROSS, MANY, stand_in
 from widgets.mesh.drawing.look import Glyphs, Marks, MeshLook, Slice, Text, blank
 from widgets.mesh.drawing.look import Path as Polyline
 from widgets.mesh.drawing.pictures import FIRST, FULL
-from widgets.window.recording import as_array
+from widgets.window.following.recording import as_array
 
 ROOT = Path(__file__).resolve().parents[3]
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton

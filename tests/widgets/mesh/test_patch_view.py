@@ -27,7 +27,7 @@ from widgets.mesh.charts.patch_geometry import angle_of, around, edges_in, faces
 from widgets.mesh.looks import colours_of
 from widgets.mesh.views.patch import PatchView, kernel_layer
 from widgets.mesh.views.surface import SurfaceView
-from widgets.window.recording import as_array
+from widgets.window.following.recording import as_array
 
 NODE = 100
 ROTATIONS = {"layer": "conv1.rotations", "node": NODE}

@@ -14,7 +14,7 @@ from PIL import Image
 from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.spaces.mesh.drawing.values import MeshPart
 from explorer.state.state import State
 from tests.explorer.parts.surfaces import bumpy

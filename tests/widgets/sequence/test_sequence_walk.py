@@ -24,8 +24,8 @@ from tests.widgets.parts.frames.time_parts import shift_part, time_frame
 from widgets.pairs.views.pairs import PairsView
 from widgets.sequence.timeline.rows import block_of, rows_of, short_names
 from widgets.sequence.views.timeline import TimelineView
+from widgets.views.charts.output import OutputView
 from widgets.views.inspector import InspectorView
-from widgets.views.output import OutputView
 from widgets.window.files import LESSONS
 from widgets.window.main_window import MainWindow
 

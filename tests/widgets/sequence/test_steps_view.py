@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtGui import QColor
 
 from explorer.declare.elements import Step
-from explorer.declare.equations import (
+from explorer.declare.telling.equations import (
     Equation,
     Number,
     Value,

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction
 from pytestqt.qtbot import QtBot
 
 import models
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import chain_text, parse_chain
 from explorer.declare.registry import scan
 from explorer.state.state import State

@@ -11,16 +11,16 @@ from PySide6.QtWidgets import QApplication, QInputDialog, QMenu
 from pytestqt.qtbot import QtBot
 
 import main
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import Step
-from explorer.declare.interventions import parse_interventions
+from explorer.declare.states.interventions import parse_interventions
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, open_window, settle
 from widgets.views.equation import EquationView
-from widgets.views.layers import LayersView
+from widgets.views.layer_tree.layers import LayersView
 from widgets.views.stage import Stage
+from widgets.window.layer.symmetric import SymmetricPage
 from widgets.window.main_window import MainWindow
-from widgets.window.symmetric import SymmetricPage
 
 __all__ = ["open_window"]
 

@@ -12,16 +12,16 @@ from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 import main
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import Step
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, open_window, settle
 from widgets.base.text.words import figure
+from widgets.views.charts.errors import ErrorsView
 from widgets.views.equation import EquationView
-from widgets.views.errors import ErrorsView
-from widgets.views.layer_cells import BEFORE, MEASURE
-from widgets.views.layer_columns import ERROR
-from widgets.views.layers import LayersView
+from widgets.views.layer_tree.layer_cells import BEFORE, MEASURE
+from widgets.views.layer_tree.layer_columns import ERROR
+from widgets.views.layer_tree.layers import LayersView
 from widgets.window.main_window import MainWindow
 
 __all__ = ["open_window"]

@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 import main
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.app.remote.engine import DividedEngine
 from explorer.declare.elements import Step
 from explorer.state.state import State
@@ -41,7 +41,7 @@ def test_a_network_that_hangs_is_stopped_and_the_window_goes_on(
     settle(qtbot, window, measured=True)
     good, bar, c = window.controller.frame, window.infobar, window.controller
     assert not bar.offering
-    monkeypatch.setattr("explorer.app.runner.STOP_AFTER", 0.5)  # not ten seconds of every run of the tests
+    monkeypatch.setattr("explorer.app.thread.runner.STOP_AFTER", 0.5)  # not ten seconds of every run of the tests
     c.set_steps(UPSIDE_DOWN)
     qtbot.waitUntil(lambda: bar.offering, timeout=LONGEST_MS)
     # the orbit of before may have met the trap already, and is no answer either

@@ -8,7 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 from torch import Tensor, nn
 
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS, card

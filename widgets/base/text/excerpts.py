@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QFontMetricsF
 
-from explorer.declare.excerpt import Excerpt
+from explorer.declare.telling.excerpt import Excerpt
 from explorer.square.frame import Square
 from widgets.base.look import theme
 from widgets.base.text.highlight import python_as_html

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from explorer.declare.saliency import METHODS, parse_saliency, saliency_text
+from explorer.declare.states.saliency import METHODS, parse_saliency, saliency_text
 from explorer.square.frame import Saliency
 from explorer.state.state import State
 from widgets.base.frame_view import FrameView, Pages

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
-from explorer.declare.interventions import Intervention
+from explorer.declare.states.interventions import Intervention
 from widgets.base.look import theme
 from widgets.base.look.icons import icon, picture
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu
 
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import Transform, transforms
-from explorer.declare.model_name import code_of
+from explorer.declare.states.model_name import code_of
 from explorer.state.catalogue import Catalogue
 from explorer.state.resolve import DTYPES
 from explorer.state.state import State
@@ -19,8 +19,8 @@ from widgets.base.controls.menus import Choices, empty
 from widgets.base.look.icons import icon
 from widgets.base.text.kinds_of_data import families, parts, place_of, title_of
 from widgets.window.files import Files
-from widgets.window.playing import SPEEDS
-from widgets.window.shell import Shell
+from widgets.window.following.playing import SPEEDS
+from widgets.window.room.shell import Shell
 
 THEMES = (("system", "Follow the system"), ("light", "Light"), ("dark", "Dark"))
 ARROWS = (("Left", -1.0, 0.0), ("Right", 1.0, 0.0), ("Up", 0.0, -1.0), ("Down", 0.0, 1.0))

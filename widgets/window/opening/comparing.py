@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QInputDialog
 
 from explorer.declare.space import same_space
 from explorer.state.runs import run_text
-from widgets.window.shell import Shell
+from widgets.window.room.shell import Shell
 
 WEIGHTS = "Weights (*.safetensors *.pt *.pth);;All files (*)"
 FILE = "A file…"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtGui import QColor, QFontDatabase, QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QTextEdit, QWidget
 
-from explorer.network.files.edits import Edit
+from explorer.network.opening.files.edits import Edit
 from widgets.base.look import theme
 
 TINT = 46  # of 255, of the colour behind a changed line

@@ -20,12 +20,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.declare.asking import Declared, Question
+from explorer.declare.telling.asking import Declared, Question
 from widgets.base.look import theme
 from widgets.base.text.kinds_of_data import title_of
 
 if TYPE_CHECKING:  # the worker makes it, with torch
-    from explorer.app.own_inputs import InputAsked, Kind, Row
+    from explorer.app.answering.own_inputs import InputAsked, Kind, Row
 
 WIDTH = 640
 EDITOR = 190  # pixels

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 
-from explorer.declare.asking import Declared
-from explorer.declare.model_name import with_input
+from explorer.declare.states.model_name import with_input
+from explorer.declare.telling.asking import Declared
 from explorer.state.state import State
 from widgets.window.opening.input_page import InputPage
 from widgets.window.opening.trouble import Trouble, caught
-from widgets.window.shell import Shell
+from widgets.window.room.shell import Shell
 
 if TYPE_CHECKING:
-    from explorer.app.own_inputs import InputAsked
+    from explorer.app.answering.own_inputs import InputAsked
 
 
 class Inputs(QObject):
@@ -77,7 +77,7 @@ def _tried(name: str, said: Declared, engine: Any) -> str:
 
 def _opened(name: str, said: Declared, remember: bool, state: State, engine: Any) -> tuple[dict[str, object], str]:
     """Make the network with that input, and remember it if that is wanted: then its name needs not say it."""
-    from explorer.app.own_inputs import remembered
+    from explorer.app.answering.own_inputs import remembered
 
     engine.tried(name, said)
     if remember:

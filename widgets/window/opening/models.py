@@ -11,17 +11,17 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu
 
-from explorer.app.failures import sentence
-from explorer.declare.model_name import PYTHON, code_of, named_as_shown, split_call, split_name
-from explorer.network.files.contents import Contents
-from explorer.network.files.edits import Edit, edits
-from explorer.network.files.trust import remember, remembered
+from explorer.app.thread.failures import sentence
+from explorer.declare.states.model_name import PYTHON, code_of, named_as_shown, split_call, split_name
+from explorer.network.opening.files.contents import Contents
+from explorer.network.opening.files.edits import Edit, edits
+from explorer.network.opening.files.trust import remember, remembered
 from explorer.state.runs import models_of
 from explorer.state.session import Session
 from widgets.window.opening.inputs import Inputs
 from widgets.window.opening.page import ModelPage
 from widgets.window.opening.trouble import Trouble, caught
-from widgets.window.shell import Shell
+from widgets.window.room.shell import Shell
 
 MOST_RECENT = 10
 # of these, .pt and .safetensors may also be data: a look inside tells
@@ -78,7 +78,7 @@ class Models(QObject):
     def _look(self, path: str, then: Callable[[Looked], None], as_model: bool = True) -> None:
         def work(engine: Any) -> Looked:
             from explorer.data.opening import readers
-            from explorer.network.files.looking import contents
+            from explorer.network.opening.files.looking import contents
 
             ending = Path(path).suffix.lower()
             # a file of this ending is data only where a reader finds in it what it reads
@@ -305,7 +305,7 @@ def _named(path: str, chosen: str) -> str:
 
 def _allow(engine: Any, path: Path) -> None:
     """Let a file run that was trusted before, with just the content that it had."""
-    from explorer.network.files.looking import code_in
+    from explorer.network.opening.files.looking import code_in
 
     code, known = code_in(path), remembered()
     if all(digest in known for _, digest in code):

@@ -29,8 +29,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.network.files.contents import CallableEntry, Contents
-from explorer.network.files.edits import Edit
+from explorer.network.opening.files.contents import CallableEntry, Contents
+from explorer.network.opening.files.edits import Edit
 from widgets.base.look import theme
 from widgets.base.text.code_view import CodeView
 from widgets.window.opening.edits import EditView, said

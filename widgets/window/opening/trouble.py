@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.app.failures import is_kind, sentence
+from explorer.app.thread.failures import is_kind, sentence
 from explorer.work.progress import Cancelled
 
 

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.app.failures import sentence
-from explorer.network.files.trust import Trusted, listed, revoke
+from explorer.app.thread.failures import sentence
+from explorer.network.opening.files.trust import Trusted, listed, revoke
 from widgets.base.look import theme
 from widgets.window.controller import Controller
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from explorer.app.orders import Engine
+from explorer.app.thread.orders import Engine
 from explorer.declare.elements import Step, parse_chain
 from explorer.declare.space import Scene, kinds, spaces
 from explorer.state.session import write_beside

@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, QEventLoop, QSettings, QTimer
 from PySide6.QtGui import QPixmap
 
-from explorer.app.orders import Engine
+from explorer.app.thread.orders import Engine
 from explorer.square.frame import Failure, Frame, OrbitCurve
 from explorer.state.session import write_beside
 from explorer.state.state import State

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from explorer.declare.card import ModelInfo
-from explorer.declare.model_name import WEIGHTS_MARK, split_name
-from widgets.window.shell import Shell
+from explorer.declare.states.model_name import WEIGHTS_MARK, split_name
+from widgets.window.room.shell import Shell
 from widgets.window.training.page import TrainPage
 
 

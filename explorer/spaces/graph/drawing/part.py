@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.declare.elements import Chain, Element
-from explorer.declare.fields import Pairs
-from explorer.network.capture import capture, gradients_to_inputs
-from explorer.network.layers import Layer
-from explorer.network.running import evaluating
+from explorer.declare.types.fields import Pairs
+from explorer.network.tracing.capture import capture, gradients_to_inputs
+from explorer.network.tracing.layers import Layer
+from explorer.network.tracing.running import evaluating
 from explorer.spaces.graph.drawing.values import GraphPart, Spectrum, Structure
 from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.by_place import input_values, kind_of, layer_values, raw
 from explorer.square.frame import Array, Square
-from explorer.square.kept import kept
-from explorer.square.prepare import Prepared, reseed
+from explorer.square.preparing.kept import kept
+from explorer.square.preparing.prepare import Prepared, reseed
 from explorer.state.state import State
 
 DRAWN = ("node", "edge", "pair")  # kinds of places whose values are drawn there

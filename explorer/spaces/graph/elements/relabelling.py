@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Element, NoAction
-from explorer.declare.fields import FieldType, Pairs, Scalar
 from explorer.declare.space import kinds
+from explorer.declare.types.fields import FieldType, Pairs, Scalar
 from explorer.spaces.graph.fields import Edges, NodeIndex, Nodes
 from explorer.spaces.mesh.fields import Faces, Patch
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from explorer.network.inputs import Inputs
+    from explorer.network.input.inputs import Inputs
 
 Index = NDArray[np.int64]
 DOMAINS = ("graph", "set")  # where edges and nodes may be missing

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from explorer.data.named_columns import named_columns
 from explorer.data.samples import Sample, Signal
-from explorer.declare.fields import FieldType
 from explorer.declare.space import domain_word
+from explorer.declare.types.fields import FieldType
 from explorer.spaces.graph.analysis.measures import clustering, core_numbers, neighbours, simple_graph
 from explorer.spaces.graph.chemistry.atoms import COLUMNS, element_of, one_hot
 from explorer.spaces.graph.fields import EDGE_INPUT, NODE_INPUT, Nodes

@@ -8,8 +8,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from explorer.declare.fields import PAIR
-from explorer.network.inputs import Inputs
+from explorer.declare.types.fields import PAIR
+from explorer.network.input.inputs import Inputs
 from explorer.spaces.graph.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT, Nodes
 
 

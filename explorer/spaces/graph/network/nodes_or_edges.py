@@ -7,10 +7,10 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from explorer.declare.fields import FieldType
-from explorer.network.inputs import Inputs
-from explorer.network.precision import copied
-from explorer.network.running import evaluating
+from explorer.declare.types.fields import FieldType
+from explorer.network.changing.precision import copied
+from explorer.network.input.inputs import Inputs
+from explorer.network.tracing.running import evaluating
 from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.network.inference import GraphInference
 

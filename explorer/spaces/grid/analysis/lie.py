@@ -16,11 +16,11 @@ import torch
 import torch.autograd.forward_ad as fwd
 from torch import Tensor, nn
 
-from explorer.declare.fields import FieldType, Regular
-from explorer.network.capture import capture
-from explorer.network.differentiating import Plainly
-from explorer.network.layers import Layer, Trace
-from explorer.network.running import evaluating
+from explorer.declare.types.fields import FieldType, Regular
+from explorer.network.changing.differentiating import Plainly
+from explorer.network.tracing.capture import capture
+from explorer.network.tracing.layers import Layer, Trace
+from explorer.network.tracing.running import evaluating
 from explorer.spaces.grid.fields import Grid, Tokens
 
 GENERATORS = ("right", "down", "rotation")

@@ -17,15 +17,15 @@ import torch
 from torch import Tensor
 
 from explorer.declare.elements import Element
-from explorer.declare.fields import FieldType, Point, Regular, Scalar
+from explorer.declare.types.fields import FieldType, Point, Regular, Scalar
 from explorer.equivariance import measure
-from explorer.network.layers import Layer
+from explorer.network.tracing.layers import Layer
 from explorer.spaces.grid.elements.affine import Affine, fibre_matrix
 from explorer.spaces.grid.elements.resampling import StackedElements, by_place, real, resampling_by_place
 from explorer.spaces.grid.fields import Grid
-from explorer.square.kept import kept
-from explorer.square.prepare import Prepared
-from explorer.square.sweep import Figures, in_a_batch, norms_of
+from explorer.square.analyses.sweep import Figures, in_a_batch, norms_of
+from explorer.square.preparing.kept import kept
+from explorer.square.preparing.prepare import Prepared
 
 VALUES = 1024  # compared in a survey, per layer and element, in all channels together
 PLACES = (8, 16)  # at least and at most

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Element, NoAction
-from explorer.declare.fields import FieldType, Regular, Scalar
 from explorer.declare.groups import MIRROR, FiniteGroup, Matrix
+from explorer.declare.types.fields import FieldType, Regular, Scalar
 from explorer.spaces.grid.fibres import Fibre
 from explorer.spaces.grid.fields import Grid, Pixels, Tokens
 

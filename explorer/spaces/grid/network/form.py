@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from explorer.declare.card import Form
-from explorer.declare.fields import FieldType, Scalar
+from explorer.declare.types.fields import FieldType, Scalar
 from explorer.spaces.grid.fields import grid
 
 IMAGE = grid(Scalar(intensity=True))

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.elements import Element
-from explorer.declare.fields import INVARIANT, FieldType, Point, Regular, Scalar
 from explorer.declare.space import Inference, Known
-from explorer.network.inputs import Inputs
+from explorer.declare.types.fields import INVARIANT, FieldType, Point, Regular, Scalar
+from explorer.network.input.inputs import Inputs
 from explorer.spaces.grid.fibres import declared_rep
 from explorer.spaces.grid.fields import Grid, Pixels, Tokens
 from explorer.spaces.grid.network.orientations import orientations

@@ -12,7 +12,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from explorer.declare.fields import FieldType
+from explorer.declare.types.fields import FieldType
 from explorer.spaces.grid.fields import Grid, Pixels, Tokens
 
 Run = Callable[[Tensor], Mapping[str, Tensor]]

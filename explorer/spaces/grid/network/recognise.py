@@ -8,8 +8,8 @@ from typing import Any
 
 from torch import nn
 
-from explorer.network.recognise import Recognised
-from explorer.network.typed import declares, is_type
+from explorer.network.input.recognise import Recognised
+from explorer.network.input.typed import declares, is_type
 from explorer.spaces.grid.network.fit import InputShape
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.work.limits import MAX_SIDE

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from explorer.data.samples import Sample, Signal
 from explorer.declare.elements import Chain, Element
-from explorer.declare.fields import FieldType, Regular
-from explorer.network.inputs import Inputs
+from explorer.declare.types.fields import FieldType, Regular
+from explorer.network.input.inputs import Inputs
 from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.mesh.drawing.values import GeodesicPatch, MeshPart, Shape, Transported
 from explorer.spaces.mesh.elements.surface_map import SurfaceMap
@@ -27,8 +27,8 @@ from explorer.spaces.mesh.surface.topology import SurfaceError
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.by_place import input_values, kind_of, layer_values, raw
 from explorer.square.frame import Array, Square
-from explorer.square.kept import kept
-from explorer.square.prepare import Prepared
+from explorer.square.preparing.kept import kept
+from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State
 
 DRAWN = ("vertex", "edge")  # kinds of places whose values are drawn there

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Element, NoAction
-from explorer.declare.fields import FieldType, Regular
+from explorer.declare.types.fields import FieldType, Regular
 from explorer.spaces.graph.fields import Edges
 from explorer.spaces.mesh.fields import Ambient, Direction, Faces, Metric, Patch, Tangent, TangentFrame, Transporter
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from explorer.network.inputs import Inputs
+    from explorer.network.input.inputs import Inputs
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from explorer.declare.elements import Element, NoAction
-from explorer.declare.fields import FieldType, Regular
+from explorer.declare.types.fields import FieldType, Regular
 from explorer.spaces.mesh.elements.reshaping import bent, flipped, posed, shaken
 from explorer.spaces.mesh.elements.surface_map import DOMAINS, WHOLE, Floats, Index, SurfaceMap
 from explorer.spaces.mesh.fields import Direction, Patch, Transporter, Vertices
@@ -22,7 +22,7 @@ from explorer.spaces.mesh.fields import Direction, Patch, Transporter, Vertices
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from explorer.network.inputs import Inputs
+    from explorer.network.input.inputs import Inputs
 
 RIGID = ("gauge", "random-gauge", "rotate3d", "translate3d", "mirror3d")
 

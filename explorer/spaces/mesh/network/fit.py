@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.samples import Sample, Signal
-from explorer.declare.fields import FieldType
 from explorer.declare.space import domain_word
+from explorer.declare.types.fields import FieldType
 from explorer.spaces.graph.fields import EDGE_INDEX
 from explorer.spaces.mesh.fields import (
     EDGE_DIRECTION,

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from explorer.data.samples import Sample
-from explorer.network.inputs import Inputs, from_signals
+from explorer.network.input.inputs import Inputs, from_signals
 from explorer.spaces.mesh.network.form import MeshInput
 
 SURFACE = ("position", "faces", "axes", "edge_index")  # moves along with any network's arguments

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.network.recognise import Recognised
+from explorer.network.input.recognise import Recognised
 from explorer.spaces.mesh.network.form import GAUGES, MESH_SIGNALS, OF_A_SURFACE, MeshInput
 
 

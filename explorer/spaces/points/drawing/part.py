@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Chain, Element
-from explorer.declare.fields import FieldType, Pairs
-from explorer.network.inputs import Inputs
+from explorer.declare.types.fields import FieldType, Pairs
+from explorer.network.input.inputs import Inputs
 from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.points.drawing.ball import fineness, harmonics
 from explorer.spaces.points.drawing.values import Curve, PointsPart
@@ -19,8 +19,8 @@ from explorer.square.both_ways import BothWays
 from explorer.square.drawing.answer import Answer, labels_of, output_layer
 from explorer.square.drawing.by_place import input_values, kind_of, layer_values, raw
 from explorer.square.frame import Array, Square
-from explorer.square.kept import kept
-from explorer.square.prepare import Prepared
+from explorer.square.preparing.kept import kept
+from explorer.square.preparing.prepare import Prepared
 
 DRAWN = ("particle", "edge")  # kinds of places whose values are drawn there
 MOST_PAIRED, MOST_LINKS = 3000, 3000  # points whose pairs are looked through, and lines that are drawn

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Element, NoAction
-from explorer.declare.fields import FieldType, Regular
+from explorer.declare.types.fields import FieldType, Regular
 from explorer.spaces.points.elements.wigner import Matrix, wigner
 from explorer.spaces.points.fields import Coordinates, Irreps
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from explorer.declare.fields import FieldType
-from explorer.network.inputs import Inputs
+from explorer.declare.types.fields import FieldType
+from explorer.network.input.inputs import Inputs
 from explorer.spaces.graph.fields import Nodes
 from explorer.spaces.graph.network.inference import GraphInference
 from explorer.spaces.points.fields import Coordinates, Irreps, Particles

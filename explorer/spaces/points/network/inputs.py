@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from explorer.data.samples import Sample
-from explorer.network.inputs import Inputs, from_signals
+from explorer.network.input.inputs import Inputs, from_signals
 from explorer.spaces.points.network.form import PointsInput
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.network.recognise import Recognised
+from explorer.network.input.recognise import Recognised
 from explorer.spaces.points.network.form import EDGES, FEATURES, SIGNALS, PointsInput
 
 OF_POINTS = ("velocity", "charge", "number")  # with places: what no graph and no mesh has by that name

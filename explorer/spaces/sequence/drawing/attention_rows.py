@@ -13,12 +13,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from explorer.declare.fields import Pairs
-from explorer.network.layers import Layer
+from explorer.declare.types.fields import Pairs
+from explorer.network.tracing.layers import Layer
 from explorer.spaces.sequence.drawing.values import Attended
 from explorer.square.frame import Array
-from explorer.square.kept import kept
-from explorer.square.prepare import Prepared
+from explorer.square.preparing.kept import kept
+from explorer.square.preparing.prepare import Prepared
 
 
 def attended(

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.declare.elements import Element
-from explorer.declare.fields import FieldType
-from explorer.network.capture import capture, gradients_to_inputs
-from explorer.network.inputs import as_given, places_first
-from explorer.network.layers import Layer
-from explorer.network.running import evaluating
-from explorer.network.truncation import truncated
+from explorer.declare.types.fields import FieldType
+from explorer.network.changing.truncation import truncated
+from explorer.network.input.inputs import as_given, places_first
+from explorer.network.tracing.capture import capture, gradients_to_inputs
+from explorer.network.tracing.layers import Layer
+from explorer.network.tracing.running import evaluating
 from explorer.spaces.sequence.drawing.attention_rows import attended
 from explorer.spaces.sequence.drawing.rest_state import settlings
 from explorer.spaces.sequence.drawing.values import TimePart
@@ -26,8 +26,8 @@ from explorer.spaces.sequence.network.equation_finder import working
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.by_place import input_values, kind_of, layer_values, raw
 from explorer.square.frame import Array, Square
-from explorer.square.kept import kept
-from explorer.square.prepare import Prepared, reseed
+from explorer.square.preparing.kept import kept
+from explorer.square.preparing.prepare import Prepared, reseed
 from explorer.state.state import State
 
 DRAWN = ("step", "pair")  # kinds of places whose values are drawn there

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import torch
 
 from explorer.spaces.sequence.drawing.values import Settling
-from explorer.square.kept import kept
+from explorer.square.preparing.kept import kept
 
 if TYPE_CHECKING:
-    from explorer.square.prepare import Prepared
+    from explorer.square.preparing.prepare import Prepared
 
 
 @kept()

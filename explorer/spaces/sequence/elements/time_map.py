@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Element, NoAction
-from explorer.declare.fields import FieldType, Pairs, Scalar
+from explorer.declare.types.fields import FieldType, Pairs, Scalar
 from explorer.spaces.sequence.fields import STEP, Steps, Strands
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 
 from explorer.data.samples import Sample
-from explorer.declare.fields import FieldType
-from explorer.network.arguments import ByName
-from explorer.network.inputs import Inputs
+from explorer.declare.types.fields import FieldType
+from explorer.network.input.arguments import ByName
+from explorer.network.input.inputs import Inputs
 from explorer.spaces.sequence.fields import Steps
 from explorer.spaces.sequence.network.form import SequenceInput
 

@@ -10,14 +10,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.equations import Equation, names_in, renamed
-from explorer.declare.fields import Pairs, Point
-from explorer.network.layers import Layer
+from explorer.declare.telling.equations import Equation, names_in, renamed
+from explorer.declare.types.fields import Pairs, Point
+from explorer.network.tracing.layers import Layer
 from explorer.spaces.sequence.fields import Steps
 from explorer.square.drawing.by_place import raw
 from explorer.square.drawing.equation_values import Array, Working
-from explorer.square.kept import kept
-from explorer.square.prepare import Prepared
+from explorer.square.preparing.kept import kept
+from explorer.square.preparing.prepare import Prepared
 
 MOST_VALUES = 2**22  # of one layer, and of all constants of a block
 INPUT = "x"  # by this name an equation calls the input of the network

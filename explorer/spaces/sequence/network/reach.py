@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-from explorer.declare.fields import FieldType
+from explorer.declare.types.fields import FieldType
 
 Run = Callable[[Tensor], Mapping[str, Tensor]]
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from explorer.declare.elements import Element
-from explorer.declare.fields import FieldType
 from explorer.declare.groups import Matrix
+from explorer.declare.types.fields import FieldType
 from explorer.spaces.sphere.fields import Coefficients
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from explorer.network.inputs import Inputs
+    from explorer.network.input.inputs import Inputs
 
 _TINY = 1e-12
 

@@ -9,15 +9,15 @@ import numpy as np
 from torch import Tensor
 
 from explorer.declare.elements import Chain, Element
-from explorer.declare.fields import FieldType
+from explorer.declare.types.fields import FieldType
 from explorer.spaces.volume.drawing.values import VolumePart
 from explorer.spaces.volume.elements.cube_map import CubeMap
 from explorer.spaces.volume.fields import Orientations, Voxels
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import frozen
 from explorer.square.frame import Array
-from explorer.square.kept import kept
-from explorer.square.prepare import Prepared
+from explorer.square.preparing.kept import kept
+from explorer.square.preparing.prepare import Prepared
 
 MOST_VOXELS = 2**21  # of one volume that is drawn: 128 along each side
 MOST_GALLERY = 2**22  # of all orientations together

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Element, NoAction
-from explorer.declare.fields import FieldType
 from explorer.declare.groups import Matrix
+from explorer.declare.types.fields import FieldType
 from explorer.spaces.volume.fields import Fibre, Sides, Voxels
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from explorer.network.inputs import Inputs
+    from explorer.network.input.inputs import Inputs
 
 _TINY = 1e-9
 _DOWN = np.array([1.0, -1.0, 1.0])  # rows are counted downwards, y upwards

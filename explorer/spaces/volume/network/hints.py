@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from explorer.declare.fields import Scalar
-from explorer.network.layers import Layer
+from explorer.declare.types.fields import Scalar
+from explorer.network.tracing.layers import Layer
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.elements.cube_map import linear
 from explorer.spaces.volume.elements.moving import turned

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-from explorer.declare.fields import FieldType
+from explorer.declare.types.fields import FieldType
 from explorer.spaces.volume.fields import Voxels
 
 LOUD = 30.0  # times the size of x, for layers that pass on only what is large

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import nn
 
-from explorer.network.recognise import Recognised
+from explorer.network.input.recognise import Recognised
 from explorer.spaces.volume.network.form import Shape, VolumeInput
 from explorer.work.limits import MAX_SIDE
 

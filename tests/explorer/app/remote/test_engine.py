@@ -16,14 +16,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.app.engine import LocalEngine
-from explorer.app.failures import Relayed, failure_of, is_kind
-from explorer.app.remote.deaths import Died
+from explorer.app.answering.engine import LocalEngine
 from explorer.app.remote.engine import DividedEngine
-from explorer.app.remote.watching import MOST_PRINTED, Output
+from explorer.app.remote.life.deaths import Died
+from explorer.app.remote.life.watching import MOST_PRINTED, Output
+from explorer.app.thread.failures import Relayed, failure_of, is_kind
 from explorer.declare.elements import parse_chain
-from explorer.declare.interventions import parse_interventions
-from explorer.network.files.trust import Trust
+from explorer.declare.states.interventions import parse_interventions
+from explorer.network.opening.files.trust import Trust
 from explorer.square.frame import Frame
 from explorer.state.state import State
 from explorer.work.progress import Cancelled, listening
@@ -129,7 +129,7 @@ def test_trust_is_decided_here_and_looked_at_there(tmp_path: Path) -> None:
         with pytest.raises(Relayed, match="add --trust") as refused:
             engine.answer(state, never)
         assert is_kind(refused.value, "Untrusted") and failure_of(refused.value, state).where == name.rpartition(":")[0]
-        from explorer.network.files.python_text import code_files
+        from explorer.network.opening.files.python_text import code_files
 
         engine.trust.contents.update(digest for _, digest in code_files(tmp_path / "net.py"))
         assert engine.answer(state, never).squares
@@ -277,11 +277,11 @@ def test_a_spare_one_takes_over(tmp_path: Path) -> None:
 
 SCRIPT = """
 import sys
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.app.remote.engine import DividedEngine
 from explorer.state.state import State
 from explorer.declare.elements import parse_chain
-from explorer.declare.interventions import parse_interventions
+from explorer.declare.states.interventions import parse_interventions
 from tests.explorer.parts.process_program import PROGRAM
 
 engine = DividedEngine(LocalEngine({}, trust=True), PROGRAM, spare=False)

@@ -18,8 +18,8 @@ from equiscope import check_equivariance, image
 from explorer.declare.elements import Element
 from explorer.equivariance import measure
 from explorer.equivariance.presets import PRESETS, preset_figures
-from explorer.network.inputs import Inputs
-from explorer.network.trace import trace
+from explorer.network.input.inputs import Inputs
+from explorer.network.tracing.trace import trace
 from explorer.spaces.grid.analysis.lie import lie_derivative
 from explorer.spaces.grid.elements.affine import Affine
 from explorer.spaces.grid.fields import grid

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import equiscope
-from explorer.network.capture import capture
 from explorer.network.inner.attention import Watch
-from explorer.network.trace import trace
+from explorer.network.tracing.capture import capture
+from explorer.network.tracing.trace import trace
 
 STEPS, WIDTH = 7, 8
 

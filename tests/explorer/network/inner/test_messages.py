@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 
 import equiscope
-from explorer.network.capture import capture
-from explorer.network.inputs import Inputs
-from explorer.network.trace import trace
+from explorer.network.input.inputs import Inputs
+from explorer.network.tracing.capture import capture
+from explorer.network.tracing.trace import trace
 
 gnn = pytest.importorskip("torch_geometric.nn")
 

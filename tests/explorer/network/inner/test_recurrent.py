@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pack_sequence
 
 import equiscope
-from explorer.network.capture import capture
 from explorer.network.inner.recurrent import gates, of_cell
-from explorer.network.trace import trace
+from explorer.network.tracing.capture import capture
+from explorer.network.tracing.trace import trace
 
 STEPS, BATCH, WIDTH, UNITS = 9, 3, 4, 5
 

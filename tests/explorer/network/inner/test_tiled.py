@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction
-from explorer.declare.fields import PAIR
+from explorer.declare.types.fields import PAIR
 from explorer.equivariance import measure
+from explorer.network.describing.statistics import moments, statistics
 from explorer.network.inner import tiled
 from explorer.network.inner.factors import Factors
 from explorer.network.inner.tiled import Tiled, matrix
-from explorer.network.statistics import moments, statistics
 from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.sequence.elements.time_map import TimeMap
 from explorer.square.drawing.pair_rows import on_demand

@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.fields import INVARIANT, PAIR
+from explorer.declare.types.fields import INVARIANT, PAIR
 from explorer.equivariance.check import check_equivariance
-from explorer.network.trace import trace
+from explorer.network.tracing.trace import trace
 from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.network.inputs import graph_inputs
 

@@ -7,10 +7,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.declare.fields import INVARIANT, FieldType, Point, Regular
 from explorer.declare.groups import group, rotation_matrix
-from explorer.network.layers import LayerError
-from explorer.network.trace import trace
+from explorer.declare.types.fields import INVARIANT, FieldType, Point, Regular
+from explorer.network.tracing.layers import LayerError
+from explorer.network.tracing.trace import trace
 from explorer.spaces.grid.analysis.lie import GENERATORS, INNER, disc, generator, gradient, lie_derivative
 from explorer.spaces.grid.elements.affine import Affine, as_linear, fibre_matrix
 from explorer.spaces.grid.fields import Grid, grid, regular

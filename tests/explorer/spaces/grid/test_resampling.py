@@ -8,8 +8,8 @@ import scipy.ndimage
 import torch
 
 from explorer.declare.elements import transforms
-from explorer.declare.fields import FieldType
 from explorer.declare.groups import rotation_matrix
+from explorer.declare.types.fields import FieldType
 from explorer.spaces.grid.elements import resampling as grid_action
 from explorer.spaces.grid.elements.affine import Affine, as_linear
 from explorer.spaces.grid.fields import Pixels, grid

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from explorer.data.finding import find_sample
 from explorer.data.opening import read_file
-from explorer.declare.fields import FieldType
+from explorer.declare.types.fields import FieldType
 from explorer.spaces.mesh.fields import VERTEX, Tangent, Vertices
 from explorer.spaces.mesh.network.form import MeshInput
 from tests.explorer.parts.command_line import HEAD, Said, refused

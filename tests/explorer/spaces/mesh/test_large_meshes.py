@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import torch
 from scipy.sparse.linalg import splu, spsolve
 
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.data.samples import Sample, Signal
 from explorer.data.writers import write_file
 from explorer.declare.elements import chain_element, parse_chain, transforms
@@ -24,8 +24,8 @@ from explorer.spaces.mesh.fields import FACES, VERTEX_POSITION
 from explorer.spaces.mesh.surface import Surface
 from explorer.spaces.mesh.surface.dissection import nested_dissection
 from explorer.spaces.mesh.surface.trace import trace
+from explorer.square.analyses.orbits import orbit, orbit_values
 from explorer.square.frame import Frame
-from explorer.square.orbits import orbit, orbit_values
 from explorer.state.state import State
 from explorer.work import progress
 from explorer.work.eigenspaces import Factors

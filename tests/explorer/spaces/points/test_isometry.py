@@ -9,10 +9,10 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 from explorer.declare.elements import NoAction, chain, parse_chain, transforms
-from explorer.declare.field_text import parse_field
-from explorer.declare.fields import FieldType, Regular
 from explorer.declare.groups import group
 from explorer.declare.symmetries import Situation, find_symmetry, symmetries
+from explorer.declare.types.field_text import parse_field
+from explorer.declare.types.fields import FieldType, Regular
 from explorer.spaces.points.elements.isometry import Isometry, isometry, rotation, turn_of
 from explorer.spaces.points.elements.wigner import wigner
 from explorer.spaces.points.fields import POSITION, Particles, irreps, particle

@@ -14,7 +14,7 @@ from explorer.data.opening import read_file
 from explorer.data.readers import ReadError
 from explorer.data.writers import write_file
 from explorer.declare.elements import chain_element, parse_chain
-from explorer.network.inputs import inputs_from
+from explorer.network.input.inputs import inputs_from
 from explorer.spaces.points.drawing.thumbnail import points_thumbnail
 from explorer.spaces.points.network.fit import fit_points
 from explorer.spaces.points.network.form import PointsInput

@@ -14,16 +14,16 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.data.finding import find_sample
 from explorer.declare.elements import chain_element, parse_chain
-from explorer.declare.field_text import parse_field
-from explorer.declare.fields import FieldType
+from explorer.declare.types.field_text import parse_field
+from explorer.declare.types.fields import FieldType
 from explorer.equivariance import measure
 from explorer.equivariance.check import check_equivariance
-from explorer.network.inputs import Inputs, as_given, places_first
-from explorer.network.loading import file_card
-from explorer.network.refusals import ModelError
+from explorer.network.input.inputs import Inputs, as_given, places_first
+from explorer.network.opening.loading import file_card
+from explorer.network.opening.refusals import ModelError
 from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.spaces.sequence.elements.time_map import TimeMap
 from explorer.spaces.sequence.fields import STEP, Steps, Strands
@@ -31,7 +31,7 @@ from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.network.inference import time_axis
 from explorer.spaces.sequence.network.inputs import LAYOUTS, sequence_inputs
 from explorer.spaces.sequence.network.layouts import Unclear, sequence_input
-from explorer.square.orbits import orbit
+from explorer.square.analyses.orbits import orbit
 from explorer.state.state import State
 from tests.explorer.parts.command_line import Said, refused
 
@@ -269,7 +269,7 @@ def test_as_many_channels_as_steps_do_not_confuse_them() -> None:
 
 
 def checked(file: Path, name: str, sample: str = "sine") -> Any:
-    from explorer.app.audit import audit
+    from explorer.app.command.audit import audit
 
     (report,) = audit(LocalEngine({}, trust=True), State(f"{file}:{name}", sample=sample), "shift", "float64", None, {})
     return report

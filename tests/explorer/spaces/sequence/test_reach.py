@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from explorer.declare.fields import FieldType
+from explorer.declare.types.fields import FieldType
 from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.network.reach import MIDDLE, SHORT, reaches
 

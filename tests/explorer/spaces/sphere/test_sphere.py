@@ -12,8 +12,8 @@ from PIL import Image
 
 from explorer.data.finding import find_sample, samples
 from explorer.declare.elements import chain_element, inverse_steps, parse_chain
-from explorer.declare.field_text import parse_field
 from explorer.declare.space import space_of_kind
+from explorer.declare.types.field_text import parse_field
 from explorer.spaces.sphere.elements.turn import Turn, about
 from explorer.spaces.sphere.fields import Coefficients, harmonic, rotation
 from explorer.spaces.sphere.harmonics import analysed, map_basis, on_sphere, rotation_grid, sphere_grid, wigner

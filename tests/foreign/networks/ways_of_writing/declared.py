@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from explorer.declare.fields import FieldType, Regular, Scalar
 from explorer.declare.groups import group
+from explorer.declare.types.fields import FieldType, Regular, Scalar
 from explorer.spaces.sequence.fields import Steps, Strands
 from tests.foreign.case import Case, Given, drawn
 from tests.foreign.networks.on_sequences.strands import dna

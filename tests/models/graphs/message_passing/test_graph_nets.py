@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import MetaLayer
 from torch_geometric.utils import scatter
 
-from explorer.declare.fields import INVARIANT
+from explorer.declare.types.fields import INVARIANT
 from explorer.spaces.graph.fields import EDGE, NODE
 from models.graphs.message_passing.graph_nets import CARD, CONDITIONING, TOLD, GraphNetBlock, Modulated
 from tests.models.graphs.relabelling import declared, double, random_graph

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.declare.card import Card
-from explorer.declare.fields import INVARIANT, FieldType
+from explorer.declare.types.fields import INVARIANT, FieldType
 from explorer.spaces.graph.fields import EDGE, NODE
 from models.graphs.message_passing import (
     flavour_containment,

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from explorer.declare.fields import PAIR
+from explorer.declare.types.fields import PAIR
 from models.graphs.structure.learned_adjacency import PairMLP, RelationalInference, build
 from tests.models.graphs.relabelling import Shuffle, declared, law_errors
 

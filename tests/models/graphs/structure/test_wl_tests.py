@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from explorer.declare.fields import INVARIANT
+from explorer.declare.types.fields import INVARIANT
 from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.graph.samples.wl_pairs import PAIRS, SAMPLES, skip_links
 from models.graphs.structure.wl_tests import (

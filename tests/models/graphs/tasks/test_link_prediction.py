@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch_geometric.nn import InnerProductDecoder, SAGEConv
 
-from explorer.declare.fields import PAIR
+from explorer.declare.types.fields import PAIR
 from models.graphs.tasks.link_prediction import CARD, LinkPrediction
 from tests.models.graphs.relabelling import declared, random_graph
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from explorer.declare.fields import INVARIANT, PAIR
+from explorer.declare.types.fields import INVARIANT, PAIR
 from explorer.spaces.graph.fields import NODE
 from models.graphs.transformers.graphormer import (
     CARD,

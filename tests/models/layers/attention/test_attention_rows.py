@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 import models
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
 from explorer.spaces.sequence.drawing.values import Attended, TimePart

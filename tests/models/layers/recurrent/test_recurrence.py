@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.state.state import State
 from models.layers.recurrent.fixed_point import fixed_point

@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
-from explorer.network.moved_network import following
+from explorer.network.changing.moved_network import following
 from explorer.state.state import State
 from models.layers.recurrent.gru import GRU
 from models.layers.recurrent.leaky_gated import GatedRNN, LeakyRNN, rescaled, rescaling_error

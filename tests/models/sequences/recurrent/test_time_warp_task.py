@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from benchmarks import published_warps
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.spaces.sequence.samples import tasks
 from explorer.state.state import State

@@ -10,7 +10,7 @@ from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
 import main
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.state.state import State
 from widgets.window.main_window import MainWindow
 

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 import models
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
 from explorer.square.frame import Frame

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import models
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
 from explorer.square.frame import Frame

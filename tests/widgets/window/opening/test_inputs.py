@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
-from explorer.app.engine import LocalEngine
+from explorer.app.answering.engine import LocalEngine
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS
 from tests.widgets.parts.driving.windows import Open, settle
@@ -154,7 +154,7 @@ def test_a_folder_that_cannot_be_written_to_is_said(
     def refused(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("explorer.network.declared.write_beside", refused)
+    monkeypatch.setattr("explorer.network.input.declared.write_beside", refused)
     page.remember.setChecked(True)
     click(qtbot, page, "go")
     qtbot.waitUntil(lambda: page.bad and "permission denied" in page.outcome.text(), timeout=LONG_MS)

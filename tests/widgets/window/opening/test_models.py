@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 from safetensors.torch import load_file, save_file
 
-from explorer.app.engine import LocalEngine
-from explorer.network.files.trust import remembered
+from explorer.app.answering.engine import LocalEngine
+from explorer.network.opening.files.trust import remembered
 from explorer.state.session import save_session
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS

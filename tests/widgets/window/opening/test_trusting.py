@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from explorer.app.engine import LocalEngine
-from explorer.network.files.trust import remembered
+from explorer.app.answering.engine import LocalEngine
+from explorer.network.opening.files.trust import remembered
 from explorer.state.session import load_session
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from explorer.declare.elements import Element, NoAction, Transform
-from explorer.declare.fields import FieldType, Scalar
 from explorer.declare.params import Param
+from explorer.declare.types.fields import FieldType, Scalar
 from explorer.spaces.sequence.fields import Steps
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from explorer.network.inputs import Inputs
+    from explorer.network.input.inputs import Inputs
 
 DOMAINS = ("sequence",)
 

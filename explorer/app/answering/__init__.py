@@ -1,0 +1,1 @@
+"""Answer states: networks and samples that are loaded, and the experiments on them."""

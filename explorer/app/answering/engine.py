@@ -1,0 +1,446 @@
+"""The worker's half of the program: keeps what is loaded, answers states, computes orbits. No Qt, no window."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from explorer.app.answering.experiments import proposals
+from explorer.app.answering.own_inputs import InputAsked, asked, tried
+from explorer.app.answering.versions import Version, Versions
+from explorer.app.command.comparing import Comparing
+from explorer.app.command.report import capture_report
+from explorer.app.command.writing import save_tensors
+from explorer.data.finding import find_sample, fitted, samples, split_part
+from explorer.data.samples import Sample
+from explorer.declare.card import Card, ModelInfo
+from explorer.declare.elements import Step, chain_element, parse_chain, transforms
+from explorer.declare.space import kinds, space_of, space_of_kind, spaces
+from explorer.declare.states.model_name import PARTLY, WEIGHTS_MARK, split_name
+from explorer.declare.telling.asking import Declared
+from explorer.network.changing.precision import copied
+from explorer.network.input.inputs import Inputs, inputs_from
+from explorer.network.opening.files.trust import Trust
+from explorer.network.opening.loading import card_source, find_card, load_model, model_info
+from explorer.network.opening.refusals import ModelError
+from explorer.square.analyses.figures import refine_figures
+from explorer.square.analyses.laws import refine_laws
+from explorer.square.analyses.nearest import nearest_exact
+from explorer.square.analyses.orbits import orbit
+from explorer.square.analyses.outcome import Outcome
+from explorer.square.analyses.saliency import saliency
+from explorer.square.evaluate import moved_picture, refine, shown_as, square
+from explorer.square.frame import Frame, Moved, OrbitCurve, Square
+from explorer.square.judging import judged
+from explorer.square.preparing.intervening import Interventions, changes, intervene
+from explorer.square.preparing.prepare import DTYPES, Prepared, prepare
+from explorer.state.catalogue import Busy, Catalogue, SampleInfo
+from explorer.state.state import State
+from explorer.work.progress import Cancelled
+from explorer.work.stamps import stamp
+
+THUMBNAIL = 48  # pixels along a side
+_KEEP = 4  # epochs kept prepared: two models, before and after the last change
+KEEP_BYTES = 2**30  # of captured values; what is in use is kept whatever it takes
+
+
+class LocalEngine:
+    """Runs networks in this process. Every method is called on the worker thread only.
+
+    Args:
+        cards: the built-in models by name.
+        trust: whether Python files named as models may be executed, or which of them.
+    """
+
+    def __init__(self, cards: Mapping[str, Card], trust: bool | Trust = False) -> None:
+        self.cards = dict(cards)
+        self.trust = trust if isinstance(trust, Trust) else Trust(everything=trust)
+        self._models: OrderedDict[object, tuple[nn.Module, tuple[str, ...]]] = OrderedDict()
+        self._samples: OrderedDict[object, Sample] = OrderedDict()
+        self._prepared: OrderedDict[object, Prepared] = OrderedDict()
+        self.versions = Versions()
+        self.comparing = Comparing(self.prepared)
+        self._answers: tuple[State, list[tuple[Prepared, dict[str, Tensor]]]] | None = None
+        self._serial = 0
+        self._shown: tuple[object, Prepared] | None = None  # epoch of the newest request, and its first network
+
+    # what there is --------------------------------------------------------------------------------------------
+    def catalogue(self) -> Catalogue:
+        from explorer.data.opening import readers
+        from explorer.data.writers import writable
+        from explorer.equivariance.verdict.outcome import versions
+
+        devices = ["cpu", *(f"cuda:{k}" for k in range(torch.cuda.device_count()))]
+        if torch.backends.mps.is_available():
+            devices.append("mps")
+        extensions = sorted({e for reader in readers().values() for e in reader.extensions})
+        infos = tuple(SampleInfo(s.name, s.title, s.domain, s.summary) for s in samples().values())
+        models = sorted((model_info(c) for c in self.cards.values()), key=lambda m: (m.domain, m.rows, m.name))
+        held = {e: {r.domain for r in readers().values() if e in r.extensions} for e in extensions}
+        endings = tuple((e, d) for d in kinds() for e in writable(d))
+        domains = tuple((e, next(iter(found))) for e, found in held.items() if len(found) == 1)
+        return Catalogue(
+            tuple(models), infos, tuple(devices), tuple(versions().items()), tuple(extensions), domains, endings
+        )
+
+    def illustrate(self, catalogue: Catalogue) -> Iterator[Catalogue | None]:
+        """Yield the catalogue again with thumbnails and sources, which take seconds; None between two of them."""
+        made: list[SampleInfo] = []
+        for info in catalogue.samples:
+            picture = space_of_kind(info.domain).thumbnail(samples()[info.name].make(), THUMBNAIL)
+            made.append(replace(info, thumbnail=picture))
+            yield None
+        yield replace(catalogue, samples=tuple(made))
+        models: list[ModelInfo] = []
+        for model in catalogue.models:
+            models.append(replace(model, source=card_source(self.cards[model.name])))
+            yield None
+        yield replace(catalogue, samples=tuple(made), models=tuple(models))
+
+    @property
+    def kept(self) -> dict[str, int]:
+        """Return how many epochs, models and samples are kept for the next request."""
+        return {"epochs": len(self._prepared), "models": len(self._models), "samples": len(self._samples)}
+
+    # one state ------------------------------------------------------------------------------------------------
+    def card(self, name: str) -> Card:
+        """Return the card of that name; one made from a file is made again when the file has changed."""
+        if name in self.cards and not self.versions.changed(name):
+            return self.cards[name]
+        self.versions.begin(name)
+        known = name in self.cards
+        if known:
+            self.versions.put_aside(name, self._taken_out(name))
+        # of a file with weights beside it the code is read anew too
+        built_in = {known: card for known, card in self.cards.items() if not card.own}
+        try:
+            self.cards[name] = find_card(name, built_in, self.trust)
+        except (Exception, SystemExit) as error:
+            if not self._go_back(name, error, State(model=name)):
+                raise
+        return self.cards[name]
+
+    def _taken_out(self, name: str) -> Version:
+        """Take everything out that was made of a network."""
+        models = {key: self._models.pop(key) for key in [k for k in self._models if _about(k, name)]}
+        prepared = {key: self._prepared.pop(key) for key in [k for k in self._prepared if _about(k, name)]}
+        return Version(self.cards.pop(name), models, prepared, {}, self.versions.measured.get(name))
+
+    def _go_back(self, name: str, error: BaseException, state: State) -> bool:
+        """Go back to the version of a network that ran last; return whether there is one."""
+        former = self.versions.go_back(name, error, state)
+        if former is None:
+            return False
+        if name in self.cards:
+            self._taken_out(name)
+        self.cards[name] = former.card
+        self._models.update(former.models)
+        self._prepared.update(former.prepared)
+        return True
+
+    def sample(self, state: State, card: Card) -> Sample:
+        """Return the state's sample, fitted to what the card eats."""
+        key = self._sample_key(state, card)
+        if key not in self._samples:
+            self._samples[key] = fitted(find_sample(state.sample or card.sample, state.seed), card.input)
+            while len(self._samples) > 8:
+                self._samples.popitem(last=False)
+        return self._samples[key]
+
+    def _sample_key(self, state: State, card: Card) -> tuple[object, ...]:
+        text = state.sample or card.sample
+        return (text, state.seed, card.input, None if text in samples() else stamp(split_part(text)[0]))
+
+    def prepared(self, state: State, name: str, cancelled: Callable[[], bool] | None = None) -> Prepared:
+        """Return what the epoch of (`state`, model `name`) needs, computed at most once."""
+        params = state.params if name == state.model else ()
+        overrides = state.overrides if name == state.model else ()
+        card = self.card(name)
+        some = state.interventions if name == state.model else ()
+        key = (name, params, self._sample_key(state, card), state.device, state.dtype, state.seed, overrides, some)
+        if key in self._prepared:
+            self._prepared.move_to_end(key)
+            return self._prepared[key]
+        base = self.prepared(replace(state, interventions=()), name, cancelled) if some else None
+        model, told = self._network(name, params)
+        # a prepared epoch owns its copy: the same network may be wanted in two precisions at once
+        made = prepare(
+            card, copied(model), self.sample(state, card), device=device_of(state.device),
+            dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=not card.own,
+            seed=state.seed, cancelled=cancelled, base=base,
+            intervened=None if base is None else partial(self._intervened, base, state),
+        )  # fmt: skip
+        made.notes, made.interventions = (*told, *made.notes), some
+        self._prepared[key] = made
+        in_use = 1 + len(state.compared) + bool(state.interventions) + bool(state.against)
+        while len(self._prepared) > max(_KEEP, in_use) or (
+            len(self._prepared) > in_use and sum(p.nbytes for p in self._prepared.values()) > KEEP_BYTES
+        ):
+            self._prepared.popitem(last=False)
+        return made
+
+    def proposals(self, state: State, layer: str) -> Iterator[Busy | tuple[Outcome, ...]]:
+        """Yield what is being done, and at last what each symmetric version of a layer would do."""
+        return proposals(self, state, layer)
+
+    def intervened(self, state: State, base: Prepared) -> nn.Module:
+        """Return a copy of the network of `state` with its interventions, in its own precision.
+
+        Raises:
+            ValueError: one of them holds the values of a single run, and such a network is run on several.
+        """
+        for one in state.interventions:
+            if one.kind == "freeze":
+                raise ValueError(f"{str(one)!r} holds what one input gives: run it, a check is made on several inputs")
+        made = copied(self.network(state, state.model)).to(base.x.device)
+        self._intervened(base, state, made)
+        return made
+
+    def _intervened(self, base: Prepared, state: State, model: nn.Module) -> Interventions:
+        """Put the interventions of `state` on a copy of the network of `base`."""
+
+        def named(text: str) -> Inputs:
+            sample = self.sample(replace(state, sample=text), base.card)
+            return inputs_from(sample, base.card.input, base.x.device, base.x.dtype)
+
+        return intervene(base, model, state.interventions, named)
+
+    def network(self, state: State, name: str) -> nn.Module:
+        """Return a network of `state` as it was made, in its own precision; it is not to be changed."""
+        self.card(name)
+        return self._network(name, state.params if name == state.model else ())[0]
+
+    def _network(self, name: str, params: tuple[tuple[str, float], ...]) -> tuple[nn.Module, tuple[str, ...]]:
+        """Return a network and the notes of its making."""
+        key = (name, params)
+        if key not in self._models:
+            notes: list[str] = []
+            self._models[key] = self._made(name, params, notes), tuple(notes)
+            while len(self._models) > _KEEP:
+                self._models.popitem(last=False)
+        return self._models[key]
+
+    def _made(self, name: str, params: tuple[tuple[str, float], ...], notes: list[str]) -> nn.Module:
+        # weights that fitted the file as it was stay in the layers that an edit has left as they are
+        strict = name not in self.versions.again
+        return load_model(self.cards[name], dict(params), tell=notes.append, strict=strict)
+
+    def answer(self, state: State, cancelled: Callable[[], bool]) -> Frame:
+        """Return the frame of `state`; a file that no longer runs leaves its network as it was."""
+        try:
+            return self._answered(state, cancelled)
+        except Cancelled:
+            raise
+        except (Exception, SystemExit) as error:
+            gone_back = [self._go_back(name, error, state) for name in (state.model, *state.compared)]
+            if not any(gone_back):
+                raise
+        return self._answered(state, cancelled)
+
+    def moved(self, state: State) -> Moved | None:
+        """Return rho(g) x of the epoch that is being answered; None of another one. Any thread may call this."""
+        shown = self._shown
+        if shown is None or shown[0] != state.epoch:
+            return None
+        return Moved(state, moved_picture(shown[1].inputs, shown_as(shown[1]), state))
+
+    def nearest_exact(self, state: State) -> tuple[Step, ...] | None:
+        """Return the steps nearest to those of a state that permute places; None where there are none."""
+        return nearest_exact(self.prepared(state, state.model), state.steps)
+
+    def _answered(self, state: State, cancelled: Callable[[], bool]) -> Frame:
+        start = time.perf_counter()
+        names = [state.model, *state.compared]
+        squares: list[Square] = []
+        answers: list[tuple[Prepared, dict[str, Tensor]]] = []
+        forward = 0.0
+        fraction: float | None = None
+        for name in names:
+            p = self.prepared(state, name, cancelled)
+            if name == state.model:
+                self._shown = (state.epoch, p)
+            here, values = square(p, state, fraction=fraction, cancelled=cancelled)
+            if fraction is None:
+                watched = [w.name for w in p.watched]
+                fraction = watched.index(here.layer.name) / max(1, len(watched) - 1)
+            squares.append(here)
+            answers.append((p, values))
+            forward += p.forward_seconds
+        self._answers = (state, answers)
+        self._serial += 1
+        sample = self.sample(state, self.card(state.model))
+        reloaded = tuple(filter(None, (self.versions.ran(n, partial(self.network, state, n)) for n in names)))
+        return Frame(
+            state, tuple(self._with_before(state, s) for s in squares), (time.perf_counter() - start) * 1e3,
+            forward * 1e3, str(device_of(state.device)), sample.title, sample.notes, self._serial, sample.parts,
+            tuple(note for p, _ in answers for note in p.notes), self.versions.files(names), reloaded,
+            next((self.versions.stale[n] for n in names if n in self.versions.stale), None),
+        )  # fmt: skip
+
+    def _with_before(self, state: State, here: Square) -> Square:
+        """Return the square with what was measured the same way before its file was edited."""
+        key = replace(state, model="", compare="", layer="", channel=None, pixel=None, node=None, other=None, orbit="")
+        before = self.versions.note(here.model, key, here.measures)
+        return replace(here, before=before) if before else here
+
+    def refine(self, frame: Frame) -> Iterator[Frame]:
+        """Yield the same frame with ever more layers measured, until all are; advanced in idle time."""
+        if self._answers is None or self._answers[0] != frame.state:
+            return
+        squares = list(frame.squares)
+        group = chain_element(frame.state.steps).group
+        for k, (p, values) in enumerate(self._answers[1]):
+            here = squares[k]
+            for measures in refine(p, frame.state, values, here.measures):
+                squares[k] = self._with_before(frame.state, judged(p, here, measures, group))
+                yield replace(frame, squares=tuple(squares))
+            if p.base is not None:
+                gx = p.inputs.moved(chain_element(frame.state.steps).on(p.inputs))
+                squares[k] = replace(squares[k], changes=changes(p, gx, values))
+                yield replace(frame, squares=tuple(squares))
+            for more in saliency(p, frame.state, squares[k]):
+                squares[k] = more
+                yield replace(frame, squares=tuple(squares))
+            for more in space_of(p.inputs).refine(p, frame.state, squares[k]):
+                squares[k] = more
+                yield replace(frame, squares=tuple(squares))
+        for k, (p, values) in enumerate(self._answers[1]):
+            for more in refine_figures(p, frame.state, squares[k], values):
+                squares[k] = more
+                yield replace(frame, squares=tuple(squares))
+        for more in self.comparing.refine(frame.state, self._answers[1][0][0], squares[0]):
+            squares[0] = more
+            yield replace(frame, squares=tuple(squares))
+        for k, (p, _) in enumerate(self._answers[1] if frame.state.laws else []):
+            for more in refine_laws(p, frame.state, squares[k]):
+                squares[k] = more
+                yield replace(frame, squares=tuple(squares))
+
+    def orbit(self, state: State) -> Iterator[OrbitCurve]:
+        """Yield ever more complete curves, of one model each."""
+        for name in [state.model, *state.compared]:
+            yield from orbit(self.prepared(state, name), state)
+
+    def open(self, path: str, state: State, into: str = "", partly: bool = False) -> dict[str, object]:
+        """Return the changes of State that opening a file means: weights are put into the model in use.
+
+        Args:
+            into: the model that they are put into, instead of the one in use.
+            partly: put in what fits, and leave the rest fresh.
+
+        Raises:
+            ModelError: the file is no weights, does not fit, or is code, which is not executed unasked.
+        """
+        file = Path(path)
+        if file.suffix == ".py":
+            raise ModelError(path, f"{file.name} is Python code: start with --model {path}:CALLABLE --trust to run it")
+        base, _ = split_name(into or state.model)
+        name = f"{base}{WEIGHTS_MARK}{PARTLY if partly else ''}{file}"
+        same = base == split_name(state.model)[0]
+        load_model(self.card(name), dict(state.params) if same else {})  # says now what does not fit
+        return {"model": name, "params": state.params, "layer": state.layer} if same else {"model": name}
+
+    def open_model(self, name: str, state: State | None = None) -> dict[str, object]:
+        """Return the changes of State that show a model of that name, made once to see that it can be.
+
+        In place of no element, or one of other data than that of `state`, comes one that shows something.
+
+        Raises:
+            ModelError: it cannot be made, or is code that is not trusted.
+        """
+        card = self.card(name)
+        load_model(card)
+        if state is None:
+            return {"model": name}
+        fits = all(card.domain in transforms()[step.name].domains for step in state.steps)
+        moved = fits and not chain_element(state.steps).identity
+        return {"model": name, "steps": state.steps if moved else parse_chain(kinds()[card.domain].showcase)}
+
+    def asked(self, name: str) -> InputAsked:
+        """Return what to ask about the input of a model of a file, which is executed."""
+        return asked(name, self.trust)
+
+    def tried(self, name: str, said: Declared) -> str:
+        """Run a model of a file once on an input of that kind; return what went in and what came out."""
+        return tried(name, said, self.trust)
+
+    def export_data(self, state: State, path: str) -> tuple[str, ...]:
+        """Write the sample as it was read, in the format of the path's ending; return notes of what was left out.
+
+        Raises:
+            ValueError: the format cannot hold it, in one sentence.
+        """
+        from explorer.data.writers import write_file
+
+        return write_file(find_sample(state.sample or self.card(state.model).sample, state.seed), path)
+
+    def hold(self, state: State) -> str:
+        """Keep the present run for comparison; return the text that names it."""
+        return self.comparing.hold(state)
+
+    def report(self, state: State, layers: str = "all") -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return the report of `state` and the captured tensors of the wanted layers."""
+        p = self.prepared(state, state.model).whole()
+        report, tensors = capture_report(p, self.sample(state, p.card), state, layers)
+        return report, tensors | self.comparing.reported(state, p, report)
+
+    def export_captures(self, state: State, path: str) -> None:
+        """Write every layer of F(x) and F(rho(g) x) as safetensors, all or nothing.
+
+        A path with one of the space's own `capture_endings` gets the values of the selected layer of F(x).
+
+        Raises:
+            ValueError: there is nothing that could be written in this format.
+        """
+        ending = Path(path).suffix.lower()
+        if any(ending in space.capture_endings.values() for space in spaces().values()):
+            from explorer.data.writers import write_file
+
+            p = self.prepared(state, state.model)
+            write_file(space_of(p.inputs).written_layer(p, state), path)
+            return
+        report, tensors = self.report(state)
+        save_tensors(Path(path), tensors, {"model": state.model, "transform": str(report["transform"])})
+
+    def close(self) -> None:
+        self._prepared.clear()
+        self._models.clear()
+        self._samples.clear()
+        self._answers = self._shown = None
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+
+def _about(key: object, name: str) -> bool:
+    """Say whether what is kept under a key was made of that network."""
+    return isinstance(key, tuple) and bool(key) and key[0] == name
+
+
+def device_of(name: str) -> torch.device:
+    """Return the device; "auto" is the first GPU, else the CPU.
+
+    Raises:
+        ValueError: there is no such device.
+    """
+    if name == "auto":
+        return torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise ValueError(f"unknown device {name!r}; write 'cpu', 'cuda:0' or 'auto'") from None
+    if device.type == "mps" and not torch.backends.mps.is_available():
+        raise ValueError(f"there is no device {name!r} here")
+    if device.type not in ("cpu", "cuda", "mps"):
+        raise ValueError(f"cannot measure on {name!r}; write 'cpu', 'cuda:0' or 'auto'")
+    if device.type == "cuda" and (not torch.cuda.is_available() or (device.index or 0) >= torch.cuda.device_count()):
+        count = torch.cuda.device_count()
+        raise ValueError(f"there is no device {name!r} here; this machine has {count} CUDA device(s)")
+    return device

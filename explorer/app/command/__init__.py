@@ -1,0 +1,1 @@
+"""The command line: its words, its verbs, and what they write."""

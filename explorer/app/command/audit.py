@@ -1,0 +1,134 @@
+"""Audit a model under the groups that it claims: the reports of `check`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Protocol
+
+import torch
+from torch import nn
+
+from explorer.data.choosing import several
+from explorer.data.finding import find_sample
+from explorer.data.samples import Sample
+from explorer.declare.card import Card
+from explorer.declare.space import kinds, space_of_kind
+from explorer.declare.symmetries import find_symmetry
+from explorer.declare.telling.summaries import Law
+from explorer.equivariance.check import check_equivariance
+from explorer.equivariance.verdict.laws import laws
+from explorer.equivariance.verdict.outcome import Report
+from explorer.network.input.inputs import Inputs, inputs_from
+from explorer.network.tracing.layers import LayerError
+from explorer.square.preparing.prepare import DTYPES, Prepared
+from explorer.state.state import State
+
+
+class Networks(Protocol):
+    """Whoever makes networks and prepares epochs: the engine."""
+
+    def card(self, name: str) -> Card: ...
+
+    def network(self, state: State, name: str) -> nn.Module: ...
+
+    def prepared(self, state: State, name: str) -> Prepared: ...
+
+    def sample(self, state: State, card: Card) -> Sample: ...
+
+    def intervened(self, state: State, base: Prepared) -> nn.Module: ...
+
+
+def audit(
+    engine: Networks,
+    state: State,
+    group: str,
+    dtype: str,
+    tol: float | None,
+    overrides: Mapping[str, str],
+    count: int = 4,
+    details: bool = True,
+) -> list[Report]:
+    """Check a model under `group`, or under each group that it claims (D4 when it claims none)."""
+    card = engine.card(state.model)
+    groups = [group] if group else list(card.groups) or [kinds()[card.domain].group]
+    for g in groups:
+        find_symmetry(g)
+    model, given, p, first = _given(engine, state, dtype, overrides, count)
+    notes = p.notes
+    if state.interventions:
+        model = engine.intervened(first, p.base or p)
+        notes = (*notes, f"the network was intervened in: {'; '.join(one.told for one in state.interventions)}")
+    reports = [
+        check_equivariance(
+            model, given, g, overrides=overrides, declared=not card.own,
+            boundary=card.boundary, dtype=DTYPES[dtype], tol=tol, seed=state.seed, name=card.name,
+            details=details,
+        )
+        for g in groups
+    ]  # fmt: skip
+    for row in (row for report in reports for row in report.layers):
+        if row.cumulative_max is not None and math.isnan(row.cumulative_max):
+            raise LayerError(row.name, f"layer {row.name} of {card.name} gave NaN on moved data")
+    return [replace(report, warnings=tuple(dict.fromkeys((*report.warnings, *notes)))) for report in reports]
+
+
+def _given(
+    engine: Networks, state: State, dtype: str, overrides: Mapping[str, str], count: int
+) -> tuple[nn.Module, list[Inputs], Prepared, State]:
+    """Return the network, what it is checked on, its epoch, and the state of that."""
+    card = engine.card(state.model)
+    texts = _parts(state, card, count) if state.sample else several(card, count)
+    # says what is wrong with the network, the data or the overrides, before anything is measured
+    first = replace(state, sample=texts[0], dtype=dtype, overrides=tuple(overrides.items()))
+    model = engine.network(first, state.model)
+    try:
+        p = engine.prepared(first, state.model).whole()
+    except LayerError:
+        made = next((q.dtype for q in model.parameters() if q.is_floating_point()), torch.float32)
+        own = str(made).removeprefix("torch.")
+        if own not in DTYPES or own == dtype:
+            raise
+        p = engine.prepared(replace(first, dtype=own), state.model).whole()  # it may run in its own precision only
+    given = [p.inputs]
+    for text in texts[1:]:
+        more = inputs_from(engine.sample(replace(state, sample=text), card), card.input, p.x.device, p.x.dtype)
+        if not p.inputs.batched or more.x.shape == p.x.shape:
+            given.append(more)
+    if p.inputs.batched and len(p.inputs.values) == 1:
+        batch = p.inputs.with_x(torch.cat([g.x for g in given]))
+        given = [batch] if _takes_several(p, batch) else given
+    return model, given, p, first
+
+
+def explored(engine: Networks, state: State, dtype: str, overrides: Mapping[str, str], count: int = 4) -> list[Law]:
+    """Return the law of every candidate group of the model's space."""
+    card = engine.card(state.model)
+    model, given, p, first = _given(engine, state, dtype, overrides, count)
+    if state.interventions:
+        model = engine.intervened(first, p.base or p)
+    found = laws(
+        model, given[0], overrides=overrides, declared=not card.own, boundary=card.boundary, dtype=DTYPES[dtype],
+        seed=state.seed, name=card.name,
+    )  # fmt: skip
+    return list(found)
+
+
+def _takes_several(p: Prepared, batch: Inputs) -> bool:
+    """Say whether a network takes a batch; a program may be written for one sample."""
+    with torch.no_grad():
+        try:
+            batch.run(p.model, clone=True)
+        except torch.OutOfMemoryError:
+            raise
+        except Exception:  # on one sample it has run: what is wrong is the number of them
+            return False
+    return True
+
+
+def _parts(state: State, card: Card, count: int) -> list[str]:
+    """Return the sample that was asked for, or where it holds several things the names of the first ones."""
+    space = space_of_kind(card.domain)
+    parts = space.parts(find_sample(state.sample, state.seed)) if space.parted else 1
+    return [f"{state.sample}#{k + 1}" for k in range(min(parts, count))] if parts > 1 else [state.sample]

@@ -1,0 +1,45 @@
+"""Declare what the command line is handed: the doors to the packages that explorer must not import."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.state.state import State
+
+if TYPE_CHECKING:
+    from explorer.app.answering.engine import LocalEngine
+    from explorer.app.remote.engine import DividedEngine
+    from explorer.declare.card import Card
+
+    WindowEngine = LocalEngine | DividedEngine
+
+
+class BadInput(ValueError):
+    """Report that what was typed cannot be done; the message is the one line for stderr."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """Functions that main.py hands in, because the core must not import the packages behind them.
+
+    Attributes:
+        cards: returns the built-in models by name (imports torch).
+        window: opens the window on a state (and a session's path); returns the exit code.
+        pictures: (engine factory, state, folder) -> saved PNG paths, drawn by the views themselves.
+        gallery: (engine factory, folder) -> saved PNG paths.
+        views: returns [(name, title)] of the views.
+        bench: returns the benchmark functions by name.
+        program: the module whose `main` and `cards` these are, for a process of its own; "" for none.
+    """
+
+    cards: Callable[[], Mapping[str, Card]]
+    window: Callable[[Callable[[], WindowEngine], State, argparse.Namespace], int]
+    pictures: Callable[[Callable[[], LocalEngine], State, Path], list[Path]]
+    gallery: Callable[[Callable[[], LocalEngine], Path], list[Path]]
+    views: Callable[[], list[tuple[str, str]]]
+    bench: Callable[[], Mapping[str, Callable[[], list[dict[str, Any]]]]]
+    program: str = ""

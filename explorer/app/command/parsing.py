@@ -1,0 +1,119 @@
+"""Read the words of the command line."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from difflib import get_close_matches
+from typing import NoReturn
+
+from explorer.app.command import train_verb
+from explorer.app.command.doors import BadInput
+from explorer.app.command.listing import KINDS
+from explorer.state.flags import FLAGS
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        found = re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message, re.DOTALL)
+        if found is None:
+            raise BadInput(message)
+        known = [name.strip(" '") for name in found[3].split(",")]
+        near = get_close_matches(found[2], known, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise BadInput(f"{found[1]}: there is no {found[2]!r}, only {', '.join(known)}{hint}")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of all verbs."""
+    state = _Parser(add_help=False)
+    state.add_argument("--transform", metavar="T", default="", help="rotate:30+translate:4,0 (the first acts first)")
+    state.add_argument("--device", default="auto", help="auto, cpu or cuda:0")
+    state.add_argument("--dtype", default=None, help="float32 or float64")
+    state.add_argument("--seed", type=int, default=0)
+    state.add_argument("--trust", action="store_true", help="execute the file that the model names")
+    state.add_argument(
+        "--input", metavar="KIND NAME=VALUE ...", default="",
+        help="what the network of your own file takes, as in 'graph channels=3' or 'grid shape=3x32x32'",
+    )  # fmt: skip
+    state.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the model")
+    state.add_argument(
+        "--intervene", action="append", default=[], metavar="WHAT",
+        help="change a layer: conv2:zero, conv2[3]:scale=0.5, layer2:freeze, fc:replace=SAMPLE, conv1:symmetrise",
+    )  # fmt: skip
+
+    top = _Parser(prog="equiscope", description="See and measure what a network does to a symmetry.", parents=[state])
+    top.add_argument(
+        "--model", metavar="M", default="", help="a card's name, file.py:callable, net.pt2, a folder, timm:NAME"
+    )
+    top.add_argument(
+        "--compare", metavar="M", default="", help="a second model beside the first; on graphs also a third, M,M"
+    )
+    top.add_argument("--data", metavar="D", default="", help="a sample's name, a file, random:1x3x33x33 or text:...")
+    top.add_argument("--layer", metavar="L", default="")
+    top.add_argument("--orbit", metavar="T", default="rotate")
+    top.add_argument("--node", type=int, default=None, help="select a node of a graph")
+    top.add_argument(
+        "--truncate", type=int, default=None, metavar="K", help="cut the gradient through time every K steps"
+    )
+    top.add_argument(
+        "--saliency", metavar="HOW", default="", help="gradient, x-gradient, smooth, occlusion; gradient:3"
+    )
+    for flag in FLAGS:
+        flag.add_to(top)
+    top.add_argument("--session", metavar="FILE", default="")
+    top.add_argument("--screenshot", metavar="PNG", default="", help="save a picture of the window and quit")
+    top.add_argument("--size", metavar="WxH", default="1280x800")
+    top.add_argument("--theme", choices=("system", "light", "dark"), default=None)
+    verbs = top.add_subparsers(dest="verb", parser_class=_Parser)
+
+    listing = verbs.add_parser("list", help="what there is")
+    listing.add_argument("what", choices=KINDS)
+    listing.add_argument("--json", action="store_true")
+
+    inspect = verbs.add_parser("inspect", help="what a model file holds; nothing of it is executed")
+    inspect.add_argument("file", metavar="FILE", help=".py, .safetensors, .pt, .pth, .pt2, .onnx, or a model's folder")
+    inspect.add_argument("--json", action="store_true")
+
+    apart = _Parser(add_help=False)
+    told = "end it after so many seconds, with code 2; without, a network that loops runs until you stop it"
+    apart.add_argument("--timeout", type=float, default=None, metavar="SECONDS", help=told)
+
+    run = verbs.add_parser("run", help="captures, report and pictures of one square", parents=[state, apart])
+    run.add_argument("model", metavar="M")
+    run.add_argument("--data", metavar="D", default="")
+    run.add_argument("--compare", metavar="M", default="", help="another network or other weights: M@FILE.safetensors")
+    run.add_argument("--compare-data", metavar="D", default="", help="the same network on other data")
+    run.add_argument("--layers", metavar="L,..|all", default="all")
+    run.add_argument("--out", metavar="DIR", required=True)
+    run.add_argument("--json", action="store_true", help="also print the report")
+    run.add_argument("--no-pictures", action="store_true", help="no PNG of the views (needs no Qt)")
+
+    codes = "exit codes: 0 the law holds, 1 it is broken, 2 bad input, 3 no law could be tested (--allow-untested: 0)"
+    check = verbs.add_parser("check", help="per-layer error table", parents=[state, apart], epilog=codes)
+    check.add_argument("model", metavar="M")
+    check.add_argument("--group", metavar="G", default="")
+    check.add_argument("--laws", action="store_true", help="which groups of its space it keeps, and how far")
+    check.add_argument("--data", metavar="D", default="")
+    check.add_argument("--tol", type=float, default=None, help="relative tolerance on exact elements")
+    check.add_argument("--field", action="append", default=[], metavar="LAYER=FIELD", help="correct a guessed field")
+    check.add_argument("--try", dest="tried", action="store_true", help="also try symmetric versions of guilty layers")
+    check.add_argument("--table", metavar="FILE", default="", help="also save layer x element, as .npz or .csv")
+    check.add_argument("--json", action="store_true")
+    check.add_argument("--allow-untested", action="store_true", help="exit with 0 where no law could be tested")
+
+    train = verbs.add_parser("train", help="train a built-in model again")
+    train_verb.add_arguments(train)
+
+    export = verbs.add_parser("export", help="write data in another format")
+    export.add_argument("data", metavar="D", help="a sample's name, a file, or graph:100x300")
+    export.add_argument("--out", metavar="FILE", required=True, help="its ending says the format")
+    export.add_argument("--seed", type=int, default=0)
+
+    gallery = verbs.add_parser("gallery", help="every card x view as a picture")
+    gallery.add_argument("--out", metavar="DIR", required=True)
+
+    bench = verbs.add_parser("bench", help="benchmarks, as ratios measured in one run")
+    bench.add_argument("names", nargs="*")
+    bench.add_argument("--json", action="store_true")
+    return top

@@ -1,0 +1,137 @@
+"""Write reports, captures, tables and weights: all is made first, written beside its place and then renamed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from explorer.equivariance.verdict.outcome import Report
+from explorer.state.session import write_beside
+
+
+def write_report(
+    folder: Path,
+    report: Mapping[str, Any],
+    tensors: Mapping[str, Tensor],
+    draw: Callable[[Path], list[Path]] | None = None,
+) -> None:
+    """Write report.json, captures.safetensors and what `draw` makes into `folder`; all of it or none.
+
+    Files that are there already are replaced when all is made, and kept when anything goes wrong.
+    """
+    from safetensors.torch import save_file
+
+    fresh = [parent for parent in folder.parents if not parent.exists()]  # the deepest first
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from None
+    try:
+        text = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False)
+        (beside / "report.json").write_text(text, encoding="utf-8")
+        save_file(dict(tensors), beside / "captures.safetensors", {"transform": str(report["transform"])})
+        if draw is not None:
+            draw(beside)
+        _move_into(folder, beside)
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        for parent in fresh:
+            with suppress(OSError):
+                parent.rmdir()
+        raise
+    shutil.rmtree(beside, ignore_errors=True)
+
+
+def _move_into(folder: Path, beside: Path) -> None:
+    """Move what is in `beside` into `folder`: all of it, or none, and what it replaces comes back."""
+    mask = os.umask(0)
+    os.umask(mask)
+    os.chmod(beside, 0o777 & ~mask)  # mkdtemp's are for the owner alone
+    if not folder.exists():
+        os.rename(beside, folder)
+        return
+    made = sorted(beside.iterdir())
+    old = beside / ".replaced"
+    old.mkdir()
+    moved: list[Path] = []
+    try:
+        for path in made:
+            target = folder / path.name
+            if target.exists():
+                os.replace(target, old / path.name)
+            moved.append(target)
+            os.replace(path, target)
+    except BaseException:
+        for target in moved:
+            if (old / target.name).exists():
+                os.replace(old / target.name, target)
+            else:
+                target.unlink(missing_ok=True)
+        raise
+
+
+def save_table(path: Path, reports: Sequence[Report]) -> None:
+    """Write layer x element tables as NPZ (arrays per group) or, by the ending, CSV (a row per layer and element)."""
+    if path.suffix.lower() == ".csv":
+        write_beside(path, _table_csv(reports).encode())
+        return
+    arrays: dict[str, Any] = {}
+    for r in reports:
+        names = [row.name for row in r.layers]
+        for k, kind in enumerate(("cumulative", "local")):
+            arrays[f"{r.group}/{kind}"] = np.array(
+                [[_nan(r.table[n].get(e, (None, None))[k]) for e in r.elements] for n in names]
+            )
+        arrays[f"{r.group}/layers"] = np.array(names)
+        arrays[f"{r.group}/elements"] = np.array(r.elements)
+        arrays[f"{r.group}/exact"] = np.array(r.exact)
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    write_beside(path, buffer.getvalue())
+
+
+def _table_csv(reports: Sequence[Report]) -> str:
+    """Return the tables in long form; an empty cell is what has no action or cannot be fed alone."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["model", "group", "element", "exact", "layer", "field", "cumulative", "local"])
+    for r in reports:
+        for element, exact in zip(r.elements, r.exact, strict=True):
+            for row in r.layers:
+                figures = r.table[row.name].get(element, (None, None))
+                writer.writerow([r.model, r.group, element, int(exact), row.name, row.field, *figures])
+    return text.getvalue()
+
+
+def save_weights(path: Path, model: nn.Module, metadata: Mapping[str, str]) -> None:
+    """Write parameters as safetensors, in half precision where that loses nothing."""
+    tensors = {}
+    for name, tensor in model.state_dict().items():
+        value = tensor.detach().cpu().contiguous()
+        half = value.half() if value.is_floating_point() else value
+        tensors[name] = half if torch.equal(half.to(value.dtype), value) else value
+    save_tensors(path, tensors, metadata)
+
+
+def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
+    """Write tensors by name as one safetensors file, beside and then renamed."""
+    from safetensors.torch import save
+
+    write_beside(path, save(dict(tensors), dict(metadata)))
+
+
+def _nan(value: float | None) -> float:
+    return float("nan") if value is None else value

@@ -1,0 +1,1 @@
+"""Run a command line in a process of its own."""

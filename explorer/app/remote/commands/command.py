@@ -1,0 +1,121 @@
+"""Run a command on a person's own network in a process of its own, and end it in one sentence whatever it does."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+from explorer.app.remote.block import Block
+from explorer.app.remote.life.deaths import cause, excess, place, who
+from explorer.app.remote.life.starting import start
+from explorer.app.remote.life.watching import GRACE, OVER, TICK, Output, end, here, memory
+from explorer.app.remote.note import Note
+from explorer.app.remote.settings import memory_limit
+
+MOST_SHOWN = 8_192  # bytes of output of the network that are passed on
+MOST_WRITTEN = 50_000_000  # bytes of output of the network; one that writes more is ended
+CHECKED = 64  # characters; what is longer is no name of a thread that is told
+
+
+def delegated(argv: Sequence[str], program: str, model: str, timeout: float | None) -> int:
+    """Run a command line elsewhere; return its exit code, 2 where it has not ended well.
+
+    What it answers is printed when it has ended well, what it says beside that at once, and of what the network prints
+    the first 8 KB.
+
+    Args:
+        program: the module whose `main` takes the words.
+        model: what it is about, for the sentence.
+        timeout: seconds until it is ended, None for never.
+    """
+    return _Command(argv, program, model, timeout).run()
+
+
+class _Command:
+    """One command under way."""
+
+    def __init__(self, argv: Sequence[str], program: str, model: str, timeout: float | None) -> None:
+        self._names = (model,)
+        self._seconds = timeout
+        self._until = math.inf if timeout is None else time.monotonic() + timeout
+        self._limit = memory_limit()
+        number = Block.made()
+        self._note = Note(number, fresh=True)
+        self._started = start("commands.commanded", (program, str(self._limit), *argv), (number,))
+        self._output = Output(self._started.process, MOST_SHOWN)
+        self._answer: list[str] = []
+        self._code: int | None = None  # known once it is done
+        self._threads: tuple[str, ...] = ()  # that it has left
+
+    def run(self) -> int:
+        try:
+            problem = self._problem()
+        finally:
+            end(self._started.process)
+            self._output.close()
+            self._pass_on(all_told=True)
+            self._started.close()
+            self._note.close()
+        if problem or self._code is None:
+            print(f"equiscope: {problem}", file=sys.stderr)
+            return 2
+        print("".join(self._answer), end="")
+        return self._code
+
+    def _problem(self) -> str:
+        """Wait until it is done; return what is wrong, "" where nothing is."""
+        process = self._started.process
+        while self._code is None:
+            ended = process.poll() is not None
+            if self._started.connection.poll(0 if ended else TICK):
+                try:
+                    self._hear(*self._started.connection.recv())
+                    continue
+                except (EOFError, OSError):
+                    ended = True
+            self._pass_on()
+            if ended:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(GRACE)
+                return f"{who(self._names)} {cause(process.poll() or 0)}{self._last_place()}"
+            if self._limit and memory(process.pid) > OVER * self._limit:
+                return excess(self._names, self._limit, self._place()).rstrip(".")
+            if time.monotonic() > self._until:
+                return f"{who(self._names)} had not ended after {self._seconds:g} s{self._place()}, and was stopped"
+            if self._output.total > MOST_WRITTEN:
+                most = f"{MOST_WRITTEN // 10**6} MB"
+                return f"{who(self._names)} printed more than {most}{self._place()}, and was stopped"
+        return self._left_over()
+
+    def _left_over(self) -> str:
+        """Return what is wrong when all is done: a process that goes on. Threads of idle pools end by themselves."""
+        if not self._threads:
+            return ""
+        if self._started.connection.poll(GRACE):
+            return ""
+        running = ", ".join(name[:CHECKED] for name in self._threads[:3])
+        return f"{who(self._names)} did not end: it left a thread running ({running}); make it a daemon, or end it"
+
+    def _hear(self, kind: str, *rest: object) -> None:
+        match kind, rest:
+            case "out", (str(text),):
+                self._answer.append(text)
+            case "err", (str(text),):
+                self._pass_on()
+                print(text, end="", file=sys.stderr, flush=True)
+            case "done", (int(code), tuple(threads)):
+                self._code, self._threads = code, threads
+
+    def _place(self) -> str:
+        return here(self._started, self._note, self._names)
+
+    def _last_place(self) -> str:
+        return place(self._note.place, self._started.last_words(), self._names)
+
+    def _pass_on(self, all_told: bool = False) -> None:
+        if text := self._output.taken(all_told):
+            print(text, end="", file=sys.stderr, flush=True)

@@ -1,0 +1,54 @@
+"""Run one command line in a process that was started for it."""
+
+from __future__ import annotations
+
+import atexit
+import io
+import sys
+import threading
+from importlib import import_module
+from multiprocessing.connection import Connection
+from typing import Any, TextIO
+
+from explorer.app.remote.life.birth import born, keep_to
+from explorer.app.remote.note import Note
+from explorer.work import crumbs
+
+LIBRARIES = 6 * 2**30  # bytes of addresses that are taken by what is not imported yet
+
+
+class Line(io.TextIOBase):
+    """Takes to the parent what the command says.
+
+    Attributes:
+        noise: where what the network says belongs: the process's own output, which is bounded.
+    """
+
+    def __init__(self, connection: Connection[Any, Any], kind: str, noise: TextIO) -> None:
+        self._connection, self._kind, self.noise = connection, kind, noise
+
+    def write(self, text: str) -> int:
+        if threading.current_thread() is not threading.main_thread():
+            return self.noise.write(text)
+        self._connection.send((self._kind, text))
+        return len(text)
+
+    def writable(self) -> bool:
+        return True
+
+
+def main(words: list[str]) -> None:
+    """Run a command line and say how it ended; return when its threads may end by themselves."""
+    end = born(words)
+    note, program, limit, *argv = end.words
+    crumbs.listen(Note(int(note)).write)
+    keep_to(int(limit), LIBRARIES)
+    noise = open(2, "w", encoding="utf-8", errors="replace", buffering=1, closefd=False)
+    sys.stdout = Line(end.connection, "out", noise)
+    sys.stderr = Line(end.connection, "err", noise)
+    code = import_module(program).main(argv)
+    sys.stdout = sys.stderr = noise
+    noise.flush()
+    left = [t.name for t in threading.enumerate() if not t.daemon and t is not threading.current_thread()]
+    atexit.register(end.connection.send, ("over",))  # once all threads have ended, and before all that takes long
+    end.connection.send(("done", code, tuple(left)))

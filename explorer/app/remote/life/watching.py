@@ -1,0 +1,102 @@
+"""Watch a process from outside: what it prints, where it is, how much memory it takes; and end it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable
+
+from explorer.app.remote.life.deaths import place
+from explorer.app.remote.life.starting import Started
+from explorer.app.remote.note import Note
+
+TICK = 0.05  # seconds between two looks at who waits, and at the memory that it takes
+GRACE = 1.0  # seconds that it has to give way in
+OVER = 1.1  # times the limit of memory: at the limit itself its own requests begin to fail, which says more
+LAST_WORDS = 0.2  # seconds to say where it is, before it is ended
+MOST_PRINTED = 65_536  # bytes of what it prints while it answers one request; the rest is counted
+
+
+def here(started: Started, note: Note, names: Iterable[str]) -> str:
+    """Return where a process is now, that runs these networks: " in layer conv1 (net.py, line 12)"."""
+    before = len(started.last_words())
+    if hasattr(signal, "SIGUSR1"):
+        with contextlib.suppress(OSError):
+            os.kill(started.process.pid, signal.SIGUSR1)
+        for _ in range(round(LAST_WORDS / 0.01)):
+            if len(started.last_words()) > before:
+                break
+            time.sleep(0.01)
+    return place(note.place, started.last_words()[before:], names)
+
+
+def memory(pid: int) -> int:
+    """Return the bytes of memory that a process takes for itself, 0 where that is not known."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            _, resident, shared, *_ = map(int, file.read().split())
+    except (OSError, ValueError):
+        return 0
+    return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all that it has started, at once."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+class Output:
+    """Reads what a process prints for as long as it lives, and keeps the first of it."""
+
+    def __init__(self, process: subprocess.Popen[bytes], most: int = MOST_PRINTED) -> None:
+        """Begin to read; `most` bytes are kept of what it prints until `fresh`."""
+        assert process.stdout is not None
+        self._pipe = process.stdout
+        self._lock = threading.Lock()
+        self._kept = bytearray()
+        self._most = self._room = most
+        self._left_out = 0
+        self.total = 0  # bytes that it has printed
+        self._thread = threading.Thread(target=self._read, name="equiscope-output", daemon=True)
+        self._thread.start()
+
+    def fresh(self) -> None:
+        """Give room again for as much as is kept."""
+        with self._lock:
+            self._room = self._most
+
+    def taken(self, all_told: bool = False) -> str:
+        """Return what was printed since the last time; with `all_told`, how much there was besides."""
+        with self._lock:
+            data, self._kept = bytes(self._kept), bytearray()
+            left_out = self._left_out if all_told else 0
+            self._left_out -= left_out
+        text = data.decode("utf-8", "replace")
+        if left_out:
+            text += f"\n… {left_out:,} more bytes of output are left out.\n"
+        return text
+
+    def _read(self) -> None:
+        while data := os.read(self._pipe.fileno(), 65_536):
+            with self._lock:
+                kept = data[: self._room]
+                self._room -= len(kept)
+                self._kept += kept
+                self._left_out += len(data) - len(kept)
+                self.total += len(data)
+
+    def close(self) -> None:
+        """Stop reading; the process has ended, and all that could hold its output."""
+        self._thread.join(GRACE)
+        if not self._thread.is_alive():
+            self._pipe.close()

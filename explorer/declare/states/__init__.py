@@ -1,0 +1,1 @@
+"""Name what a state holds: models, interventions, maps of saliency."""

@@ -1,0 +1,1 @@
+"""Describe networks for people: equations, summaries, excerpts of source, questions."""

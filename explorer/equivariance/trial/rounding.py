@@ -1,0 +1,142 @@
+"""Rounding of one network, layer by layer: of this very run, and of filters that were made symmetric in low precision.
+
+A law that permutes rows, shifts or turns frames asks nothing of the weights: it holds to the precision of the run.
+Turning an image asks that filters be symmetric themselves, and they are so only as far as they are stored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from explorer.equivariance import measure
+from explorer.network.input.inputs import Inputs
+from explorer.network.tracing.layers import Trace
+
+_HALF_K = 4.0  # in place of measure.K: a filter that is symmetric up to half precision differs by a few roundings
+
+
+def of_run(trace: Trace, dtype: torch.dtype, shown: Mapping[str, float] | None = None) -> dict[str, float]:
+    """Return per layer the relative error that a run in `dtype` may have, by the number of weighted layers.
+
+    Args:
+        shown: the rounding that this very network shows, which is never called a fault.
+    """
+    shown = shown or {}
+    return {n.name: max(measure.tolerance(dtype, n.rank), 8 * shown.get(n.name, 0.0)) for n in trace.layers}
+
+
+def stored(model: nn.Module) -> dict[str, float]:
+    """Return the epsilon that each parameter of a network with more than one number was made with.
+
+    Double weights that all fit into float32 were made there.
+    """
+    weights = {n: p.detach() for n, p in model.named_parameters() if p.is_floating_point()}
+    single = all(torch.equal(p, p.float().to(p.dtype)) for p in weights.values())
+    return {
+        n: torch.finfo(torch.float32 if single and p.dtype == torch.float64 else p.dtype).eps
+        for n, p in weights.items()
+        if p.numel() > 1
+    }
+
+
+def of_filters(made: Mapping[str, float], trace: Trace, alone: bool = False) -> dict[str, float]:
+    """Return per layer the relative error that stored filters excuse: its own, and those of layers before it.
+
+    Args:
+        made: what `stored` says of the network before any conversion.
+        alone: count its own filters only, as for a layer that is fed without the layers before it.
+    """
+    own: dict[str, float] = {}  # {owner: the coarsest of its parameters}
+    below: dict[str, float] = {}  # {container: the same of all that it is made of}
+    for name, eps in made.items():
+        owner = name.rpartition(".")[0]
+        own[owner] = max(eps, own.get(owner, 0.0))
+        for container in _around(owner):
+            below[container] = max(eps, below.get(container, 0.0))
+    found, coarsest = {}, 0.0
+    for layer in trace.layers:
+        coarsest = 0.0 if alone else coarsest
+        # a parameter that a container or the network itself holds acts somewhere among its layers
+        acting = [own.get(owner, 0.0) for owner in ("", *_around(layer.module), layer.module)]
+        coarsest = max(coarsest, below.get(layer.module, 0.0), *acting)
+        k = measure.K if coarsest <= torch.finfo(torch.float32).eps else _HALF_K
+        found[layer.name] = k * coarsest * math.sqrt(max(layer.rank, 1))
+    return found
+
+
+def _around(module: str) -> list[str]:
+    """Return the names of the containers of a module."""
+    return [module[:at] for at, sign in enumerate(module) if sign == "."]
+
+
+def limit(of_run: float, of_filters: float, variation: float | None) -> float:
+    """Return the relative error up to which a law holds at a layer.
+
+    No tolerance for filters excuses a sizeable share of all that the values do: a large constant would hide everything.
+
+    Args:
+        of_run, of_filters: what the two kinds of rounding excuse.
+        variation: the relative distance of the values on unrelated inputs, None where it is not known.
+    """
+    most = math.inf if variation is None else max(of_run, measure.SIZEABLE * variation)
+    return min(max(of_run, of_filters), most)
+
+
+def drawn_anew(inputs: Inputs, seed: int) -> Inputs | None:
+    """Return inputs whose numbers are drawn anew from those that are there, None where there are none.
+
+    Other samples may lie on the orbit of these: there nothing invariant changes.
+    """
+    x = inputs.x
+    if not x.numel():
+        return None
+    generator = torch.Generator().manual_seed(seed)
+    # any of the numbers at any place, so that their sum changes, each changed, so that equal ones differ too
+    drawn = x.flatten()[torch.randint(x.numel(), (x.numel(),), generator=generator).to(x.device)]
+    if x.is_floating_point():  # numbers of symbols and of atoms stay what they are
+        drawn = drawn * (0.5 + torch.rand(x.numel(), generator=generator)).to(x)
+    return inputs.with_x(drawn.view_as(x))
+
+
+def variation(trace: Trace, values: Mapping[str, Tensor], others: Mapping[str, Tensor]) -> dict[str, float]:
+    """Return per layer the relative distance of its values on an input from those on another, where both are finite."""
+    found = {}
+    for layer in trace.layers:
+        here, there = values[layer.name], others[layer.name]
+        if layer.field is not None and here.shape == there.shape and there.isfinite().all():
+            found[layer.name] = float(measure.apart(here, there, measure.EVERYWHERE, layer.field).median())
+    return found
+
+
+class Casts(TorchFunctionMode):
+    """Watch for numbers of a precision that are turned into a lower one, as `h.float()` in a forward does.
+
+    Attributes:
+        lowest: the lowest precision that was seen, or None.
+    """
+
+    # a TorchDispatchMode would see as much, but importing what it needs of torch takes seconds
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.dtype = dtype
+        self.lowest: torch.dtype | None = None
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        made = result if isinstance(result, tuple | list) else (result,)
+        for value in made:
+            if isinstance(value, Tensor) and value.is_floating_point() and self._lower(value.dtype):
+                given = [*args, *(kwargs or {}).values()]
+                if any(isinstance(a, Tensor) and a.dtype == self.dtype for a in given):
+                    self.lowest = value.dtype
+        return result
+
+    def _lower(self, dtype: torch.dtype) -> bool:
+        return torch.finfo(dtype).eps > torch.finfo(self.lowest or self.dtype).eps

@@ -1,0 +1,1 @@
+"""Judge what was measured, and say it in plain sentences."""

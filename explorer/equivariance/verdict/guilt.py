@@ -1,0 +1,84 @@
+"""Say in which layers a fault is made, and where that cannot be known."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from explorer.network.tracing.layers import Layer, Trace
+
+
+class Finding(Protocol):
+    """The measurement of one layer, in an audit or in a frame.
+
+    Attributes:
+        verdict: "holds", "broken", anything else for none.
+        local: the error of the layer alone, None where it cannot be fed alone.
+        guessed: whether its field is.
+        seen: whether a fault shows in what it gives.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def local(self) -> float | None: ...
+    @property
+    def guessed(self) -> bool: ...
+    @property
+    def seen(self) -> bool: ...
+
+
+def guilty_layers(trace: Trace, rows: Sequence[Finding]) -> list[str]:
+    """Return the names of the tensors that a fault is made in, one layer's each."""
+    pairs = list(zip(trace.layers, rows, strict=True))
+    alone: dict[str, list[Finding]] = {}
+    for layer, row in pairs:
+        alone.setdefault(layer.module, []).append(row)
+    # a container that obeys its law acquits all that it is made of; one that does not answers for what cannot be
+    # fed alone
+    obeys = {m for m, of in alone.items() if m and all(r.local is not None and r.verdict == "holds" for r in of)}
+    fails = {m for m, of in alone.items() if m and any(r.local is not None and r.verdict == "broken" for r in of)}
+    above = {container for m in fails for container in _around(m)}
+    guilty, seen = [], False
+    for layer, row in pairs:
+        around = _around(layer.module)
+        if any(m in obeys for m in around):
+            continue
+        # a container is guilty only of what none of its own layers does
+        inner = layer.module in above
+        if row.verdict == "broken" and not inner and not _by_guess(layer, row):
+            # what cannot be fed alone inherits a fault that was seen before it
+            if row.local is not None or (not seen and not any(m in fails for m in around)):
+                guilty.append(row.name)
+        seen = seen or row.seen
+    return guilty
+
+
+def _around(module: str) -> list[str]:
+    """Return the names of the containers of a module, the outermost first."""
+    return [module[:at] for at, sign in enumerate(module) if sign == "."]
+
+
+def _by_guess(layer: Layer, row: Finding) -> bool:
+    """Return whether a layer that declares what it gives was fed what its input was only taken for."""
+    return row.local is not None and not row.guessed and any(f is not None and f.guessed for f in layer.inputs)
+
+
+def unknown_before(trace: Trace, judged: Collection[str], name: str) -> list[str]:
+    """Return the layers before this one, after the last one that is known to hold, of which nothing is known.
+
+    Args:
+        judged: the layers that a verdict was given on.
+    """
+    found: list[str] = []
+    module = trace[name].module
+    for layer in trace.layers:
+        if layer.name == name:
+            break
+        if layer.name in judged:
+            found = []
+        elif not module or not layer.module.startswith(module + "."):
+            found.append(layer.name)
+    return found

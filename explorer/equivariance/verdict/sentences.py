@@ -1,0 +1,96 @@
+"""Say in plain sentences what a report means; each says no more than was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from explorer.equivariance.verdict.outcome import LayerReport
+from explorer.network.tracing.layers import Trace
+
+
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """Return "a, b, c, d, ..." of names, each once."""
+    names = list(dict.fromkeys(names))
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+
+
+def draws(random: Sequence[str], unsteady: Sequence[str]) -> str:
+    """Say which layer draws random numbers, or "".
+
+    Args:
+        random: the layers that another seed of torch changes.
+        unsteady: those that change from run to run with the same seed.
+    """
+    if unsteady:
+        return (
+            f"{unsteady[0]} gives another answer to the same input in every run, with the same seed of torch: it draws "
+            "random numbers elsewhere or keeps a state between runs, and its errors include that"
+        )
+    return f"{random[0]} draws random numbers in eval mode; every run was given the same seed" if random else ""
+
+
+def between(row: LayerReport, trace: Trace, judged: Collection[str]) -> str:
+    """Say where a fault that no layer makes alone can come from; `row` is where it first shows."""
+    before = []
+    for layer in trace.layers:
+        if layer.name == row.name:
+            break
+        if layer.name not in judged:
+            before.append(layer.name)
+    perhaps = f", or in {listed(before)}, on which there is no verdict" if before else ""
+    if row.local is None:
+        return (
+            f"the fault first shows in {row.name}, which cannot be tested alone: it is made there, or by code between "
+            f"it and the layers before it{perhaps}"
+        )
+    return (
+        f"the fault first shows in {row.name}, but alone {row.name} obeys its law: what it is given is at fault, by "
+        f"code between the layers before it{perhaps}"
+    )
+
+
+def in_steps(step: int, coarsest: str, element: str, error: float | None) -> str:
+    """Say which elements of a group were left out, because the places of a layer lie farther apart.
+
+    Args:
+        element, error: one that was left out, and what it does to the output; None where it has no action there.
+    """
+    tested = f"tested in steps of {step}, those of the layer {coarsest}"
+    return tested if error is None else f"{tested}; under {element} the error of the output is {error:.1e}"
+
+
+def same_answer(name: str, several: bool) -> str:
+    """Say that an output does not depend on the values of the input."""
+    what = f"the output {name}" if several else "the output"
+    return (
+        f"{what} stays the same, but for rounding, when the values of the input are replaced, so the law holds for "
+        "nothing that depends on them"
+    )
+
+
+def no_law(row: LayerReport, idle: Sequence[str], elements: Sequence[str], exact: bool, places: str) -> str:
+    """Say why there is no verdict on an output.
+
+    Args:
+        idle: the elements that have no action on it.
+        exact: whether any of the elements is exact on the input.
+        places: the size of the input, as in " of 1 node(s)", or "".
+    """
+    idle = list(dict.fromkeys(idle))
+    if not elements:
+        return f"an input{places} has no element of this group but the identity: take a larger one"
+    if row.field == "unknown":
+        return f"the field type of the output {row.name} is not known, so no law can be tested there: declare it"
+    if len(idle) == len(elements):
+        return f"no element of this group has an action on the output {row.name}, which is a {row.field} field"
+    if idle:
+        some = f"{len(idle)} element has" if len(idle) == 1 else f"{len(idle)} elements have"
+        return f"{some} no action on the output {row.name}, a {row.field} field ({listed(idle, 1)}): it is not judged"
+    if row.resampled_cumulative is None:
+        return f"every place of the output {row.name} depends on what the elements cut off: take a larger input"
+    if exact:
+        return (
+            f"the elements cut off a part of the input that counts in the output {row.name}, and something else comes "
+            "in at the other end: there is a curve but no verdict"
+        )
+    return f"no element is exact on the output {row.name}: there is a curve but no verdict"

@@ -1,0 +1,1 @@
+"""Change a copy of a network: its precision, its values, how it is differentiated."""

@@ -1,0 +1,98 @@
+"""Find out how somebody's network behaves beside what it computes: what it gives, and whether it repeats itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from explorer.network.tracing.layers import LayerError
+from explorer.network.tracing.running import all_tensors_in, tensors_in
+
+IN_PLACE = "the network changes its input in place; it was given a copy each time"
+CALLS = 3  # in which a network has to repeat itself before it is measured, and again after
+_PRECISE = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
+
+def unusual(value: Tensor) -> str:
+    """Return what a tensor is that nothing can be measured on, and what to do; "" of one that is as usual."""
+    if value.is_meta:
+        return "a tensor on the meta device, which holds no values: make the network on a real device"
+    if value.is_nested:
+        return "a nested tensor: pad it with torch.nested.to_padded_tensor"
+    if value.layout != torch.strided:
+        return "a sparse tensor: make it dense with .to_dense()"
+    if value.is_quantized:
+        return "a quantised tensor: return it with .dequantize()"
+    if value.is_floating_point() and value.dtype not in _PRECISE:
+        return f"{str(value.dtype).removeprefix('torch.')} values, with which torch computes nothing: return .float()"
+    return ""
+
+
+class Unusual(LayerError):
+    """A layer gives a tensor that nothing can be measured on."""
+
+
+def require_usual(name: str, result: object) -> None:
+    """Raise Unusual where a layer of that name, "" for the network itself, gives a tensor that cannot be measured."""
+    if what := next(filter(None, map(unusual, all_tensors_in(result))), ""):
+        raise Unusual(name, f"layer {name} gives {what}" if name else f"the network gives {what}")
+
+
+def left_out(result: object) -> tuple[str, ...]:
+    """Return a sentence for each tensor of a network's result beside others that nothing can be measured on."""
+    found = list(tensors_in(result))
+    return tuple(
+        f"tensor {k + 1} of the network's answer {wrong}: it is not judged"
+        for k, t in enumerate(found) if len(found) > 1 and (wrong := unmeasured(t))
+    )  # fmt: skip
+
+
+def unmeasured(value: Tensor) -> str:
+    """Return why nothing can be compared of a tensor that a network answers, in a clause; "" where it can be."""
+    if not value.is_floating_point():
+        return f"holds {str(value.dtype).removeprefix('torch.')} values, and only real numbers can be compared"
+    return "" if value.numel() else f"has the shape {tuple(value.shape)}, which holds no values"
+
+
+def require_values(model: nn.Module) -> None:
+    """Raise LayerError for a network with a parameter or buffer on the meta device; `.where` names the tensor."""
+    tensors = (*model.named_parameters(), *model.named_buffers())
+    if name := next((name for name, value in tensors if value.is_meta), ""):
+        raise LayerError(
+            name,
+            f"{name} is on the meta device and holds no values; model.to_empty(device='cpu') gives it some, and "
+            "load_state_dict the right ones",
+        )
+
+
+def varies(answers: Sequence[Sequence[Tensor]], tolerance: float) -> tuple[str, bool]:
+    """Say how answers to the same input differ from the first one, "" where they agree.
+
+    Args:
+        tolerance: relative, what rounding may do.
+
+    Returns:
+        the difference as the end of a sentence, and whether shapes differ, so that nothing can be compared.
+    """
+    first = answers[0]
+    for number, again in enumerate(answers[1:], 2):
+        shapes = [tuple(t.shape) for t in first], [tuple(t.shape) for t in again]
+        if shapes[0] != shapes[1]:
+            one, other = (", ".join(map(str, found)) for found in shapes)
+            return f"gave the shape {one} at first and {other} in run {number}, on the same input", True
+        for before, after in zip(first, again, strict=True):
+            if not before.is_floating_point():
+                continue
+            if int(torch.isfinite(before).sum()) != int(torch.isfinite(after).sum()):
+                return f"gave NaN or infinite values in run {number}, and not at first, on the same input", False
+            a, b = before.double().nan_to_num(), after.double().nan_to_num()
+            if float((a - b).norm()) > tolerance * float(a.norm()):
+                return "gives another answer to the same input from call to call", False
+    return "", False
+
+
+def writes(tensor: Tensor) -> int:
+    """Return how often a tensor was written to."""
+    return 0 if tensor.is_inference() else tensor._version

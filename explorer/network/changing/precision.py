@@ -1,0 +1,67 @@
+"""Copy a network that is to be measured, and change the precision of the copy."""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+from torch import Tensor, nn
+
+from explorer.network.changing.conduct import require_values
+from explorer.network.opening.scripts import Script
+
+_COMPLEX = {torch.float64: torch.complex128, torch.float32: torch.complex64, torch.float16: torch.complex32}
+
+
+def copied(model: nn.Module) -> nn.Module:
+    """Return a copy of a network, of any that can be run: without what compiles it, with tensors that it has derived.
+
+    Raises:
+        ValueError: it is a script, whose layers cannot be watched.
+        LayerError: one of its tensors is on the meta device, without values.
+    """
+    model = _eager(model)
+    if isinstance(model, torch.jit.ScriptModule):
+        raise ValueError(
+            "the network is a script of TorchScript, whose layers cannot be watched; give the torch.nn.Module that it "
+            "was made from, and load its weights with load_state_dict"
+        )
+    require_values(model)
+    # a tensor that a network has computed and kept, as weight_norm does, is no leaf: copy its numbers
+    held = (v for m in model.modules() for v in (*vars(m).values(), *m._buffers.values()))
+    kept = [v for v in held if isinstance(v, Tensor) and not v.is_leaf]
+    found: nn.Module = copy.deepcopy(model, {id(v): v.detach().clone() for v in kept})
+    for name, module in list(found.named_modules()):
+        if (inside := _eager(module)) is not module:
+            found.set_submodule(name, inside)
+    _watch_scripts(found)
+    return found
+
+
+def _watch_scripts(model: nn.Module) -> None:
+    """Make one layer of each script within a network: torch takes no hooks on what lies in it."""
+    scripts = {n: m for n, m in model.named_modules(remove_duplicate=False) if isinstance(m, torch.jit.ScriptModule)}
+    layers: dict[int, Script] = {}
+    for name, script in scripts.items():
+        if not any(name.startswith(f"{other}.") for other in scripts):
+            model.set_submodule(name, layers.setdefault(id(script), Script(script)))
+
+
+def _eager(module: nn.Module) -> nn.Module:
+    """Return what torch.compile has wrapped, or what is run on several devices at once: hooks see no copies."""
+    inside = getattr(module, "_orig_mod", None)
+    if isinstance(module, nn.DataParallel | nn.parallel.DistributedDataParallel):
+        inside = module.module
+    return _eager(inside) if isinstance(inside, nn.Module) else module
+
+
+def converted(model: nn.Module, dtype: torch.dtype) -> nn.Module:
+    """Change the precision of a network in place and return it; complex numbers stay complex."""
+
+    def change(value: Tensor) -> Tensor:
+        if value.is_complex():
+            return value.to(_COMPLEX.get(dtype, torch.complex64))
+        return value.to(dtype) if value.is_floating_point() else value
+
+    model._apply(change)
+    return model

@@ -1,0 +1,1 @@
+"""Describe a network: its modules, their figures, their lines of source."""

@@ -1,0 +1,1 @@
+"""Hold what a network is called with, and find out what it takes."""

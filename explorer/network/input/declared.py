@@ -1,0 +1,103 @@
+"""Find out what a network of somebody's own takes: as they say it, as is remembered beside its file, or by looking."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from explorer.declare.card import Form
+from explorer.declare.space import Space, kinds, space_of_kind, spaces
+from explorer.declare.states.model_name import beside
+from explorer.declare.telling.asking import Declared, declared_from
+from explorer.network.input.recognise import Recognised
+from explorer.state.session import write_beside
+
+VERSION = 1
+LARGEST = 2**20  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The input that a network takes, and where that is known from: {name of an attribute: reason}."""
+
+    space: Space
+    kind: str
+    form: Form
+    why: dict[str, str]
+
+    def declared(self) -> Declared:
+        """Return it as somebody would say it."""
+        answers = ((q.name, q.write(getattr(self.form, q.name))) for q in self.space.questions)
+        return Declared(self.kind, tuple((name, text) for name, text in answers if text))
+
+
+def taken(own: Recognised, said: Declared | None, where: str) -> Taken:
+    """Return what a network takes: as it is said, else as it is recognised.
+
+    Args:
+        where: it is said, for the reasons.
+
+    Raises:
+        ValueError: what is said cannot be, or nothing tells what it takes; in one sentence.
+    """
+    if said is None:
+        try:
+            space, form = next((s, f) for s in spaces().values() if (f := s.recognise(own)) is not None)
+        except StopIteration:
+            raise ValueError("nothing says what it takes; say INPUT_SHAPE in the file") from None
+        return Taken(space, form.data or space.kinds[0].name, form, dict(own.why))
+    if said.kind not in kinds():
+        raise ValueError(f"{said.kind!r:.40} is no kind of data; the kinds are {', '.join(kinds())}")
+    space = space_of_kind(said.kind)
+    form = space.declared(said)
+    return Taken(space, said.kind, form, dict.fromkeys(("data", *(name for name, _ in said.answers)), where))
+
+
+def remembered_inputs(code: Path) -> dict[str, Declared]:
+    """Return {callable: what it takes} as the file beside a network's own remembers; {} where there is none.
+
+    Raises:
+        ValueError: it is damaged, in one sentence.
+    """
+    path = beside(code)
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise ValueError(f"{path.name} cannot be read: {(error.strerror or '').lower()}") from None
+    try:
+        whole = json.loads(data) if len(data) <= LARGEST else None
+        if not isinstance(whole, dict) or whole.get("equiscope_inputs") != VERSION:
+            raise ValueError(f'"equiscope_inputs" must be {VERSION}')
+        held = whole.get("inputs")
+        if not isinstance(held, dict):
+            raise ValueError('"inputs" must be an object')
+        return {name: declared_from(value) for name, value in held.items()}
+    except (ValueError, RecursionError) as error:
+        reason = "it is no JSON" if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) else str(error)
+        raise ValueError(
+            f"{path.name}, which remembers what the network takes, is damaged ({reason:.120}): mend or delete it"
+        ) from None
+
+
+def remember_input(code: Path, name: str, said: Declared) -> Path:
+    """Write what a callable takes into the file beside a network's own, all or nothing; return its path.
+
+    A damaged one is written anew.
+
+    Raises:
+        OSError: the folder cannot be written to.
+    """
+    try:
+        held = remembered_inputs(code)
+    except ValueError:
+        held = {}
+    inputs: dict[str, Any] = {key: value.to_json() for key, value in {**held, name: said}.items()}
+    path = beside(code)
+    text = json.dumps({"equiscope_inputs": VERSION, "inputs": inputs}, indent=1, ensure_ascii=False)
+    write_beside(path, (text + "\n").encode())
+    return path

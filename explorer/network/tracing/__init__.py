@@ -1,0 +1,1 @@
+"""Run a network once, learn its layers, and watch what they give."""

@@ -1,0 +1,283 @@
+"""Temporary forward hooks on just the watched layers: values, or reductions of them, without wrapping the model."""
+
+from __future__ import annotations
+
+import itertools
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_flatten, tree_unflatten
+from torch.utils.hooks import RemovableHandle
+
+from explorer.network.changing.interventions.hooks import standing_for
+from explorer.network.inner.value import Inner
+from explorer.network.inner.watching import watching
+from explorer.network.input.inputs import Given, Inputs
+from explorer.network.input.typed import enrol
+from explorer.network.tracing.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error, named_error
+from explorer.network.tracing.running import attended, no_tensor, tensors_in
+from explorer.work.crumbs import within
+from explorer.work.progress import Cancelled
+
+Reduce = Callable[[str, Tensor], Any]
+
+
+def capture(
+    model: nn.Module,
+    x: Given,
+    layers: Iterable[str],
+    *,
+    reduce: Reduce | None = None,
+    clone: bool = False,
+    inputs: bool = False,
+    cancelled: Callable[[], bool] | None = None,
+) -> tuple[dict[str, Any], dict[str, tuple[Tensor, ...]]]:
+    """Run the network and return ({layer: value}, {layer: input tensors}) for the watched layers.
+
+    Args:
+        x: one tensor, or all the arguments.
+        layers: names as in `Trace` ("conv1", "conv1#2", "output").
+        reduce: what to keep of a layer's output, computed on the device inside the hook; default: the tensor itself.
+        clone: let the network go on with a copy of what is kept, because something in it works in place.
+        inputs: also keep each watched module's tensor inputs.
+        cancelled: asked between modules; True raises Cancelled there.
+
+    Raises:
+        LayerError: a module raised, or a watched layer was not called; `.where` names it.
+    """
+    wanted = tuple(dict.fromkeys(layers))
+    by_module = _by_module(wanted)
+    outputs: dict[str, Any] = {}
+    fed: dict[str, tuple[Tensor, ...]] = {}
+    handles: list[_Hook | RemovableHandle] = []
+    modules = dict(model.named_modules())
+    watched = {m: _Calls(base, by_module[base]) for base, m in modules.items() if base and base in by_module}
+    inner = any(base not in modules and base not in (OUTPUT, FORWARD) for base in by_module)
+
+    def before(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        calls = watched[module]
+        if calls.done in calls.named:
+            name = calls.base if calls.done == 0 else f"{calls.base}#{calls.done + 1}"
+            fed[name] = Fed.of(args, kwargs, clone)
+
+    def after(module: nn.Module, _: tuple[Any, ...], result: Any) -> Tensor | None:
+        calls = watched[module]
+        here = calls.named.get(calls.done)
+        calls.done += 1
+        if here is None:
+            return None
+        found = [result] if isinstance(result, Tensor) else list(tensors_in(result))
+        for name, part in here:
+            if part >= len(found):
+                continue
+            tensor = found[part]
+            if reduce:
+                outputs[name] = reduce(name, tensor)
+            elif clone and tensor is result:
+                # the network goes on with the copy: what is kept stays in the graph, and gradients reach it
+                outputs[name] = tensor
+                passed_on: Tensor = tensor.clone()
+                return passed_on
+            else:
+                outputs[name] = tensor.clone() if clone else tensor
+        return None
+
+    def step(_: nn.Module, __: Any) -> None:
+        if cancelled is not None and cancelled():
+            raise Cancelled
+
+    def arisen(name: str, value: Inner) -> None:
+        if name not in wanted:
+            return
+        made = value.make()
+        outputs[name] = reduce(name, made) if reduce else made.clone() if clone else made
+        if inputs and value.again is not None:
+            given = fed[name] = Fed.of(value.fed, {}, clone)
+            given.again = value.again
+
+    try:
+        if cancelled is not None:
+            handles.append(_Hook(step, [m._forward_pre_hooks for m in modules.values()]))
+        handles += attended(model, None)  # which say where the network is, if anybody listens
+        if inputs:
+            # before hooks of its own, which run again when it is fed alone
+            handles += [m.register_forward_pre_hook(before, prepend=True, with_kwargs=True) for m in watched]
+        handles.append(_Hook(after, [m._forward_hooks for m in watched]))
+        try:
+            with watching(model, arisen) if inner else nullcontext() as finish:
+                result = x.run(model, clone) if isinstance(x, Inputs) else model(x.clone() if clone else x)
+                if finish is not None:
+                    finish()
+        except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
+            raise
+        except BaseException as error:  # somebody else's network may raise anything
+            raise layer_error(model, error) from error
+        for base in {OUTPUT, FORWARD} & by_module.keys() - modules.keys():
+            found = list(tensors_in(result))
+            for name, part in by_module[base].get(0, ()):
+                if part < len(found):
+                    tensor = found[part]
+                    outputs[name] = reduce(name, tensor) if reduce else tensor.clone() if clone else tensor
+            if not found:
+                name = base
+                raise LayerError(name, f"the network returned {no_tensor(result)}")
+    finally:
+        for handle in handles:
+            handle.remove()
+    if len(outputs) < len(wanted):
+        name = min(set(wanted) - outputs.keys())
+        raise LayerError(name, f"layer {name} was not called on this input")
+    if not torch.is_grad_enabled():  # the network may have asked for derivatives within: nobody else does
+        outputs = {n: v.detach() if isinstance(v, Tensor) and v.requires_grad else v for n, v in outputs.items()}
+    return outputs, fed
+
+
+Named = dict[int, list[tuple[str, int]]]  # {call: [(layer, which tensor of the result it is)]}
+
+
+class _Calls:
+    """The calls of one module: what is wanted of which, and how many there have been."""
+
+    __slots__ = ("base", "done", "named")
+
+    def __init__(self, base: str, named: Named) -> None:
+        self.base, self.named, self.done = base, named, 0
+
+
+class _Hook:
+    """One hook after all others of many modules; one each, by torch's own method, takes four times as long."""
+
+    def __init__(self, hook: Callable[..., Any], of: list[OrderedDict[int, Callable[..., Any]]]) -> None:
+        self.of, self.key = of, RemovableHandle(OrderedDict()).id  # which no other hook has
+        for hooks in of:
+            hooks[self.key] = hook
+
+    def remove(self) -> None:
+        for hooks in self.of:
+            hooks.pop(self.key, None)
+
+
+class Fed(tuple[Tensor, ...]):
+    """The tensors that a module was called with, and the form of its arguments around them."""
+
+    form: tuple[Any, tuple[Any, ...]] | None = None  # how they lie in (args, kwargs), None for tensors in their order
+    again: Callable[..., Tensor] | None = None  # of what no module returns: makes it of other such tensors
+
+    @classmethod
+    def of(cls, args: tuple[Any, ...], kwargs: Mapping[str, Any], clone: bool) -> Fed:
+        """Keep the arguments of a call."""
+        plain = not kwargs and all(isinstance(a, Tensor) for a in args)
+        if not plain:
+            enrol((*args, *kwargs.values()))
+        leaves, spec = (list(args), None) if plain else tree_flatten((args, dict(kwargs)))
+        tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        found = cls(t.clone() for t in tensors) if clone else cls(tensors)
+        if not plain:
+            found.form = spec, tuple(None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves)
+        return found
+
+    def filled(self, tensors: tuple[Tensor, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return (args, kwargs) with other tensors in the place of these."""
+        if self.form is None:
+            return tensors, {}
+        spec, leaves = self.form
+        left = iter(tensors)
+        found: tuple[tuple[Any, ...], dict[str, Any]] = tree_unflatten(
+            [next(left) if leaf is None else leaf[0] for leaf in leaves], spec
+        )
+        return found
+
+
+@lru_cache(maxsize=64)
+def _by_module(names: tuple[str, ...]) -> dict[str, Named]:
+    """Return the layers' names by module and call."""
+    found: dict[str, Named] = {}
+    for name in names:
+        base, call, part = _parsed(name)
+        found.setdefault(base, {}).setdefault(call, []).append((name, part))
+    return found
+
+
+def _parsed(name: str) -> tuple[str, int, int]:
+    """Return (module, call, tensor of its result) of a layer's name, counted from 0."""
+    base, _, rest = name.partition("#")
+    head, bracket, part = name.rpartition("[")
+    if bracket and part.endswith("]") and part[:-1].isdigit():
+        base, _, rest = head.partition("#")
+        return base, int(rest or 1) - 1, int(part[:-1])
+    return base, int(rest or 1) - 1, 0
+
+
+@contextmanager
+def gradients_to_inputs(model: nn.Module) -> Iterator[None]:
+    """Record gradients with respect to what is fed to the network alone: its parameters take none until the end."""
+    was = {p: p.requires_grad for p in model.parameters()}
+    try:
+        for p in was:
+            p.requires_grad_(False)
+        with torch.enable_grad():
+            yield
+    finally:
+        for p, flag in was.items():
+            p.requires_grad_(flag)
+
+
+def differentiable(x: Tensor) -> Tensor:
+    """Return a copy of x that gradients are taken with respect to."""
+    return x.detach().clone().requires_grad_(True)
+
+
+def feed(
+    model: nn.Module, trace: Trace, name: str, tensors: tuple[Tensor, ...], like: tuple[Tensor, ...] = ()
+) -> Tensor:
+    """Run one layer alone on `tensors` and return its output tensor of that name.
+
+    Args:
+        like: what `capture` kept of its inputs: the form that its arguments have around the tensors.
+    """
+    if isinstance(like, Fed) and like.again is not None:
+        return like.again(*tensors)
+    module = model.get_submodule(trace[name].module)
+    tensors = tuple(t.clone() for t in tensors) if trace.clones else tensors
+    args, kwargs = like.filled(tensors) if isinstance(like, Fed) else (tensors, {})
+    try:
+        with standing_for(trace[name].call), within(name):
+            result = next(itertools.islice(tensors_in(module(*args, **kwargs)), trace[name].part, None), None)
+    except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
+        raise
+    except BaseException as error:
+        raise LayerError(name, f"layer {name} raised {named_error(error)}") from error
+    assert result is not None
+    return result
+
+
+def thumbnails(side: int = 32, channels: int = 16) -> Reduce:
+    """Return a reduction to what a gallery tile draws: at most `channels` maps of at most `side` pixels."""
+    geometry: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[tuple[int, ...], tuple[int, ...]]] = {}
+
+    def picked(shape: tuple[int, ...], steps: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        _, c, h, w = shape
+        sy, sx = -(-h // side), -(-w // side)
+        return (min(c, channels), -(-h // sy), -(-w // sx)), (steps[1], steps[2] * sy, steps[3] * sx)
+
+    def reduce(name: str, value: Tensor) -> Tensor:
+        if value.ndim == 4:
+            # strided picking costs one small copy (averaging would read the whole map), and one view is cheaper to make
+            # than the four slices that say the same
+            key = value.shape, value.stride()
+            if (found := geometry.get(key)) is None:
+                found = geometry[key] = picked(*key)
+            return value.as_strided(*found, value.storage_offset()).clone()
+        return (value[0, :channels] if value.ndim > 1 else value).clone()
+
+    return reduce
+
+
+def state_values(values: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return captures as contiguous CPU tensors that share no memory, ready for safetensors."""
+    return {name: value.detach().cpu().contiguous().clone() for name, value in values.items()}

@@ -1,0 +1,130 @@
+"""Describe the layers of a network, as one run of it has shown them, and name the one that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from torch import Tensor, nn
+
+from explorer.declare.types.fields import FieldType
+
+OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
+FORWARD = "forward"  # the same in a network that has a layer called "output"; no layer can be called this
+
+
+class LayerError(RuntimeError):
+    """A layer failed; `where` is its name."""
+
+    def __init__(self, where: str, message: str) -> None:
+        super().__init__(message)
+        self.where = where
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One call of one module, as seen in the trace.
+
+    Attributes:
+        name: as in named_modules(); a module called again is "name#2", "name#3", ...; the second tensor of what it
+            returns is "name[1]".
+        module: name in named_modules() without the call number.
+        kind: the module's class.
+        call: 0 for the first call.
+        shape, params: of the output, with its batch axis; number of parameters, its children's included.
+        field: of the output, None when the output's shape fits no domain that is known.
+        inputs: fields of the positional tensor inputs; None where unknown.
+        alone: whether the module can be fed alone (all its inputs are tensors with known fields).
+        receptive: radius in input pixels, an upper bound along the trace; inf after a global operation, NaN where it is
+            not known.
+        leaf: whether it has no children that were called.
+        rank: how many weighted layers lie before it, itself included (for tolerances).
+        shape_in: of its first tensor input.
+        part: which tensor of the result it is.
+        within: of a value that no module returns, the name of the module in whose forward it arises; else None.
+        reason: why its field is what it is, or why there is none, in a clause.
+    """
+
+    name: str
+    module: str
+    kind: str
+    call: int
+    shape: tuple[int, ...]
+    params: int
+    field: FieldType | None
+    inputs: tuple[FieldType | None, ...]
+    alone: bool
+    receptive: float
+    leaf: bool
+    rank: int
+    shape_in: tuple[int, ...] = ()
+    part: int = 0
+    reason: str = ""
+    within: str | None = None
+
+    @property
+    def owner(self) -> str:
+        """Return the name of the module that makes it."""
+        return self.module if self.within is None else self.within
+
+    @property
+    def called(self) -> str:
+        """Return the name of the call that returned this tensor."""
+        return self.name.removesuffix(f"[{self.part}]") if self.part else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The layers of a network in order of completion."""
+
+    layers: tuple[Layer, ...]
+    output: str
+    clones: bool  # whether outputs must be copied because something works in place
+    training_modules: tuple[str, ...] = ()
+    by_name: Mapping[str, Layer] = field(default_factory=dict)
+    changes_input: bool = False  # whether the network writes to what it is given
+    outputs: tuple[str, ...] = ()  # the network's result, tensor by tensor; empty where only the first was traced
+    differentiates: bool = False  # whether it takes derivatives within, as of an energy by positions
+    left_out: tuple[str, ...] = ()  # sentences about tensors of the result that are no layers
+
+    def __getitem__(self, name: str) -> Layer:
+        return self.by_name[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a network while it was traced, where another run would give the same.
+
+    Attributes:
+        values, fed: {layer: output} and {layer: its tensor inputs}, as `capture` returns them.
+        seconds: what it took, with what a network does in its first run only.
+    """
+
+    values: Mapping[str, Tensor]
+    fed: Mapping[str, tuple[Tensor, ...]]
+    seconds: float
+
+
+def failing(model: nn.Module, error: BaseException) -> str:
+    """Return the name of the innermost module in whose forward `error` was raised; "" is `model` itself."""
+    names = {id(module): name for name, module in model.named_modules()}
+    found, step = "", error.__traceback__
+    while step is not None:
+        found = names.get(id(step.tb_frame.f_locals.get("self")), found)
+        step = step.tb_next
+    return found
+
+
+def layer_error(model: nn.Module, error: BaseException) -> LayerError:
+    """Return `error` as one sentence that names the layer it came from."""
+    where = failing(model, error)
+    named = f"layer {where}" if where else "the network's forward"
+    if isinstance(error, MemoryError):
+        return LayerError(where, f"{named} has not enough memory")
+    return LayerError(where, f"{named} raised {named_error(error)}")
+
+
+def named_error(error: BaseException) -> str:
+    """Return "ValueError: what it says", or its kind alone where it says nothing."""
+    kind, text = type(error).__name__, str(error)
+    return f"{kind}: {text}" if text else kind

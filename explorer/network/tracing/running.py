@@ -1,0 +1,138 @@
+"""Run somebody's network without leaving a trace in it, and find the tensors in what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields as fields_of
+from dataclasses import is_dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
+
+from explorer.network.input.typed import tensor_of
+from explorer.network.opening.global_state import same_numbers, settled
+from explorer.work.crumbs import ROOT, Writer, writer
+from explorer.work.progress import Cancelled
+
+
+def tensors_in(value: Any) -> Iterator[Tensor]:
+    """Yield the tensors of a module's result in order: itself, or inside tuples, lists, mappings and dataclasses."""
+    # numbers without a place for each, as of sparse and nested ones, are compared with nothing
+    yield from (t for t in all_tensors_in(value) if t.layout is torch.strided and not t.is_nested)
+
+
+def all_tensors_in(value: Any) -> Iterator[Tensor]:
+    """Yield the tensors of a module's result in order, those too that nothing can be measured on."""
+    if isinstance(value, Tensor):
+        yield value
+        return
+    if (inside := tensor_of(value)) is not None:
+        yield inside
+        return
+    items: Iterable[Any] = ()
+    if isinstance(value, Mapping):
+        items = value.values()
+    elif isinstance(value, list | tuple):
+        items = value
+    elif is_dataclass(value) and not isinstance(value, type):
+        items = (getattr(value, f.name) for f in fields_of(value))
+    for item in items:
+        yield from all_tensors_in(item)
+
+
+def no_tensor(value: Any) -> str:
+    """Return what a result is that holds no tensor to be measured, as the end of a sentence."""
+    if isinstance(value, Tensor):
+        kind = "nested" if value.is_nested else f"sparse ({str(value.layout).removeprefix('torch.')})"
+        end = "to_padded_tensor(0)" if value.is_nested else "to_dense()"
+        return f"a {kind} tensor, whose values have no places to compare them at; return its {end}"
+    return f"{type(value).__name__}, which holds no tensor"
+
+
+def first_tensor(value: Any) -> Tensor | None:
+    """Return the first tensor in a module's result."""
+    return next(tensors_in(value), None)
+
+
+def measured(value: Any) -> tuple[int, Tensor] | None:
+    """Return the first tensor in a module's result that can be measured, and which it is; else the very first one.
+
+    What is chosen or counted stands beside numbers, and a loss before them: real numbers with places are preferred.
+    """
+    found = list(enumerate(tensors_in(value)))
+    real = [(k, t) for k, t in found if t.is_floating_point()]
+    wide = [(k, t) for k, t in real if t.ndim]
+    filled = [(k, t) for k, t in wide if t.numel()]
+    return next(iter(filled or wide or real or found), None)
+
+
+def tensors_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
+    """Return the tensors among the arguments of a call."""
+    given = (a if isinstance(a, Tensor) else tensor_of(a) for a in (*args, *kwargs.values()))
+    return [a for a in given if a is not None]
+
+
+@contextmanager
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """Put the network in eval mode, TF32 off, and restore both, and the random state, afterwards."""
+    modes = {m: m.training for m in model.modules()}
+    tf32 = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+    rng = torch.get_rng_state()
+    cuda_rng = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+    try:
+        if any(modes.values()):
+            model.eval()
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+        with settled():
+            yield
+    finally:
+        for module, mode in modes.items():
+            if module.training != mode:  # asking is ten times cheaper than setting an attribute of a module
+                module.training = mode
+        torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = tf32
+        torch.set_rng_state(rng)
+        if cuda_rng:
+            torch.cuda.set_rng_state_all(cuda_rng)
+
+
+def attended(model: nn.Module, cancelled: Callable[[], bool] | None) -> list[RemovableHandle]:
+    """Ask before each module runs whether that is still wanted, and say which one it is to whoever listens.
+
+    Returns:
+        handles of hooks, which the caller has to remove; a hook raises Cancelled.
+    """
+    write = writer()
+    handles = []
+
+    for name, module in model.named_modules() if write is not None or cancelled is not None else ():
+        handles.append(module.register_forward_pre_hook(_entering(write, name or ROOT, cancelled)))
+        if write is not None:
+            outer = "" if not name else name.rpartition(".")[0] or ROOT
+            handles.append(module.register_forward_hook(_entering(write, outer, None)))
+    return handles
+
+
+def _entering(write: Writer | None, place: str, cancelled: Callable[[], bool] | None) -> Callable[..., None]:
+    """Return a hook that says where the network is: a function, which a copy of the network shares with it."""
+
+    def enter(*_: Any) -> None:
+        if write is not None:
+            write(place)
+        if cancelled is not None and cancelled():
+            raise Cancelled
+
+    return enter
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Restore what Python and NumPy draw next, and torch on the processor; too slow for every frame."""
+    state = torch.get_rng_state()
+    try:
+        with same_numbers():
+            yield
+    finally:
+        torch.set_rng_state(state)

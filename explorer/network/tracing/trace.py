@@ -1,0 +1,450 @@
+"""Run a network once and learn what its layers are: order, shapes, field types, receptive fields.
+
+Modules declare how they change the representation with an attribute `out_rep` (or a whole `out_field`); everything
+pointwise inherits; spacing follows from strides. Where nothing is declared the field is inferred from the module's
+kind and the tensor's shape and marked as a guess, which a person can correct (`overrides`).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
+
+from explorer.declare.space import Known, inference_of
+from explorer.declare.types.field_text import parse_field
+from explorer.declare.types.fields import FieldType, Scalar
+from explorer.network.changing.conduct import Unusual, left_out, require_usual, writes
+from explorer.network.inner.tracing import constant_masks, described, settled
+from explorer.network.inner.value import Inner
+from explorer.network.inner.watching import watching
+from explorer.network.input.inputs import Given, Inputs, inputs_of
+from explorer.network.tracing import reasons
+from explorer.network.tracing.capture import Fed
+from explorer.network.tracing.layers import FORWARD, OUTPUT, Layer, LayerError, Run, Trace, layer_error
+from explorer.network.tracing.reaching import reaching, widest
+from explorer.network.tracing.reasons import declares
+from explorer.network.tracing.running import measured, no_tensor, tensors_in, tensors_of
+from explorer.network.tracing.trials import Sizes, channelwise, pointwise, sizes
+from explorer.work.progress import Cancelled
+
+
+def trace(
+    model: nn.Module,
+    x: Given,
+    x_field: FieldType | None = None,
+    *,
+    overrides: Mapping[str, str] | None = None,
+    declared: bool = False,
+    parts: bool = False,
+) -> Trace:
+    """Run `model` once and describe every module call; `traced_run` has the arguments and errors."""
+    return traced_run(model, x, x_field, overrides=overrides, declared=declared, parts=parts)[0]
+
+
+def traced_run(
+    model: nn.Module,
+    x: Given,
+    x_field: FieldType | None = None,
+    *,
+    overrides: Mapping[str, str] | None = None,
+    declared: bool = False,
+    parts: bool = False,
+) -> tuple[Trace, Run | None]:
+    """Run `model` once, describe every module call, and return what the run gave.
+
+    Nothing is returned of a run in which random numbers were drawn or a value was overwritten.
+
+    Args:
+        x: what it is called with: Inputs, or one tensor with its field, such as an image (batch, channel, y, x).
+        overrides: {layer name: field text}, corrections of guessed fields.
+        declared: the network's author stands for its fields (a built-in card), so none is marked as a guess.
+        parts: describe every tensor that a module returns, not the first alone, and feed layers alone that take more
+            than tensors in their order.
+
+    Raises:
+        LayerError: a module raised; `.where` names it.
+        KeyError: there is no layer of an override's name.
+        ValueError: an override is no field type, or does not fit the layer's shape.
+    """
+    # what only makes weights has no place on the way of the signal
+    names = {m: n for n, m in model.named_modules() if "parametrizations" not in n.split(".")}
+    fields = {name: parse_field(text) for name, text in (overrides or {}).items()}
+    inputs = inputs_of(x, x_field).map(lambda v, _: v.detach().clone())  # the first layer may work in place
+    recorder = _Recorder(names, inputs, fields, declared, parts)
+    if not declared:
+        recorder.sizes = sizes(model, names, inputs, recorder.inference)
+    handles = []
+    try:
+        for module in names:
+            handles.append(module.register_forward_pre_hook(recorder.enter, prepend=True, with_kwargs=True))
+            handles.append(module.register_forward_hook(recorder.leave, with_kwargs=True))
+        drawn, start, fresh = torch.get_rng_state(), time.perf_counter(), [writes(v) for v in inputs.arguments]
+        with torch.no_grad():
+            try:
+                with nullcontext() if declared else watching(model, recorder.arisen) as finish:
+                    result = inputs.run(model)
+                    if finish is not None:
+                        finish()
+            except (_Unfit, Unusual, Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
+                raise
+            except BaseException as error:  # somebody else's network may raise anything
+                raise layer_error(model, error) from error
+    finally:
+        for handle in handles:
+            handle.remove()
+    if measured(result) is None:
+        raise LayerError(OUTPUT, f"the network returned {no_tensor(result)}")
+    seconds, steady = time.perf_counter() - start, torch.equal(drawn, torch.get_rng_state()) and not inputs.x.is_cuda
+    layers = recorder.finish(result)
+    clones = recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
+    layers = reaching(model, inputs, recorder.inference, layers)
+    if recorder.masks:
+        constant = constant_masks(model, inputs, recorder.inference, recorder.masks)
+        layers = [settled(n, n.name in constant) if n.name in recorder.masks else n for n in layers]
+    known = {layer.name for layer in layers}
+    unknown = {n for n in fields if n not in known and (parts or n.partition("[")[0] not in known)}
+    if unknown:
+        raise KeyError(f"no layer is called {sorted(unknown)[0]!r}")
+    traced = Trace(
+        tuple(layers), recorder.outputs[0], clones, by_name={layer.name: layer for layer in layers},
+        outputs=tuple(recorder.outputs), changes_input=fresh != [writes(v) for v in inputs.arguments],
+        differentiates=any(v.requires_grad for v in recorder.values.values()), left_out=left_out(result),
+    )  # fmt: skip
+    values, fed = {n: v.detach() for n, v in recorder.values.items()}, recorder.fed
+    return traced, Run(values, fed, seconds) if steady and not clones and not parts else None
+
+
+class _Unfit(ValueError):
+    """An override names a field that the layer's shape cannot hold."""
+
+
+class _Recorder:
+    def __init__(
+        self,
+        names: Mapping[nn.Module, str],
+        inputs: Inputs,
+        overrides: Mapping[str, FieldType],
+        declared: bool,
+        parts: bool,
+    ) -> None:
+        self.names = names
+        self.parts = parts
+        self.outputs: list[str] = []
+        self.inference = inference_of(inputs)
+        self.overrides = overrides
+        self.declared = declared
+        self.stack: list[str] = []
+        self.layers: list[Layer] = []
+        self.calls: dict[str, int] = {}
+        # ids are only unique while the tensors live; a version that has moved on means an overwritten value
+        given = list(zip(inputs.values, inputs.fields, strict=True))
+        self._keep: list[tuple[Tensor, int]] = [(v, writes(v)) for v, _ in given]
+        self._known: dict[int, Known] = {id(v): (f, 0.0, 0) for v, f in given}
+        self._recent: list[tuple[tuple[int, ...], FieldType, float, int]] = [
+            (tuple(v.shape), f, 0.0, 0) for v, f in given if v.is_floating_point()
+        ]
+        self._produced: dict[int, str] = {}
+        self._domains = {f.domain for f in inputs.fields}
+        self._inner: list[bool] = []
+        self._stored = {id(t) for m in names for own in (m._parameters, m._buffers) for t in own.values()}
+        self.sizes: dict[str, Sizes] = {}  # of the tensors of each call, for resized inputs
+        self._entered: list[tuple[Any, Any, int]] = []  # arguments, and how many layers there were before
+        self.values: dict[str, Tensor] = {}
+        self.fed: dict[str, tuple[Tensor, ...]] = {}
+        self.masks: dict[str, tuple[Tensor, ...]] = {}  # of values that no module returns
+
+    def arisen(self, label: str, inner: Inner) -> None:
+        """Add a value that no module returns."""
+        value = inner.make()
+        made = next((n for n in self.layers if n.name == self._produced.get(id(value))), None)
+        if not value.is_floating_point() or (made is not None and not made.kind.startswith(("Dropout", "Identity"))):
+            return  # a module returns it, and does not only hand it on
+        other = self.sizes.get(label)
+        layer = described(
+            label, inner, value, self.inference, self._lookup, self._most_rank() + 1, other.answered if other else None
+        )
+        if label in self.overrides:
+            layer = replace(layer, field=self._override(label, value))
+        self._keep.append((value, writes(value)))
+        self._produced[id(value)] = label
+        self.layers.append(layer)
+        self.values[label] = value
+        if inner.again is not None:
+            given = self.fed[label] = Fed.of(inner.fed, {}, clone=False)
+            given.again = inner.again
+        if inner.masks:
+            self.masks[label] = inner.masks
+
+    def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
+        if self._inner:
+            self._inner[-1] = True
+        self._inner.append(False)
+        self.stack.append(self.names[module])
+        self._entered.append((args, kwargs, len(self.layers)))
+
+    def leave(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:
+        name = self.names[module]
+        while self.stack.pop() != name:  # a layer that raised, in a forward that caught it, never left
+            self._inner.pop()
+            self._entered.pop()
+        has_inner = self._inner.pop()
+        args, kwargs, began = self._entered.pop()  # as they were before hooks of the module itself changed them
+        part, out = measured(result) or (0, None)
+        call = self.calls.get(name, 0)
+        self.calls[name] = call + 1
+        require_usual(name, result)
+        if not name or out is None or out.ndim < 1 or not out.is_floating_point():
+            return
+        called = name if call == 0 else f"{name}#{call + 1}"
+        label = f"{called}[{part}]" if part else called
+        tensors = tensors_of(args, kwargs)
+        other = self.sizes.get(called)
+        known = [
+            self._lookup(t, other.given[k] if other and len(other.given) == len(tensors) else None)
+            for k, t in enumerate(tensors)
+        ]
+        first = known[0] if known else None
+        in_field, radius, rank = first if first else (None, self.inference.untold, 0)
+        shape_in, shape = tuple(tensors[0].shape) if tensors else (), tuple(out.shape)
+        out_field: FieldType | None
+        passed = self._known.get(id(out)) if has_inner else None
+        why = reasons.inferred(module, in_field, shape_in, shape)
+        if passed is not None:
+            out_field, radius, rank = passed
+            why = reasons.PASSED
+            if (rep := getattr(module, "out_rep", None)) is not None:
+                out_field = replace(out_field, rep=rep, guessed=False)
+        else:
+            inner = [n for n in (self.layers[began:] if has_inner else ()) if n.module.startswith(name + ".")]
+            # functional code after a container's layers (a residual sum) mostly keeps the field of the same shape
+            alike = self._lookup(out, other.answered if other else None) if inner and not declares(module) else None
+            out_field = alike[0] if alike else self.inference.infer(module, in_field, shape_in, shape)
+            why = reasons.ALIKE if alike else why
+            if other and out_field is not None and not isinstance(getattr(module, "out_field", None), FieldType):
+                placed = self._placed(out_field, tuple(out.shape), other.answered)
+                out_field, why = placed, why if placed == out_field else reasons.RESIZED
+            if not alike and in_field is not None and out_field is not None and len(tensors) == 1:
+                tried = self._kept(module, args, kwargs, in_field, out_field)
+                out_field, why = tried, why if tried == out_field else reasons.KEPT
+            weighted = any(True for _ in module.parameters())
+            rank = max([rank + int(weighted and not inner), *(layer.rank for layer in inner)])
+            told = self.inference.receptive(module, in_field, shape_in, shape, radius)
+            if self.declared and math.isnan(told) and (inner or (not weighted and shape == shape_in)):
+                # the author of a card stands for code between its layers: it sees no farther than they do
+                told = widest([radius, *(k[1] for k in known[1:] if k)])
+            radius = widest([told, *(layer.receptive for layer in inner)])
+        if out_field is not None and out_field.guessed and not self.declared and self._told(module, tensors):
+            # a table that its caller gives it: the caller's law is a law, its own is not known
+            out_field, why = None, reasons.GIVEN
+        if label in self.overrides:
+            out_field, why = self._override(label, out), reasons.CORRECTED
+        elif out_field is not None and self.declared:
+            out_field, why = out_field.declared(), reasons.AUTHOR
+        if out_field is not None and not self.inference.fits(out_field, out):
+            out_field, why = None, reasons.UNFIT
+        if out_field is not None and len(tensors) == 1 and declares(module) and self._guessed_alike(tensors[0], out):
+            # a value that is only given a name: what it is declared to be holds for what comes in as well
+            known = [(out_field, radius, rank)]
+        self._keep.append((out, writes(out)))
+        if out_field is not None:
+            self._remember(out, out_field, radius, rank)
+        alone = len(args) == len(tensors) and not kwargs and bool(known) and all(k is not None for k in known)
+        if self.parts and not alone and (inside := self._inside(args, kwargs, tensors, known)):
+            alone, known = True, inside
+        self.layers.append(
+            Layer(
+                name=label,
+                module=name,
+                kind=type(module).__name__,
+                call=call,
+                shape=tuple(out.shape),
+                params=sum(p.numel() for p in module.parameters()),
+                field=out_field,
+                inputs=tuple(k[0] if k else None for k in known),
+                alone=alone,
+                receptive=radius,
+                leaf=not has_inner,
+                rank=rank,
+                shape_in=shape_in,
+                part=part,
+                reason=why,
+            )
+        )
+        self._produced[id(out)] = label
+        self.values[label], self.fed[called] = out, Fed.of(args, kwargs, clone=False)
+        if self.parts:
+            self._rest(self.layers[-1], result, part)
+
+    def _inside(
+        self, args: Any, kwargs: Any, told: Sequence[Tensor], known: Sequence[Known | None]
+    ) -> list[Known | None]:
+        """Return what is known of all tensors in arguments of any form; nothing where not all is known.
+
+        Args:
+            told, known: the tensors that stand in their order, and what is known of them by their places.
+        """
+        leaves = tree_leaves((args, kwargs))
+        # numbers of places move as numbers, which no shape tells
+        by_place = {id(t): k for t, k in zip(told, known, strict=True) if t.is_floating_point()}
+        tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        found = [self._known.get(id(t), by_place.get(id(t))) for t in tensors]
+        plain = all(isinstance(leaf, Tensor | bool | int | float | str | None) for leaf in leaves)
+        return found if plain and all(k is not None for k in found) else []
+
+    def _rest(self, first: Layer, result: Any, known: int, own: bool = True) -> None:
+        """Add the tensors after the first one of what a module returned, where no layer inside has made them."""
+        for part, out in enumerate(tensors_in(result)):
+            if part == known or out.ndim < 1 or not out.is_floating_point() or not (own or out.numel()):
+                continue
+            if id(out) in self._produced:
+                self.outputs += [] if own else [self._produced[id(out)]]
+                continue
+            label = f"{first.called}[{part}]" if own else f"{self._root_name()}[{part}]"
+            found = self._lookup(out)
+            out_field = found[0].guess() if found else self.inference.functional(tuple(out.shape))
+            if label in self.overrides:
+                out_field = self._override(label, out)
+            elif out_field is not None and self.declared:
+                out_field = out_field.declared()
+            if out_field is not None and not self.inference.fits(out_field, out):
+                out_field = None
+            if out_field is not None and out_field.guessed and self._either(out):
+                out_field = None
+            self._keep.append((out, writes(out)))
+            if out_field is not None:
+                self._known[id(out)] = (out_field, first.receptive, first.rank)
+            self._produced[id(out)] = label
+            shape = tuple(out.shape)
+            if own:
+                self.layers.append(replace(first, name=label, shape=shape, field=out_field, part=part))
+            else:
+                reach = found[1] if found else math.inf
+                self.layers.append(
+                    Layer(label, "", "forward", 0, shape, 0, out_field, (), False, reach, True, first.rank, part=part)
+                )
+                self.outputs.append(label)
+
+    def _either(self, out: Tensor) -> bool:
+        """Return whether coinciding sizes (as many edges as nodes) let a tensor lie on several domains."""
+        return len({d for d in self._domains if self.inference.fits(FieldType(d), out)}) > 1
+
+    def _root_name(self) -> str:
+        return FORWARD if OUTPUT in self.names.values() else OUTPUT
+
+    def _kept(self, module: nn.Module, args: Any, kwargs: Any, in_field: FieldType, out_field: FieldType) -> FieldType:
+        """Return the field of a module's answer with its input's representation, where it keeps each channel apart."""
+        if declares(module) or (in_field.rep == out_field.rep and in_field.guessed == out_field.guessed):
+            return out_field
+        if isinstance(in_field.rep, Scalar):  # what is kept is only what is known of it
+            sure = not in_field.guessed and not self.declared and pointwise(module, args, kwargs)
+            return out_field.declared() if sure else out_field
+        if not channelwise(module, args, kwargs, in_field, out_field):
+            return out_field
+        return replace(out_field, rep=in_field.rep, guessed=in_field.guessed)
+
+    def finish(self, result: Any) -> list[Layer]:
+        """Return the layers; the root's own result is added when functional code made it."""
+        part, out = next(filter(None, [measured(result)]))
+        made = self._produced.get(id(out))
+        # the last layer, or the first tensor of what it returned
+        if made is None or made != self.layers[-1].called:
+            other = self.sizes.get("")
+            found = self._lookup(out, other.answered if other else None)
+            out_field = self._of_root(found[0] if found else None, tuple(out.shape))
+            if other and out_field is not None:
+                out_field = self._placed(out_field, tuple(out.shape), other.answered)
+            if out_field is not None and not self.inference.fits(out_field, out):
+                out_field = None
+            made = label = f"{self._root_name()}[{part}]" if part else self._root_name()
+            self.values[label] = out
+            if label in self.overrides:
+                out_field = self._override(label, out)
+            last = self.layers[-1] if self.layers else None
+            self.layers.append(
+                Layer(label, "", "forward", 0, tuple(out.shape), 0, out_field, (), False, self.inference.untold, True,
+                      last.rank if last else 0, part=part)
+            )  # fmt: skip
+        self.outputs = [made]
+        if self.parts:
+            self._rest(self.layers[-1], result, part, own=False)
+        return self.layers
+
+    def _of_root(self, seen: FieldType | None, shape: tuple[int, ...]) -> FieldType | None:
+        """Return the field of the network's own result: as declared, as seen, or as of a layer that does it all."""
+        root = next(module for module, name in self.names.items() if not name)
+        if not declares(root) and (seen := seen or self.inference.functional(shape)) is not None:
+            return seen
+        given = self._keep[0][0]
+        found = self.inference.infer(root, self._known[id(given)][0], tuple(given.shape), shape)
+        return found if found is None or declares(root) else found.guess()
+
+    def _told(self, module: nn.Module, tensors: Sequence[Tensor]) -> bool:
+        """Say whether an argument is a parameter or a buffer of another module."""
+        given = {id(t) for t in tensors} & self._stored
+        return bool(given) and not given <= {id(t) for t in (*module.parameters(), *module.buffers())}
+
+    def _guessed_alike(self, given: Tensor, out: Tensor) -> bool:
+        """Return whether what came in is what goes out, or has its shape and was known by nothing else."""
+        return given is out or (given.shape == out.shape and id(given) not in self._known)
+
+    def overwritten(self) -> bool:
+        """Return whether functional code changed a layer's output in place after the layer had returned it."""
+        return any(writes(tensor) != version for tensor, version in self._keep)
+
+    def _override(self, label: str, out: Tensor) -> FieldType:
+        field = self.inference.own(self.overrides[label])
+        if not self.inference.fits(field, out):
+            raise _Unfit(f"layer {label} gives {tuple(out.shape)}, which cannot be a field of type '{field}'")
+        return field
+
+    def _remember(self, tensor: Tensor, out_field: FieldType, radius: float, rank: int) -> None:
+        self._known[id(tensor)] = (out_field, radius, rank)
+        self._recent.append((tuple(tensor.shape), out_field, radius, rank))
+
+    def _placed(self, field: FieldType, shape: tuple[int, ...], resized: tuple[int, ...]) -> FieldType | None:
+        """Return the field on the places that the trial with other sizes tells; None where it tells of none."""
+        found = self.inference.placed(shape, resized)
+        return found if found is None or type(found.domain) is not type(field.domain) else replace(
+            field, domain=found.domain
+        )  # fmt: skip
+
+    def _lookup(self, tensor: Tensor, resized: tuple[int, ...] | None = None) -> Known | None:
+        """Return what is known of a tensor: by identity, else by the shape of what came before (functional code).
+
+        Args:
+            resized: its shape for resized inputs, where it is known.
+        """
+        if id(tensor) in self._known:
+            return self._known[id(tensor)]
+        shape = tuple(tensor.shape)
+        if resized is not None:
+            placed = self.inference.placed(shape, resized)
+            if placed is None:
+                return None
+            for seen, seen_field, _, rank in reversed(self._recent):
+                if seen == shape and seen_field.domain == placed.domain:
+                    return seen_field.guess(), self.inference.untold, rank
+            return placed, self.inference.untold, self._most_rank()
+        for seen, seen_field, radius, rank in reversed(self._recent):
+            if seen == shape:
+                # the same shape is mostly the same field, but code may have looked farther
+                return (
+                    (seen_field, radius, rank) if self.declared else (seen_field.guess(), self.inference.untold, rank)
+                )
+        # only then by kindred shapes: as many channels as nodes would make a matrix of pairs of them
+        for seen, seen_field, radius, rank in reversed(self._recent):
+            if (found := self.inference.alike(shape, seen, (seen_field, radius, rank))) is not None:
+                return found
+        sized = None if self.declared else self.inference.wide(shape)
+        return None if sized is None or len(shape) > 4 else (sized, self.inference.untold, self._most_rank())
+
+    def _most_rank(self) -> int:
+        return max((rank for *_, rank in self._recent), default=0)

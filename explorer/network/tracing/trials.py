@@ -1,0 +1,174 @@
+"""Try a module on random values, to learn what its type and its shapes do not say; it is left as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from explorer.declare.space import Inference
+from explorer.declare.types.fields import FieldType
+from explorer.network.inner.value import Inner
+from explorer.network.inner.watching import watching
+from explorer.network.input.inputs import Inputs
+from explorer.network.tracing.running import evaluating, measured, tensors_of
+
+_DRAWS = 3
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks")
+
+
+@contextmanager
+def untouched(module: nn.Module) -> Iterator[None]:
+    """Run a module in eval mode, without gradients and hooks; it and the random state are as before afterwards."""
+    saved = [(m, dict(vars(m)), dict(m._buffers)) for m in module.modules()]
+    tensors = [t for _, own, buffers in saved for t in (*own.values(), *buffers.values()) if isinstance(t, Tensor)]
+    copies = [(t, t.clone(), t._version) for t in tensors if not t.is_inference()]
+    rng = torch.get_rng_state()
+    cuda_rng = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+    try:
+        for m, own, _ in saved:
+            # the mappings of hooks are put aside, not emptied: who holds a handle on a hook can still remove it
+            vars(m).update({name: type(own[name])() for name in _HOOKS if name in own}, training=False)
+        with torch.no_grad():
+            yield
+    finally:
+        for m, own, buffers in saved:
+            vars(m).clear()
+            vars(m).update(own)
+            if m._buffers != buffers or any(m._buffers[k] is not b for k, b in buffers.items()):
+                m._buffers.clear()
+                m._buffers.update(buffers)
+        with torch.no_grad():
+            for tensor, copy, version in copies:
+                if tensor._version != version:
+                    tensor.copy_(copy)
+        torch.set_rng_state(rng)
+        if cuda_rng:
+            torch.cuda.set_rng_state_all(cuda_rng)
+
+
+def channelwise(
+    module: nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any], given: FieldType, answered: FieldType
+) -> bool:
+    """Say whether a channel of a module's answer depends on the same channel of its one tensor alone.
+
+    Such a module has the law of its input's representation to obey: activations, dropout, pooling, blurs, a number for
+    each channel. False where it cannot be tried.
+
+    Args:
+        args, kwargs: of the call; random values take the tensor's place.
+        given, answered: of the tensor and of the answer.
+    """
+
+    def changed(like: Tensor, seed: int, answer: Any) -> bool | None:
+        """Say whether other channels change the answer in those that stay; None where channels do not correspond."""
+        generator = torch.Generator().manual_seed(seed)
+        one, other = (torch.randn(like.shape, generator=generator).to(like) for _ in range(2))
+        channels = _channels_last(one, given).shape[-1]
+        if channels < 2:
+            return None
+        stays = torch.rand(channels, generator=generator) < 0.5
+        stays[seed % channels], stays[(seed + 1) % channels] = True, False
+        stays = stays.to(like.device)
+        mixed = _as_given(torch.where(stays, _channels_last(one, given), _channels_last(other, given)), given)
+        before, after = (_channels_last(answer(v), answered) for v in (one, mixed))
+        if before.shape != after.shape or before.shape[-1] != channels or not before.isfinite().all():
+            return None
+        return not torch.equal(before[..., stays], after[..., stays])
+
+    return _each_draw(module, args, kwargs, changed)
+
+
+def pointwise(module: nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Say whether each value of a module's answer depends on the value at the same index of its one tensor alone."""
+
+    def changed(like: Tensor, seed: int, answer: Any) -> bool | None:
+        generator = torch.Generator().manual_seed(seed)
+        one, other = (torch.randn(like.shape, generator=generator).to(like) for _ in range(2))
+        stays = (torch.rand(like.shape, generator=generator) < 0.5).to(like.device)
+        before, after = answer(one), answer(torch.where(stays, one, other))
+        if before.shape != after.shape or before.shape != like.shape or not before.isfinite().all():
+            return None
+        return not torch.equal(before[stays], after[stays])
+
+    return _each_draw(module, args, kwargs, changed)
+
+
+def _each_draw(module: nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any], changed: Any) -> bool:
+    """Return whether `changed` finds no change in any of several draws."""
+    like = next((a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)), None)
+    if like is None or not like.is_floating_point() or not like.numel():
+        return False
+
+    def answer(value: Tensor) -> Tensor:
+        torch.manual_seed(0)
+        found = module(
+            *(value.clone() if a is like else a for a in args),
+            **{k: value.clone() if a is like else a for k, a in kwargs.items()},
+        )
+        if not isinstance(found, Tensor):
+            raise TypeError("no tensor")
+        return found
+
+    try:
+        with untouched(module):
+            return all(changed(like, seed, answer) is False for seed in range(_DRAWS))
+    except (torch.OutOfMemoryError, KeyboardInterrupt):
+        raise
+    except Exception:  # a forward of somebody else's may raise anything: then nothing is known
+        return False
+
+
+def _channels_last(values: Tensor, field: FieldType) -> Tensor:
+    if field.batched:
+        return values.movedim(1, -1)
+    return field.domain.places_first(values) if values.ndim > 1 else values[:, None]
+
+
+def _as_given(values: Tensor, field: FieldType) -> Tensor:
+    return values.movedim(-1, 1) if field.batched else field.domain.as_given(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The shapes of a call's tensors for inputs of another size."""
+
+    given: tuple[tuple[int, ...], ...]
+    answered: tuple[int, ...]
+
+
+def sizes(model: nn.Module, names: Mapping[nn.Module, str], inputs: Inputs, inference: Inference) -> dict[str, Sizes]:
+    """Return the shapes of calls for inputs with fewer places, as far as the network comes with such inputs."""
+    found: dict[str, Sizes] = {}
+    calls: dict[str, int] = {}
+
+    def leave(module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:
+        name = names[module]
+        calls[name] = calls.get(name, 0) + 1
+        if (out := measured(result)) is not None:
+            given = tuple(tuple(t.shape) for t in tensors_of(args, kwargs))
+            found[name if calls[name] == 1 else f"{name}#{calls[name]}"] = Sizes(given, tuple(out[1].shape))
+
+    def arisen(name: str, inner: Inner) -> None:
+        found[name] = Sizes((), tuple(inner.make().shape))
+
+    handles = []
+    try:
+        if (other := inference.resized(inputs)) is None:
+            return {}
+        handles = [m.register_forward_hook(leave, with_kwargs=True) for m in names]
+        with evaluating(model), torch.no_grad(), watching(model, arisen) as finish:
+            other.run(model, clone=True)
+            finish()
+    except torch.OutOfMemoryError:
+        raise
+    except Exception:  # a layer may take so many places and no other number: what came before it is known
+        return found
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found

@@ -1,0 +1,1 @@
+"""Analyse an epoch beyond its square: orbits, sweeps, figures, saliency, differences, laws."""

@@ -1,0 +1,157 @@
+"""Errors of every layer along a one-parameter family of elements, in batches, a part at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from explorer.declare.elements import Element, NoAction, Transform, chain_element, transforms
+from explorer.declare.space import space_of
+from explorer.equivariance import measure
+from explorer.network.changing.moved_network import following
+from explorer.network.tracing.running import evaluating
+from explorer.square.analyses.sweep import Figures, one_by_one, sweep
+from explorer.square.drawing.layers import scores_of
+from explorer.square.frame import OrbitCurve
+from explorer.square.preparing.prepare import Prepared
+from explorer.state.state import State
+
+COUNT = 72
+PART_SECONDS = 0.1  # of work between two points where newer work may take over
+FULL_SECONDS = 5.0  # of forward passes that a second, complete pass over the orbit may cost
+
+
+def orbit_values(transform: Transform, sample_size: int, count: int = COUNT) -> NDArray[np.float64]:
+    """Return the parameter's values along the orbit: the whole circle, +-half the image, or the parameter's range."""
+    assert transform.orbit is not None
+    param = transform.params[transform.orbit]
+    if param.periodic:
+        return np.linspace(param.minimum, param.maximum, count, endpoint=False)
+    if transform.along is not None:
+        return np.asarray(transform.along(sample_size, count), np.float64)
+    if param.default == param.minimum:
+        # from nothing to all of it; of what is counted only as many as there are
+        if param.whole:
+            return np.arange(count, dtype=np.float64)
+        return np.linspace(param.minimum, param.maximum, count)
+    if param.minimum < 0:
+        # both ways from what does nothing
+        both = np.linspace(param.minimum, param.maximum, 2 * (count // 2) + 1)
+        return np.unique(np.append(both, param.default).round(9))
+    low, high = max(param.minimum, param.default / 4), min(param.maximum, param.default * 4)
+    values = np.geomspace(low, high, count) if low > 0 else np.linspace(low, high, count)
+    return np.unique(np.append(values, param.default))
+
+
+def orbit_elements(state: State, transform: Transform, values: NDArray[np.float64]) -> list[Element]:
+    """Return one element per value: the state's whole chain with that one parameter running."""
+    step = state.step(transform.name)
+    running = list(step.values if step else transform.defaults)
+    elements = []
+    assert transform.orbit is not None
+    for value in values:
+        running[transform.orbit] = float(value)
+        elements.append(chain_element(state.with_step(transform.name, tuple(running)).steps))
+    return elements
+
+
+def orbit(
+    p: Prepared, state: State, batch: int | None = None, count: int = COUNT, complete: bool = True
+) -> Iterator[OrbitCurve]:
+    """Yield ever more complete curves; each yield is a point where newer work may take over.
+
+    First every layer is surveyed at a few places; with `complete`, networks that are quick enough are then compared
+    everywhere, and the floors follow.
+    """
+    transform = transforms()[state.orbit]
+    values = orbit_values(transform, p.x.shape[-1] if p.inputs.batched else p.inputs.places, count)
+    words = orbit_elements(state, transform, values)
+    layers = [w for w in p.watched if w.leaf and w.field is not None]
+    n = len(values)
+    errors = {w.name: np.full(n, np.nan) for w in layers}
+    lowest = {w.name: np.full(n, np.nan) for w in layers}
+    exact, estimated = np.zeros(n, bool), np.zeros(n, bool)
+    soft: dict[str, list[int]] = {w.name: [] for w in layers}  # the elements that resample a layer
+    outputs: NDArray[np.float64] | None = None
+    if batch is None:
+        # a batch should take about as long as a person does not notice
+        batch = int(min(n, max(1, PART_SECONDS // max(p.forward_seconds, 1e-4))))
+    last = (bool(p.labels), p.trace[p.trace.output].field, state.node)
+    declared = transform.params[transform.orbit or 0]
+
+    def curve(done: int) -> OrbitCurve:
+        return OrbitCurve(
+            state, p.card.name, transform.name, declared.name, declared.unit, values,
+            {k: v.copy() for k, v in errors.items()}, {k: v.copy() for k, v in lowest.items()}, exact.copy(),
+            np.zeros((n, 0)) if outputs is None else outputs.copy(), p.labels, done,
+            estimated.copy(),
+        )  # fmt: skip
+
+    def bound(part: slice) -> list[Element]:
+        # a part at a time: on a large mesh each may be a surface of its own
+        return [word.on(p.inputs) for word in words[part]]
+
+    def compare(
+        part: slice, elements: list[Element], by: Callable[..., tuple[Figures, Sequence[Tensor]]]
+    ) -> Sequence[Tensor]:
+        """Fill in the errors of a part of the orbit and return the network's answers there."""
+        with torch.no_grad(), evaluating(p.model), following(p.model):
+            relative, out = by(p, elements, None, layers)
+        for name, figures in relative.items():
+            errors[name][part] = figures
+        return out
+
+    ways = space_of(p.inputs).sweepers()
+    quick, full = ways or ((sweep, sweep) if p.inputs.batched else (one_by_one, one_by_one))
+    for first in range(0, n, batch):
+        part = slice(first, min(first + batch, n))
+        elements = bound(part)
+        exact[part] = [p.inputs.exact(e) for e in elements]
+        for w in layers:
+            assert w.field is not None
+            soft[w.name] += [k for k, e in enumerate(elements, first) if not e.exact(w.field, w.shape)]
+        out = compare(part, elements, quick)
+        estimated[part] = quick is not full
+        scores = np.stack([scores_of(o, *last, e) for o, e in zip(out, elements, strict=True)]).astype(np.float64)
+        outputs = np.full((n, scores.shape[1]), np.nan) if outputs is None else outputs
+        outputs[part] = scores
+        # complete means with its floors, which are still to come
+        yield curve(min(part.stop, n - 1) if complete else part.stop)
+    if not complete:
+        return
+    # every place is compared: a few times the work, so in smaller parts
+    few = max(1, batch // 4)
+    rough = quick is not full and p.forward_seconds * n < FULL_SECONDS
+    for first in range(0, n, few) if rough else ():
+        part = slice(first, min(first + few, n))
+        compare(part, bound(part), full)
+        estimated[part] = False
+        yield curve(n - 1)
+    start = time.perf_counter()
+    for w in layers:
+        assert w.field is not None
+        lowest[w.name][:] = p.float_floor[w.name]
+        if not any(e.resamples for e in words):
+            continue
+        # the floor changes slowly between exact elements: a dozen of them draw the band
+        some = soft[w.name][:: max(1, len(soft[w.name]) // 12)]
+        found: list[float] = []
+        for element in (words[k].on(p.inputs) for k in some):
+            with torch.inference_mode():
+                try:
+                    floor = measure.there_and_back(element, p.values[w.name], w.field, w.receptive)
+                except NoAction:
+                    break
+            found.append(float(floor))
+            if time.perf_counter() - start > PART_SECONDS:
+                yield curve(n - 1)
+                start = time.perf_counter()
+        if some and len(found) == len(some):
+            these = soft[w.name]
+            lowest[w.name][these] = np.maximum(np.interp(values[these], values[some], found), p.float_floor[w.name])
+    yield curve(n)

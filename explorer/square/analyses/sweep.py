@@ -1,0 +1,109 @@
+"""Measure every layer under many elements, with the errors reduced inside the hooks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from explorer.declare.elements import Element, NoAction
+from explorer.equivariance import measure
+from explorer.equivariance.trial.remembered import Remembered
+from explorer.network.input.inputs import Given
+from explorer.network.tracing.capture import capture
+from explorer.network.tracing.layers import Layer
+from explorer.square.preparing.prepare import Prepared, reseed
+
+Figures = dict[str, NDArray[np.float64]]
+Norms = Callable[[str, Tensor], Tensor]  # (layer, its answer) -> (2, elements): of the error, and of what was expected
+
+
+def sweep(
+    p: Prepared, elements: Sequence[Element], gx: Tensor | None, layers: Sequence[Layer]
+) -> tuple[Figures, list[Tensor]]:
+    """Return ({layer: relative error per element}, outputs), compared at every place that is determined."""
+
+    def norms(name: str, answer: Tensor) -> Tensor:
+        layer, value, each = p.trace[name], p.values[name], []
+        assert layer.field is not None
+        for k, element in enumerate(elements):
+            where = measure.mask(element, value, layer.field, layer.receptive)
+            expected = measure.masked(element.act(value, layer.field), where, layer.field)
+            each.append(norms_of(expected, measure.masked(answer[k : k + 1], where, layer.field)))
+        return torch.cat(each, 1)
+
+    return in_a_batch(p, elements, gx, layers, norms)
+
+
+def one_by_one(
+    p: Prepared, elements: Sequence[Element], gx: None, layers: Sequence[Layer]
+) -> tuple[Figures, list[Tensor]]:
+    """Return the same for inputs that make no batch, such as graphs: one forward pass an element."""
+    figures: dict[str, list[float]] = {w.name: [] for w in layers}
+    outputs = []
+    for element in elements:
+        once = Remembered(element)
+
+        def reduce(name: str, answer: Tensor, once: Remembered = once) -> Tensor:
+            layer = p.trace[name]
+            if layer.field is None or (name == p.trace.output and layer not in layers):
+                return answer.new_tensor(math.nan)
+            expected = measure.expected_after(once, layer, p.values[name])
+            if expected is None or expected.shape != answer.shape:
+                return answer.new_tensor(math.nan)
+            return measure.apart(expected, answer, measure.EVERYWHERE, layer.field).max()
+
+        def both(name: str, answer: Tensor) -> Tensor:
+            if name == p.trace.output:
+                outputs.append(answer)
+            return reduce(name, answer)
+
+        wanted = {w.name for w in layers} | {p.trace.output}
+        moved = p.inputs.moved(once)
+        if measure.unmoved(p.inputs.arguments, moved.arguments):
+            found = {name: both(name, p.values[name]) for name in wanted}
+        else:
+            reseed(p.seed)
+            found = dict(capture(p.model, moved, wanted, reduce=both)[0])
+        for w in layers:
+            figures[w.name].append(float(found[w.name]))
+    return {name: np.array(values) for name, values in figures.items()}, outputs
+
+
+def in_a_batch(
+    p: Prepared, elements: Sequence[Element], gx: Tensor | None, layers: Sequence[Layer], norms: Norms
+) -> tuple[Figures, list[Tensor]]:
+    """Run the batch; a layer whose field has no such action, or whose size changes, has NaN for every element."""
+    wanted = {w.name for w in layers} | {p.trace.output}
+    moved: Given | None = gx
+    if moved is None or p.inputs.call is not None or len(p.inputs.values) > 1:
+        moved = p.inputs.map(lambda v, f: torch.cat([e.act(v, f) for e in elements]))
+    output: list[Tensor] = []
+
+    def reduce(name: str, answer: Tensor) -> Tensor | None:
+        if name == p.trace.output:
+            output.append(answer)
+        if p.trace[name].field is None or answer.shape[1:] != p.values[name].shape[1:]:
+            return None
+        try:
+            return norms(name, answer)
+        except NoAction:
+            return None
+
+    found, _ = capture(p.model, moved, wanted, reduce=reduce)
+    known = [w.name for w in layers if found[w.name] is not None]
+    unknown = np.full(len(elements), math.nan)
+    if not known:
+        return {w.name: unknown for w in layers}, list(output[0].split(1))
+    stacked = torch.stack([found[name].double() for name in known])  # (layers, 2, elements)
+    relative = dict(zip(known, measure.quotient(stacked[:, 0], stacked[:, 1]).cpu().numpy(), strict=True))
+    return {w.name: relative.get(w.name, unknown) for w in layers}, list(output[0].split(1))
+
+
+def norms_of(expected: Tensor, answer: Tensor) -> Tensor:
+    """Return ||answer - expected|| and ||expected|| of each sample, (2, samples)."""
+    return torch.stack([(answer - expected).flatten(1).norm(dim=1), expected.flatten(1).norm(dim=1)])

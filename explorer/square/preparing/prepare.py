@@ -1,0 +1,315 @@
+"""Prepare an epoch (model, sample, device, precision) once: the network, its trace, and every layer of F(x)."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from explorer.data.samples import Sample
+from explorer.declare.card import Card
+from explorer.declare.space import space_of, spaces
+from explorer.declare.states.interventions import Intervention
+from explorer.declare.types.fields import FieldType
+from explorer.equivariance.trial import rounding
+from explorer.equivariance.verdict.sentences import draws
+from explorer.network.changing.conduct import IN_PLACE, require_values, unmeasured
+from explorer.network.changing.precision import converted, copied
+from explorer.network.describing.statistics import exact, first_strange
+from explorer.network.input.inputs import Inputs
+from explorer.network.tracing.capture import capture
+from explorer.network.tracing.layers import Layer, LayerError, Trace
+from explorer.network.tracing.running import attended, evaluating
+from explorer.network.tracing.trace import traced_run
+from explorer.square.preparing.trouble import NO_TROUBLE, Trouble, cut_behind, first_changed, first_not_finite, varying
+from explorer.work.progress import Cancelled, step
+
+DTYPES = {"float32": torch.float32, "float64": torch.float64}
+SLOW_SECONDS = 0.5  # of a forward pass: a network this slow is not run once more than its first frame needs
+QUICK_SECONDS = 0.05  # of a forward pass: a network this quick is run once more, in double precision
+
+
+class Frozen(Protocol):
+    """Interventions that are on a network."""
+
+    def freeze(self, values: Mapping[str, Tensor]) -> None:
+        """Let frozen layers give these values from here on."""
+
+
+@dataclass(slots=True)
+class Prepared:
+    """F(x) with all its layers, on the device; built once per epoch, read by every request and orbit of it.
+
+    Attributes:
+        values, fed: {layer: output} and {layer: its tensor inputs} of F(x).
+        chance: the layers of another, unrelated input; of a slow network none until `meet_chance` is called.
+        float_floor: relative rounding error per layer.
+        stored: the epsilon that each parameter was made with.
+        notes: sentences about the network: shipped weights that did not fit.
+        interventions, base: what was changed in the network, and F(x) without that; None where nothing was.
+        kept: the store of `square.kept`: what depends on the epoch and is made when it is first needed.
+        trouble: why there can be no verdict, and in which layer.
+    """
+
+    card: Card
+    model: nn.Module
+    trace: Trace
+    inputs: Inputs
+    values: Mapping[str, Tensor]
+    fed: Mapping[str, tuple[Tensor, ...]]
+    forward_seconds: float
+    watched: tuple[Layer, ...]
+    chance: Mapping[str, Tensor] = field(default_factory=dict)
+    float_floor: dict[str, float] = field(default_factory=dict)
+    stored: Mapping[str, float] = field(default_factory=dict)
+    seed: int = 0
+    sample: Sample | None = None
+    notes: tuple[str, ...] = ()
+    interventions: tuple[Intervention, ...] = ()
+    base: Prepared | None = None
+    kept: dict[object, Any] = field(default_factory=dict)
+    trouble: Trouble = NO_TROUBLE
+
+    @property
+    def x(self) -> Tensor:
+        return self.inputs.x
+
+    @property
+    def x_field(self) -> FieldType:
+        return self.inputs.field
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Return the precision of the run; numbers of tokens have none."""
+        return self.x.dtype if self.x.is_floating_point() else self.output.dtype
+
+    @property
+    def output(self) -> Tensor:
+        return self.values[self.trace.output]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return the names of the outputs, or () when they are not one per output."""
+        return self.card.labels if tuple(self.output.shape[1:]) == (len(self.card.labels),) else ()
+
+    @property
+    def nbytes(self) -> int:
+        """Return what the captured values take on the device; the same tensor under two names counts once."""
+        tensors = [*self.values.values(), *self.chance.values(), *(t for ts in self.fed.values() for t in ts)]
+        return sum({t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors}.values())
+
+    def unrecorded(self) -> AbstractContextManager[Any]:
+        """Return the context to run the network in that records least for derivatives, and lets it take its own."""
+        return torch.no_grad() if self.trace.differentiates else torch.inference_mode()
+
+    def layer(self, name: str, fraction: float | None = None) -> Layer:
+        """Return the layer called `name`, else the one at relative depth `fraction`, else the first worth seeing."""
+        if name in self.trace.by_name and self.trace[name] in self.watched:
+            return self.trace[name]
+        if fraction is not None:
+            return self.watched[round(fraction * (len(self.watched) - 1))]
+        seen = (w for w in self.watched if w.leaf and w.params and w.field and not w.field.invariant)
+        return next(seen, self.watched[0])
+
+    def whole(self) -> Prepared:
+        """Return this where the network was run to its end.
+
+        Raises:
+            LayerError: a layer gave NaN, and what comes behind it is left out.
+        """
+        if self.trouble.layer:
+            raise LayerError(self.trouble.layer, self.trouble.sentence)
+        return self
+
+    def run(self, x: Inputs, cancelled: Callable[[], bool] | None = None) -> dict[str, Tensor]:
+        """Return every watched layer of F(x), with the random numbers that every run of this epoch draws."""
+        reseed(self.seed)
+        names = [w.name for w in self.watched]
+        return capture(self.model, x, names, clone=self.trace.clones, cancelled=cancelled)[0]
+
+
+def meet_chance(p: Prepared) -> None:
+    """Run the network on the unrelated input, unless that was done already."""
+    if p.chance:
+        return
+
+    def waited() -> bool:
+        step("Computing", 0.0)  # which raises Cancelled
+        return False
+
+    reseed(p.seed)
+    other = space_of(p.inputs).inference(p.inputs).another(p.inputs, p.seed)
+    start = time.perf_counter()
+    with torch.no_grad(), evaluating(p.model):
+        names = [layer.name for layer in p.trace.layers]
+        p.chance, _ = capture(p.model, other, names, clone=p.trace.clones, cancelled=waited)
+    if p.forward_seconds >= SLOW_SECONDS and not p.x.is_cuda:
+        # the first run was the only one yet, and may have made what later ones find
+        p.forward_seconds = min(p.forward_seconds, time.perf_counter() - start)
+
+
+def reseed(seed: int) -> None:
+    """Set the generators that networks draw from."""
+    # torch.manual_seed formats a traceback for a CUDA that was never started, which takes a millisecond
+    torch.default_generator.manual_seed(seed)
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(seed)
+
+
+@contextmanager
+def interruptible(model: nn.Module, cancelled: Callable[[], bool] | None) -> Iterator[None]:
+    """Let every forward pass of `model` end with Cancelled, between two layers, once nobody waits for it."""
+
+    handles = attended(model, cancelled)
+    try:
+        yield
+    except LayerError as error:
+        if isinstance(error.__cause__, Cancelled):
+            raise Cancelled from None
+        raise
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def prepare(
+    card: Card,
+    model: nn.Module,
+    sample: Sample,
+    *,
+    device: torch.device,
+    dtype: torch.dtype,
+    overrides: Mapping[str, str] | None = None,
+    declared: bool = True,
+    seed: int = 0,
+    cancelled: Callable[[], bool] | None = None,
+    base: Prepared | None = None,
+    intervened: Callable[[nn.Module], Frozen] | None = None,
+) -> Prepared:
+    """Run F(x) once with everything captured.
+
+    A network is cut off behind the first layer that gives NaN, so that this layer and those before it can be seen.
+
+    Args:
+        model: is moved to `device` and `dtype`: give a copy.
+        base, intervened: F(x) without interventions, whose layers and fields these are too, and what puts them on the
+            copy, which they belong to as long as it lives.
+
+    Raises:
+        LayerError: a layer raised, or the first one gave NaN, or the answer cannot be measured; `.where` names it.
+        ValueError: unusable data, or an override of a layer that is not there.
+        Cancelled: nobody waits any more.
+    """
+    space = spaces()[card.input.space]
+    x = space.inputs(sample, card.input, device, dtype)
+    inference = space.inference(x)
+    require_values(model)
+    lazy = any(isinstance(q, nn.parameter.UninitializedParameter) for q in model.parameters())
+    stored = {} if lazy else rounding.stored(model)
+    model = converted(model.to(device), dtype).eval()
+    with interruptible(model, cancelled), torch.no_grad(), evaluating(model):
+        reseed(seed)
+        changed = intervened(model) if intervened is not None else None
+        try:
+            if base is not None:
+                traced, first = base.trace, None
+            else:
+                traced, first = traced_run(model, x, overrides=overrides, declared=declared)
+        except KeyError as error:
+            known = ", ".join(name for name, _ in model.named_modules() if name)
+            raise ValueError(f"{error.args[0]}; {card.name} has: {known}") from None
+        names = [layer.name for layer in traced.layers]
+        slow = first is not None and first.seconds >= SLOW_SECONDS
+        if first is not None and slow:
+            values, fed, seconds = first.values, first.fed, first.seconds
+        else:
+            reseed(seed)
+            start = time.perf_counter()
+            values, fed = capture(model, x, names, clone=traced.clones, inputs=True)
+            seconds = time.perf_counter() - start
+        del first
+        _check_output(card.name, values[traced.output], traced.output, x.batched, inference.may_be_empty())
+        trouble, random = NO_TROUBLE, ""
+        if strange := first_not_finite(values, names):
+            clause = first_strange({strange: exact(values[strange])}, fed)
+            traced, trouble = cut_behind(traced, strange, clause)
+            names = [layer.name for layer in traced.layers]
+            values = {name: values[name] for name in names}
+            fed = {name: fed[name] for name in names if name in fed}
+        if seconds < SLOW_SECONDS:
+            reseed(seed)
+            state = torch.get_rng_state()
+            seconds, again = _seconds(partial(x.run, model, clone=traced.changes_input), device)
+            drew = not torch.equal(state, torch.get_rng_state())
+            trouble = trouble or varying(values[traced.output], again, dtype)
+            if drew and not trouble:
+                reseed(seed + 1)
+                random = first_changed(values, capture(model, x, names, clone=traced.clones)[0], names)
+            del again
+        watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)
+        floor = {w.name: torch.finfo(dtype).eps * math.sqrt(max(w.rank, 1)) for w in traced.layers}
+        if dtype == torch.float32 and seconds < QUICK_SECONDS and not (random or trouble):
+            # rounding is measured, not guessed, where a second run in double precision costs nothing noticeable
+            reseed(seed)
+            for name, (value, precise) in _in_double(model, x, names, values).items():
+                size = float(precise.norm())
+                if size and value.shape == precise.shape:
+                    floor[name] = float((value.double() - precise).norm()) / size
+        if changed is not None:
+            changed.freeze(values)
+        made = Prepared(
+            card, model, traced, x, values, fed, seconds, watched, {}, floor, stored, seed, sample,
+            _notes(traced, random), base=base, trouble=trouble,
+        )  # fmt: skip
+        if not slow:
+            meet_chance(made)
+    return made
+
+
+def _in_double(
+    model: nn.Module, x: Inputs, names: Sequence[str], values: Mapping[str, Tensor]
+) -> dict[str, tuple[Tensor, Tensor]]:
+    """Return {layer: (value, the same in double precision)}, none of a network that runs in its own precision only."""
+    double = converted(copied(model), torch.float64)
+    try:
+        precise, _ = capture(double, x.to(dtype=torch.float64), names, clone=True)
+    except LayerError as error:
+        if isinstance(error.__cause__, Cancelled):
+            raise
+        return {}
+    return {name: (values[name], precise[name].double()) for name in names}
+
+
+def _check_output(name: str, out: Tensor, where: str, batched: bool, may_be_empty: bool) -> None:
+    """Raise LayerError when the network's answer to one sample is nothing that can be compared or drawn.
+
+    Of a graph without edges an answer for each edge is empty, and rightly so.
+    """
+    shape = tuple(out.shape)
+    wrong = ""
+    if (out.numel() or not may_be_empty) and (why := unmeasured(out)):
+        wrong = why
+    elif out.ndim < 1 or (shape[0] != 1 and batched):
+        wrong = f"has the shape {shape}; its first axis must be the batch, which is 1 here"
+    if wrong:
+        raise LayerError(where, f"the output of {name} {wrong}")
+
+
+def _notes(trace: Trace, random: str) -> tuple[str, ...]:
+    return (*trace.left_out, *((IN_PLACE,) if trace.changes_input else ()), *((draws([random], []),) if random else ()))
+
+
+def _seconds(forward: Callable[[], object], device: torch.device) -> tuple[float, object]:
+    """Return what one forward pass takes, and its answer; the first ones, which warm up, have been before."""
+    start = time.perf_counter()
+    answer = forward()
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - start, answer

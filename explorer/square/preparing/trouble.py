@@ -1,0 +1,79 @@
+"""Trouble that keeps a network from having a verdict: a layer gives NaN, or answers vary from call to call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from explorer.equivariance import measure
+from explorer.network.changing.conduct import varies
+from explorer.network.tracing.layers import LayerError, Trace
+from explorer.network.tracing.running import tensors_in
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why nothing can be said of the whole network.
+
+    Attributes:
+        verdict: on the network: "undefined" of NaN, "no law" of one that does not repeat itself, "" without trouble.
+        sentence: for a person.
+        layer: that has no measures; "" where every layer has.
+    """
+
+    verdict: str = ""
+    sentence: str = ""
+    layer: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.verdict)
+
+
+NO_TROUBLE = Trouble()
+
+
+def first_not_finite(values: Mapping[str, Tensor], names: Iterable[str]) -> str:
+    """Return the first of these layers that has NaN or infinite values, "" where none has."""
+    for name in names:
+        # a sum is finite only of finite numbers, and quicker than asking for each; one of many may overflow
+        if not values[name].sum().isfinite() and not torch.isfinite(values[name]).all():
+            return name
+    return ""
+
+
+def cut_behind(trace: Trace, name: str, clause: str) -> tuple[Trace, Trouble]:
+    """Return the trace up to a layer that gives NaN, with the last one before it as its output.
+
+    Args:
+        clause: what is not finite there.
+
+    Raises:
+        LayerError: no layer is before it.
+    """
+    sentence = f"layer {name} gave NaN or infinite values on this input: {clause}"
+    count = next(k for k, layer in enumerate(trace.layers) if layer.name == name)
+    before = [layer for layer in trace.layers[:count] if layer.field is not None]
+    if not before:
+        raise LayerError(name, sentence)
+    layers = trace.layers[: count + 1]
+    by_name = {key: layer for key, layer in trace.by_name.items() if layer in layers}
+    end = before[-1].name
+    return replace(trace, layers=layers, by_name=by_name, output=end, outputs=(end,)), Trouble(
+        "undefined", sentence, name
+    )
+
+
+def varying(answer: Tensor, again: object, dtype: torch.dtype) -> Trouble:
+    """Return the trouble of a network that gave two answers to one input, with the same random numbers of torch."""
+    other = next(iter(tensors_in(again)), None)
+    kind = dtype if dtype.is_floating_point else torch.float32
+    told, _ = ("", False) if other is None else varies(([answer], [other]), measure.tolerance(kind, 1))
+    return Trouble("no law", f"the network {told}, also with the same random numbers of torch") if told else NO_TROUBLE
+
+
+def first_changed(values: Mapping[str, Tensor], others: Mapping[str, Tensor], names: Iterable[str]) -> str:
+    """Return the first of these layers that differs in two runs, "" where none does."""
+    return next((n for n in names if n in others and not torch.equal(values[n], others[n])), "")

@@ -1,0 +1,85 @@
+"""Audits of `check`: on real data of the kind that the network was made for, and no verdict on what breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from torch import Tensor, nn
+
+from explorer.app.answering.engine import LocalEngine
+from explorer.app.command.audit import audit
+from explorer.data.choosing import several
+from explorer.data.finding import fitted, samples
+from explorer.declare.elements import parse_chain
+from explorer.network.tracing.layers import LayerError
+from explorer.spaces.graph.network.form import GraphInput
+from explorer.spaces.grid.network.form import InputSpec
+from explorer.state.state import State
+from tests.explorer.parts.small_cards import CARDS, card, symmetric_net
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[LocalEngine]:
+    made = LocalEngine(CARDS)
+    yield made
+    made.close()
+
+
+def test_a_network_that_breaks_on_moved_data_gets_no_verdict(tmp_path: Path) -> None:
+    class First(nn.Module):
+        """Infinite as soon as the top row of the picture has ink."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = nn.Identity()
+
+        def forward(self, x: Tensor) -> Tensor:
+            top = x[..., 0, :].abs().amax((1, 2), keepdim=True)[..., None]
+            return self.inner(x / (top < 0.5))
+
+    engine = LocalEngine({"brittle": card("brittle", First)})
+    values = np.zeros((1, 29, 29), np.float32)
+    values[:, 20:] = 1.0
+    low = str(tmp_path / "low.npy")
+    np.save(low, values)
+    with pytest.raises(LayerError, match="NaN"):
+        audit(engine, State("brittle", sample=low), "D4", "float64", None, {})
+    with pytest.raises(LayerError, match="NaN"):
+        engine.report(State("brittle", sample=low, steps=parse_chain("rotate:180")))
+
+
+def test_an_audit_uses_real_data_of_the_same_kind(engine: LocalEngine) -> None:
+    reports = audit(engine, State("faulty"), "", "float64", None, {})
+    assert [r.group for r in reports] == ["C4", "D4"] and {r.samples for r in reports} == {4}
+    assert {r.guilty for r in reports} == {("2",)} and all(r.dtype == "float64" for r in reports)
+    one = audit(engine, State("faulty", sample="digit-1"), "D4", "float32", None, {})
+    assert one[0].samples == 1 and one[0].dtype == "float32"
+
+
+@pytest.mark.parametrize(
+    ("domain", "given", "sample"),
+    [
+        ("grid", InputSpec((1, 29, 29)), "digit-3"),
+        ("grid", InputSpec((3, 32, 32)), "photo-china"),
+        ("graph", GraphInput(channels=6), "karate"),
+        ("graph", GraphInput(channels=6, most=20), "path-20"),
+        ("graph", GraphInput(channels=8, signals=("x", "edge_index", "edge_attr"), features="atoms"), "caffeine"),
+        ("graph", GraphInput(channels=3, signals=("x", "edge_index", "position"), features="position"), "knn-torus"),
+        ("set", GraphInput(channels=10, signals=("x",)), "digit-set-5"),
+        ("set", GraphInput(channels=3, signals=("x", "batch"), features="position", most=512), "torus"),
+    ],
+    ids=str,
+)
+def test_a_check_draws_what_the_network_takes(domain: str, given: Any, sample: str) -> None:
+    """An image network is never given a set because their names begin alike."""
+    found = several(card("any", symmetric_net, domain=domain, input=given, sample=sample), 4)
+    assert found[0] == sample and len(set(found)) == len(found) > 1
+    for name in found:
+        assert samples()[name].domain == domain
+        assert fitted(samples()[name].make(), given).domain == domain
+    if domain == "grid":
+        assert {name.split("-")[0] for name in found} == {sample.split("-")[0]}

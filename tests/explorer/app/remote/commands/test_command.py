@@ -1,0 +1,142 @@
+"""Commands on networks that misbehave: each ends in one sentence and exit code 2."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from explorer.app.remote.settings import PROCESS
+from tests.explorer.parts.command_line import Said, refused
+from tests.explorer.parts.misbehaving import ENDINGS, FINE, LINE, network, ramp
+from tests.explorer.parts.process_program import PROGRAM, main
+
+LONGEST = 60.0  # seconds; only ever reached by a test that fails
+AT = f"in layer trap (net.py, line {LINE})"
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: object) -> Said:
+    capsys.readouterr()
+    code = main([str(word) for word in words])
+    return Said(code, *capsys.readouterr())
+
+
+def check(capsys: pytest.CaptureFixture[str], folder: Path, how: str, *words: object) -> Said:
+    name = network(folder, ENDINGS.get(how, how))
+    return said(capsys, "check", name, "--trust", "--group", "C4", "--data", ramp(folder), "--device", "cpu", *words)
+
+
+def test_an_answer_is_that_of_this_process(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = check(capsys, tmp_path, "print('hello'); os.write(1, b'raw'); return x", "--json")
+    assert "hello" in there.err and "raw" in there.err and there.code == 0
+    monkeypatch.setenv(PROCESS, "0")
+    here = check(capsys, tmp_path, FINE, "--json")
+    assert here.code == 0
+    for report in (here.json, there.json):
+        report.pop("seconds", None)
+    assert json.dumps(here.json) == json.dumps(there.json)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("exit", f"Net in net.py ended its own process with exit code 7 {AT}"),
+        ("os._exit(0)", f"Net in net.py ended its own process with exit code 0 {AT}"),
+        ("abort", f"Net in net.py was aborted by a library that it uses {AT}"),
+        ("segfault", f"Net in net.py crashed (segmentation fault) {AT}"),
+        ("kill", "was killed by the system, most likely because the memory of this computer ran out in layer trap"),
+        ("base", f"layer trap raised BaseException: no more (net.py, line {LINE})"),
+        ("generator", f"layer trap raised GeneratorExit (net.py, line {LINE})"),
+        ("leave", f"layer trap raised SystemExit: 3 (net.py, line {LINE})"),
+        ("thread", "Net in net.py did not end: it left a thread running (Thread-"),
+    ],
+)
+def test_it_ends_in_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path, how: str, told: str) -> None:
+    refused(check(capsys, tmp_path, how, "--json"), told)
+
+
+@pytest.mark.slow
+def test_a_loop_ends_at_the_timeout(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    end = check(capsys, tmp_path, "hang", "--timeout", 20)
+    refused(end, f"Net in net.py had not ended after 20 s {AT}, and was stopped")
+
+
+@pytest.mark.slow
+def test_too_much_output_does_not_pass(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    end = check(capsys, tmp_path, "print")
+    assert end.code == 2 and end.out == "" and len(end.err) < 10_000
+    assert end.err.splitlines()[-1] == f"equiscope: Net in net.py printed more than 50 MB {AT}, and was stopped"
+
+
+@pytest.mark.slow
+def test_too_much_memory_is_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EQUISCOPE_MEMORY", "2")
+    refused(check(capsys, tmp_path, "memory"), "memory", "trap")
+
+
+@pytest.mark.slow
+def test_what_is_wrong_at_the_import_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    for text, told in (("raise GeneratorExit", "GeneratorExit (line 1)"), ("import os; os._exit(7)", "exit code 7")):
+        path.write_text(text)
+        refused(said(capsys, "check", f"{path}:Net", "--trust"), told, "net.py")
+
+
+@pytest.mark.slow
+def test_idle_threads_of_a_pool_are_no_reason(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    pool = "from concurrent.futures import ThreadPoolExecutor as P; TURNED.append(P(1)); TURNED[-1].submit(len, x)"
+    end = check(capsys, tmp_path, f"{pool}; return x")
+    assert end.code == 0, end.err
+
+
+def test_a_timeout_is_a_number_of_seconds(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    refused(check(capsys, tmp_path, FINE, "--timeout", -1), "--timeout must be a positive number of seconds")
+
+
+SCRIPT = "import sys; from {program} import main; sys.exit(main())"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for the end of a process that is not its child")
+def test_an_interrupt_ends_both(tmp_path: Path) -> None:
+    action = "import pathlib; pathlib.Path(__file__).with_name('pid').write_text(str(os.getpid())); print('there'); "
+    name = network(tmp_path, f"{action}\n        while True: pass")
+    words = ["check", name, "--trust", "--group", "C4", "--data", ramp(tmp_path)]
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT.format(program=PROGRAM), *words],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    ) as parent:  # fmt: skip
+        assert parent.stderr is not None
+        assert parent.stderr.readline() == "there\n"
+        child = os.pidfd_open(int((tmp_path / "pid").read_text()))
+        parent.send_signal(signal.SIGINT)
+        out, err = parent.communicate(timeout=LONGEST)
+        assert (parent.returncode, out, err) == (130, "", "equiscope: stopped\n")
+        assert select.select([child], [], [], LONGEST)[0], "it has outlived its parent"
+        os.close(child)
+
+
+def test_torch_is_not_imported_before_it_is_handed_on(tmp_path: Path) -> None:
+    text = (
+        "import sys, explorer.app.remote.commands.command as c; c.delegated = lambda *_: 5; "
+        "from explorer.app import cli; from explorer.app.command.doors import Doors; "
+        f"code = cli.main(['check', {network(tmp_path)!r}, '--trust'], Doors(*[None] * 6, 'some.program')); "
+        "print(code, 'torch' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, timeout=LONGEST,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )  # fmt: skip
+    assert done.stdout == "5 False\n", done.stderr

@@ -1,0 +1,46 @@
+"""Rounding of the run, of stored filters, and of what goes through a lower precision."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from explorer.equivariance.trial import rounding
+from explorer.network.changing.precision import converted, copied
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+def test_what_is_turned_into_a_lower_precision_is_seen() -> None:
+    casts = rounding.Casts(torch.float64)
+    with casts:
+        torch.ones(3, dtype=torch.float64) * 2
+    assert casts.lowest is None
+    with casts:
+        torch.ones(3, dtype=torch.float64).float()
+    assert casts.lowest == torch.float32
+
+
+def test_a_run_is_watched_without_torchs_compiler() -> None:
+    """Its import takes longer than the check of a small network."""
+    watched = "with Casts(torch.float64): torch.ones(2).half()"
+    code = f"import sys, torch; from explorer.equivariance.trial.rounding import Casts\n{watched}\n"
+    code += "print('torch._dynamo' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.split() == ["False"]
+
+
+def test_complex_weights_stay_complex() -> None:
+    net = nn.Module()
+    net.w = nn.Parameter(torch.tensor([1 + 2j]))
+    assert converted(net, torch.float64).w.dtype == torch.complex128
+    assert complex(net.w.detach()[0]) == 1 + 2j
+
+
+def test_a_compiled_network_is_copied_without_its_compiler() -> None:
+    inside = nn.Linear(2, 2)
+    assert type(copied(torch.compile(inside, backend="eager"))) is nn.Linear

@@ -1,0 +1,261 @@
+"""Folders of Hugging Face's layout: read through `transformers`, or a stand-in for it where that is not installed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import nn
+
+from explorer.app.answering.engine import LocalEngine
+from explorer.app.command.audit import audit
+from explorer.network.opening.loading import find_card, load_model
+from explorer.network.opening.refusals import ModelError
+from explorer.state.state import State
+
+
+class Said(dict[str, torch.Tensor]):
+    """A result with tensors by name, as those of transformers are."""
+
+
+class Language(nn.Module):
+    """Looks tokens up and mixes neighbours; knows no places, unless the configuration says so."""
+
+    main_input_name = "input_ids"
+
+    def __init__(self, config: Any) -> None:
+        super().__init__()
+        self.config = config
+        self.words = nn.Embedding(config.vocab_size, 6)
+        self.position_embeddings = nn.Embedding(config.max_position_embeddings, 6)
+        self.out = nn.Linear(6, 3)
+
+    def forward(self, input_ids: Any = None, past: Any = None, attention_mask: Any = None) -> Said:
+        assert past is None and attention_mask is not None and attention_mask.dtype == torch.int64
+        x = self.words(input_ids)
+        if self.config.absolute:
+            x = x + self.position_embeddings(torch.arange(x.shape[1]))
+        x = x * attention_mask[..., None]
+        return Said(logits=self.out(x), hidden=x)
+
+
+class Vision(nn.Module):
+    main_input_name = "pixel_values"
+
+    def __init__(self, config: Any) -> None:
+        super().__init__()
+        self.config = config
+        self.projection = nn.Conv2d(config.num_channels, 4, 4, stride=4)
+
+    def forward(self, pixel_values: Any, interpolate: bool = False) -> Said:
+        return Said(last_hidden_state=self.projection(pixel_values).flatten(2).transpose(1, 2))
+
+
+class Both(Vision):
+    def forward(self, input_ids: Any = None, pixel_values: Any = None) -> Said:  # type: ignore[override]
+        return Said()
+
+
+class Sound(Vision):
+    main_input_name = "input_values"
+
+
+TOKENIZER = {"the": 1, "cat": 2, "sat": 3}
+
+
+class Tokenizer:
+    def __init__(self, tokenizer_file: str = "") -> None:
+        assert Path(tokenizer_file).is_file()
+
+    def __call__(self, text: str) -> dict[str, list[int]]:
+        return {"input_ids": [TOKENIZER.get(word, 0) for word in text.split()]}
+
+    def convert_ids_to_tokens(self, numbers: list[int]) -> list[str]:
+        return [{v: k for k, v in TOKENIZER.items()}.get(n, "?") for n in numbers]
+
+
+def stand_in() -> Any:
+    """Return a module that has of transformers what is asked of it."""
+    made: Any = ModuleType("transformers")
+    made.__version__ = "5.0"
+    made.PreTrainedModel = nn.Module
+    made.PreTrainedTokenizerFast = Tokenizer
+    made.utils = SimpleNamespace(
+        logging=SimpleNamespace(set_verbosity_error=lambda: None, disable_progress_bar=lambda: None)
+    )
+
+    def config(folder: Path, *, local_files_only: bool, trust_remote_code: bool) -> Any:
+        assert local_files_only and not trust_remote_code
+        told = json.loads((folder / "config.json").read_text())
+        if "auto_map" in told:
+            raise ValueError("needs remote code")
+        return SimpleNamespace(**told)
+
+    made.AutoConfig = SimpleNamespace(from_pretrained=config)
+
+    def loaded(kind: Callable[[Any], nn.Module]) -> Any:
+        def load(folder: Path, *, config: Any, use_safetensors: bool, output_loading_info: bool, **_: Any) -> Any:
+            from safetensors.torch import load_file
+
+            assert use_safetensors and output_loading_info
+            network, held = kind(config), load_file(folder / "model.safetensors")
+            own = network.state_dict()
+            wrong = [(k, tuple(v.shape), tuple(own[k].shape)) for k, v in held.items() if own[k].shape != v.shape]
+            network.load_state_dict({k: v for k, v in held.items() if own[k].shape == v.shape}, strict=False)
+            return network, {"missing_keys": set(own) - set(held), "unexpected_keys": set(), "mismatched_keys": wrong}
+
+        return load
+
+    for kind in (Language, Vision, Both, Sound):
+        kind.from_pretrained = staticmethod(loaded(kind))  # type: ignore[attr-defined]
+        setattr(made, kind.__name__, kind)
+    return made
+
+
+@pytest.fixture
+def transformers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    made = stand_in()
+    monkeypatch.setitem(sys.modules, "transformers", made)
+    yield made
+
+
+def folder(path: Path, kind: str, drop: str = "", **told: Any) -> Path:
+    config = {"architectures": [kind], "vocab_size": 9, "max_position_embeddings": 12, "absolute": False}
+    config |= {"num_channels": 2, "image_size": 16, **told}
+    path.mkdir()
+    (path / "config.json").write_text(json.dumps(config))
+    torch.manual_seed(1)
+    state = {"Language": Language, "Vision": Vision}.get(kind, Vision)(SimpleNamespace(**config)).state_dict()
+    save_file({k: v for k, v in state.items() if k != drop}, path / "model.safetensors")
+    return path
+
+
+def test_tokens_are_given_by_name_with_their_mask(transformers: Any, tmp_path: Path) -> None:
+    path = folder(tmp_path / "lm", "Language")
+    (path / "tokenizer.json").write_text("{}")
+    engine = LocalEngine({})  # nothing of it needs trust
+    state = State(str(path), sample="text:the cat sat")
+    p = engine.prepared(state, state.model)
+    assert p.inputs.names == ("input_ids", "attention_mask") and p.x.tolist() == [[1, 2, 3]]
+    sample = engine.sample(state, engine.card(state.model))
+    assert sample.names == ("the", "cat", "sat") and "3 tokens of lm's own tokenizer" in sample.notes
+    assert p.trace.outputs == ("out",)
+    long = engine.sample(State(str(path), sample="text:" + "cat " * 20), engine.card(state.model))
+    assert len(long.x.values) == 12 and "the first 12 of 20 tokens" in " ".join(long.notes)
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+def test_a_table_of_places_is_seen_in_the_curve(absolute: bool, transformers: Any, tmp_path: Path) -> None:
+    path = folder(tmp_path / "lm", "Language", absolute=absolute)
+    (report,) = audit(LocalEngine({}), State(str(path), sample="text:abcdefgh"), "shift", "float64", None, {})
+    rows = {row.name: row for row in report.layers}
+    assert report.dtype == "float64"
+    seen = rows["out"].resampled_cumulative
+    assert seen is not None and (seen > 0.1 if absolute else seen == 0.0)
+
+
+def test_an_image_model_is_tested_in_steps_of_its_patches(transformers: Any, tmp_path: Path) -> None:
+    path = folder(tmp_path / "vision", "Vision")
+    (report,) = audit(LocalEngine({}), State(str(path), sample="random:1x2x16x16"), "translation", "float64", None, {})
+    assert report.verdict == "holds" and any("tested in steps of 4" in note for note in report.warnings)
+    assert find_card(str(path), {}).input.shape == (2, 16, 16)  # type: ignore[attr-defined]
+
+
+def test_what_the_weights_lack_is_told(transformers: Any, tmp_path: Path) -> None:
+    path = folder(tmp_path / "vision", "Vision", drop="projection.bias")
+    notes: list[str] = []
+    load_model(find_card(str(path), {}), tell=notes.append)
+    assert notes == ["the weights of vision lack projection.bias, which are untrained here"]
+    save_file({"projection.bias": torch.zeros(5)}, path / "model.safetensors")
+    with pytest.raises(ModelError, match=r"'projection.bias' has the shape \(5,\), and in this network \(4,\)"):
+        find_card(str(path), {})
+
+
+def test_a_folder_without_weights_has_random_ones(transformers: Any, tmp_path: Path) -> None:
+    path = folder(tmp_path / "vision", "Vision")
+    (path / "model.safetensors").unlink()
+    card = find_card(str(path), {})
+    assert "those of this network are random" in card.notes[0]
+    assert torch.equal(load_model(card).projection.weight, load_model(card).projection.weight)  # type: ignore[arg-type, union-attr]
+
+
+@pytest.mark.parametrize(
+    ("kind", "told", "said"),
+    [
+        ("Both", {}, "takes input_ids and pixel_values at once"),
+        ("Sound", {}, "takes input_values, which is neither an image nor a text"),
+        ("Vision", {"auto_map": {"AutoModel": "evil.Net"}}, "names Python files of its own (auto_map), which are not"),
+    ],
+)
+def test_what_cannot_be_taken_is_said(kind: str, told: Any, said: str, transformers: Any, tmp_path: Path) -> None:
+    with pytest.raises(ModelError) as caught:
+        find_card(str(folder(tmp_path / "model", kind, **told)), {}, trust=True)
+    assert said in str(caught.value)
+
+
+def test_pickled_weights_are_not_read(transformers: Any, tmp_path: Path) -> None:
+    path = folder(tmp_path / "model", "Vision")
+    (path / "model.safetensors").rename(path / "pytorch_model.bin")
+    with pytest.raises(ModelError, match="holds its weights as a pickle, which is not read"):
+        find_card(str(path), {}, trust=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "package"), [("{folder}", "transformers"), ("timm:vit", "timm"), ("torchvision:vit", "torchvision")]
+)
+def test_a_missing_package_says_what_to_type(
+    name: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    path = folder(tmp_path / "model", "Vision")
+    with pytest.raises(ModelError) as caught:
+        find_card(name.format(folder=path), {})
+    assert package in str(caught.value)
+
+
+def test_networks_by_name_are_made_without_fetching(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[Any] = []
+
+    def create(name: str, pretrained: bool = True, **named: Any) -> nn.Module:
+        asked.append((name, pretrained, named))
+        return nn.Sequential(nn.Conv2d(3, named.get("width", 2), 3, padding=1, padding_mode="circular"))
+
+    zoo: Any = ModuleType("timm")
+    zoo.list_models, zoo.create_model = lambda: ["small_net", "large_net"], create
+    monkeypatch.setitem(sys.modules, "timm", zoo)
+    engine = LocalEngine({})
+    (report,) = audit(engine, State("timm:small_net(width=5)"), "translation", "float64", None, {})
+    assert report.verdict == "holds" and report.layers[0].shape[1] == 5
+    assert ("small_net", False, {"width": 5}) in asked and not any(pretrained for _, pretrained, _ in asked)
+    assert any("random weights" in note for note in report.warnings)
+    save_file(create("", width=2).state_dict(), tmp_path / "w.safetensors")
+    assert load_model(find_card(f"timm:small_net@{tmp_path / 'w.safetensors'}", {}))
+    for name, said in (
+        ("timm:smal_net", "did you mean small_net"),
+        ("timm:hf-hub:a/b", "nothing is fetched"),
+        ("timm:small_net(3)", "arguments by name"),
+        ("timm:small_net(width=open)", "no literals"),
+    ):
+        with pytest.raises(ModelError, match=said):
+            find_card(name, {})
+
+
+def test_transformers_itself(tmp_path: Path) -> None:
+    """Read a folder that transformers wrote: BERT knows places by a table, so that its curve under shifts says so."""
+    real = pytest.importorskip("transformers")
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    real.BertModel(real.BertConfig(vocab_size=40, max_position_embeddings=32, **sizes)).save_pretrained(tmp_path / "b")
+    (report,) = audit(LocalEngine({}), State(str(tmp_path / "b"), sample="text:abcdefgh"), "shift", "float64", None, {})
+    rows = {row.name: row.resampled_cumulative for row in report.layers}
+    assert rows["embeddings.word_embeddings"] == 0.0 and (rows["encoder"] or 0.0) > 0.1
+    vit = real.ViTModel(real.ViTConfig(image_size=24, patch_size=8, **sizes))
+    vit.save_pretrained(tmp_path / "v")
+    (report,) = audit(LocalEngine({}), State(str(tmp_path / "v")), "translation", "float64", None, {})
+    assert (report.verdict, report.guilty) == ("broken", ("embeddings",))

@@ -1,0 +1,223 @@
+"""The error per layer: what is drawn is what was measured, whatever was measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QFont, QFontMetricsF
+from PySide6.QtTest import QTest
+
+from tests.widgets.parts.driving.plot_mouse import PlotMouse
+from tests.widgets.parts.driving.view_driving import gather, measure, objects, odd_frames, opened, with_layers
+from tests.widgets.parts.frames.sample_frames import LAYERS, make_frame
+from widgets.base.text.layer_names import shortened
+from widgets.base.text.words import figure, guilty, inherited, read_out, verdict_colour_role, verdict_sentence
+from widgets.charts.axis.scales import LogScale
+from widgets.views.charts.errors import ErrorsView
+
+ODD = odd_frames()
+
+
+@pytest.fixture
+def view(qtbot):
+    return opened(qtbot, ErrorsView())
+
+
+def test_a_click_selects_the_layer(view):
+    wishes = gather(view)
+    view.set_frame(make_frame())
+    chart = view.panels[0].layers
+    mouse = PlotMouse(chart)
+    for i, layer in enumerate(LAYERS):
+        mouse.click(mouse.middle(i))
+        assert wishes[-1].changes == {"layer": layer.name}
+    assert len(wishes) == len(LAYERS)
+
+
+def test_a_click_on_the_second_model_selects_the_layer_at_its_relative_depth(view):
+    wishes = gather(view)
+    frame = make_frame(compare=True)
+    short = replace(frame.squares[1], layers=LAYERS[:3], layer=LAYERS[0])
+    view.set_frame(replace(frame, squares=(frame.squares[0], short)))
+    mouse = PlotMouse(view.panels[1].layers)
+    for i, name in enumerate((LAYERS[0].name, LAYERS[2].name, LAYERS[4].name)):
+        mouse.click(mouse.middle(i))
+        assert wishes[-1].changes == {"layer": name}
+
+
+def test_arrow_keys_walk_through_the_layers(view):
+    wishes = gather(view)
+    view.set_frame(make_frame())
+    chart = view.panels[0].layers
+    chart.setFocus()
+    QTest.keyClick(chart, Qt.Key.Key_Left)
+    assert not wishes  # the first layer is selected
+    QTest.keyClick(chart, Qt.Key.Key_Right)
+    assert wishes[-1].changes == {"layer": LAYERS[1].name}
+
+
+def test_a_click_on_a_channel_selects_it(view):
+    wishes = gather(view)
+    view.set_frame(make_frame())
+    mouse = PlotMouse(view.panels[0].channels)
+    mouse.click(mouse.middle(5))
+    assert wishes[-1].changes == {"channel": 5}
+
+
+def test_drawn_heights_are_the_measured_errors(view):
+    view.set_frame(make_frame())
+    chart = view.panels[0].layers
+    measures = [column.measure for column in chart.columns]
+    plot = chart.plotted
+    for marks, key in ((chart.cumulative, "cumulative"), (chart.local, "local")):
+        for x, y, m in zip(*marks.getData(), measures, strict=True):
+            height = (plot.bottom() - chart.at(x, y).y()) / plot.height()
+            assert height == pytest.approx(np.log10(getattr(m, key) / 1e-9) / 10)
+    tops = chart.floor.rectangles()[:, 3]
+    assert tops == pytest.approx(np.log10([m.floor for m in measures]))
+
+
+def test_the_read_out_gives_every_number(view, qtbot):
+    view.set_frame(make_frame())
+    mouse = PlotMouse(view.panels[0].layers)
+    said = []
+    view.hovered.connect(said.append)
+    mouse.move(mouse.middle(2))
+    text = said[-1]
+    for part in ("block.conv", "cumulative 0.6", "local 0.2", "floor 2.0e−7", "chance 1.2", "guilty"):
+        assert part in text
+    mouse.move(QPointF(1, 1))
+    assert said[-1] == ""
+
+
+def test_only_the_layer_that_makes_the_fault_is_guilty():
+    square = make_frame().squares[0]
+    assert verdict_sentence(square) == "broken by block.conv"
+
+
+def test_the_sentence_says_what_is_known_and_no_more():
+    bad, seen = measure(cumulative=0.5, local=0.5, verdict="broken"), measure(cumulative=0.5)
+    square = with_layers(["first", "block", "last"], {"first": measure(), "block": bad, "last": seen}).squares[0]
+    assert verdict_sentence(square) == "broken by block"
+    assert verdict_sentence(replace(square, guilty=())) == "broken from block on"
+    guessed = replace(square, verdict="holds", guilty=())
+    assert verdict_sentence(guessed) == "the output holds; block does not follow its guessed field"
+    assert verdict_colour_role(guessed) == "good"
+    fine = with_layers(["first", "last"]).squares[0]
+    assert verdict_sentence(fine) == "holds at every layer"
+    assert verdict_sentence(replace(fine, verdict="")).startswith("being measured: ")
+    assert verdict_sentence(replace(fine, verdict="unmoved")) == "nothing to test yet: turn it"
+    assert verdict_sentence(replace(fine, verdict="no law")) == "the output has no law"
+    assert {verdict_colour_role(replace(fine, verdict=v)) for v in ("", "unmoved", "no law")} == {"muted"}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_frames_are_drawn(view, name):
+    view.set_frame(ODD[name])
+    view.grab()
+    view.numbers(), view.caption()
+    for panel in view.panels:
+        for chart in (panel.layers, panel.channels):
+            mouse = PlotMouse(chart)
+            for i in range(0, 60, 7):
+                mouse.move(QPointF(10.0 * i, 60.0))
+
+
+def test_the_empty_state_says_what_to_do(view):
+    view.set_frame(None)
+    assert "Choose a model" in view.panels[0].layers.message
+    view.set_frame(make_frame())
+    assert view.panels[0].layers.message == ""
+
+
+def test_nothing_is_made_anew_on_a_frame(view):
+    frames = [make_frame(compare=True, seed=seed) for seed in range(2)]
+    view.set_frame(frames[0])
+    before = objects(view)
+    for i in range(50):
+        view.set_frame(frames[i % 2])
+        view.grab()
+    assert objects(view) == before
+
+
+def test_the_wheel_zooms_and_a_frame_keeps_the_zoom(view):
+    view.set_frame(ODD["200 layers"])
+    chart = view.panels[0].layers
+    assert np.diff(chart.box.viewRange()[0]) == pytest.approx(200)
+    mouse = PlotMouse(chart)
+    for _ in range(4):
+        mouse.wheel(mouse.middle(70), 1)
+    low, high = chart.box.viewRange()[0]
+    assert 0 < low < 70 < high < 150 and high - low < 100
+    view.set_frame(ODD["200 layers"])
+    assert chart.box.viewRange()[0] == pytest.approx([low, high])
+    wishes = gather(view)
+    mouse.click(mouse.middle(70))
+    assert wishes[-1].changes == {"layer": "features.7.block.70"}
+    mouse.double_click(chart.plotted.center())
+    assert not chart.box.zoomed
+
+
+def test_the_axis_holds_zero_and_what_lies_outside():
+    scale = LogScale()
+    assert [scale.outside(v) for v in (0.0, 1e-10, 1e-9, 1.0, 10.0, 11.0)] == [-1, -1, 0, 0, 0, 1]
+    assert scale.fraction(0.0) == scale.fraction(float("nan")) == 0.0
+    assert scale.fraction(float("inf")) == scale.fraction(1e9) == 1.0
+
+
+def test_numbers_are_those_of_the_frame(view):
+    frame = make_frame(compare=True)
+    view.set_frame(frame)
+    numbers = view.numbers()
+    measures = [frame.squares[0].measures[layer.name] for layer in LAYERS]
+    assert list(numbers["layer"]) == [layer.name for layer in LAYERS]
+    assert list(numbers["cumulative"]) == [m.cumulative for m in measures]
+    assert list(numbers["compare.local"]) == [m.local for m in frame.squares[1].measures.values()]
+    assert "rotate:90" in view.caption() and "handwritten 3" in view.caption()
+
+
+def test_a_hidden_view_waits(qtbot):
+    view = ErrorsView()
+    qtbot.addWidget(view)
+    view.set_frame(make_frame())
+    assert not view.panels[0].layers.columns
+    view.show()
+    assert len(view.panels[0].layers.columns) == len(LAYERS)
+
+
+@pytest.mark.parametrize("width, height", [(1280, 180), (250, 500), (90, 70), (2560, 400)])
+def test_every_size_can_be_drawn(qtbot, width, height):
+    view = opened(qtbot, ErrorsView(), width, height)
+    view.set_frame(make_frame(compare=True))
+    assert not view.grab().isNull()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "no law"), (0.0, "0"), (0.2134, "0.213"), (2e-7, "2.0e−7"), (float("nan"), "not a number"),
+     (float("inf"), "∞"), (-0.5, "−0.5"), (12345.0, "1.2e4"), (-1e-5, "−1.0e−5")],
+)  # fmt: skip
+def test_numbers_as_text(value, text):
+    assert figure(value) == text
+
+
+def test_an_inherited_error_is_no_fault_and_no_praise():
+    passed_on = measure(cumulative=0.9, local=2e-7)
+    assert inherited(passed_on) and not guilty(passed_on)
+    assert "broken earlier; this layer holds" in read_out("relu", passed_on)
+    assert not inherited(measure()) and not inherited(measure(cumulative=None)) and not inherited(None)
+
+
+def test_what_a_layer_is_is_kept_of_its_name(qapp):
+    metrics = QFontMetricsF(QFont())
+    whole = metrics.horizontalAdvance("block1.conv1.attention")
+    assert shortened(metrics, "block1.conv1.attention", whole) == "block1.conv1.attention"
+    assert shortened(metrics, "block1.conv1.attention", whole - 1) == "…conv1.attention"
+    assert shortened(metrics, "block1.conv1.attention", metrics.horizontalAdvance("…attention")) == "…attention"
+    for name in ("layers.12.mlp.0", "a" * 50, "", "x.0"):
+        for room in (5.0, 20.0, 50.0):
+            text = shortened(metrics, name, room)
+            assert metrics.horizontalAdvance(text) <= max(room, metrics.horizontalAdvance("…")) and text != "…0"

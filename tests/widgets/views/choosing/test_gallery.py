@@ -1,0 +1,284 @@
+"""What there is to choose from: clicks ask for it, the search finds it, the marks follow the state."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from explorer.state.catalogue import Catalogue, SampleInfo
+from explorer.state.state import State
+from tests.widgets.parts.driving.view_driving import click, gather, objects, odd_frames, opened
+from tests.widgets.parts.frames.sample_catalogue import make_catalogue, make_info
+from tests.widgets.parts.frames.sample_frames import make_frame
+from widgets.views.choosing.cards import COUNT, IMAGE, INFO
+from widgets.views.choosing.gallery import GalleryView
+
+ODD = odd_frames()
+
+
+@pytest.fixture
+def view(qtbot):
+    view = opened(qtbot, GalleryView(), 250, 500)
+    view.show_catalogue(make_catalogue(7))
+    view.set_state(State(sample="digit-3"))
+    return view
+
+
+def item(cards, name):
+    rows = (cards.item(i) for i in range(cards.count()))
+    return next(i for i in rows if i.data(INFO) is not None and i.data(INFO).name == name)
+
+
+def press(cards, name):
+    at = cards.visualItemRect(item(cards, name)).center()
+    click(cards.viewport(), at.x() - 40, at.y())
+
+
+def left(cards):
+    return [cards.item(i).text() for i in range(cards.count()) if not cards.item(i).isHidden()]
+
+
+def test_a_loading_state_comes_first(qtbot):
+    view = opened(qtbot, GalleryView(), 250, 400)
+    assert view.loading.isVisible() and "torch" in view.loading.text
+    view.show_catalogue(make_catalogue())
+    assert not view.loading.isVisible() and view.models.isVisible()
+
+
+def test_models_stand_by_domain_and_row(view):
+    names = [getattr(view.models.item(i).data(INFO), "name", "") for i in range(view.models.count())]
+    assert names == ["", "model-2", "plain-cnn", "model-4", "model-6", "d4-cnn", "", "model-3", "model-5"]
+    assert view.models.item(0).text() == "Images"
+
+
+def test_a_click_asks_for_the_model(view):
+    wishes = gather(view)
+    press(view.models, "plain-cnn")
+    assert [w.changes for w in wishes] == [{"model": "plain-cnn", "params": (), "layer": ""}]
+    heading = view.models.visualItemRect(view.models.item(0)).center()
+    click(view.models.viewport(), heading.x(), heading.y())
+    assert len(wishes) == 1
+
+
+def test_the_compare_button_asks_for_the_second_model_and_ends_it(view):
+    wishes = gather(view)
+    place = view.models.compare_rect(view.models.visualItemRect(item(view.models, "plain-cnn"))).center()
+    click(view.models.viewport(), place.x(), place.y())
+    assert [w.changes for w in wishes] == [{"compare": "plain-cnn"}]
+    view.set_state(State(compare="plain-cnn"))
+    click(view.models.viewport(), place.x(), place.y())
+    assert wishes[-1].changes == {"compare": ""}
+
+
+def test_on_graphs_a_third_model_joins_and_each_leaves_alone(view):
+    wishes = gather(view)
+    view.set_state(State(model="model-3", compare="a-file.py:Net"))
+    place = view.models.compare_rect(view.models.visualItemRect(item(view.models, "model-5"))).center()
+    click(view.models.viewport(), place.x(), place.y())
+    assert wishes[-1].changes == {"compare": "a-file.py:Net,model-5"}
+    view.set_state(State(model="model-3", compare="a-file.py:Net,model-5"))
+    click(view.models.viewport(), place.x(), place.y())
+    assert wishes[-1].changes == {"compare": "a-file.py:Net"}
+
+
+def test_the_model_shown_has_no_compare_button(view):
+    wishes = gather(view)
+    place = view.models.compare_rect(view.models.visualItemRect(item(view.models, "d4-cnn"))).center()
+    click(view.models.viewport(), place.x(), place.y())
+    assert [list(w.changes) for w in wishes] == [["model", "params", "layer"]]
+
+
+def test_choosing_the_second_model_ends_the_comparison(view):
+    view.set_state(State(compare="plain-cnn"))
+    wishes = gather(view)
+    press(view.models, "plain-cnn")
+    assert wishes[-1].changes == {"model": "plain-cnn", "params": (), "layer": "", "compare": ""}
+
+
+def test_the_menu_compares(view):
+    wishes = gather(view)
+    menu = view.menu_for(item(view.models, "plain-cnn"))
+    show, compare, stop = menu.actions()
+    assert compare.isEnabled() and not stop.isEnabled()
+    compare.trigger()
+    show.trigger()
+    assert [w.changes.get("compare", w.changes.get("model")) for w in wishes] == ["plain-cnn", "plain-cnn"]
+    assert view.menu_for(view.models.item(0)) is None
+    menu.deleteLater()
+
+
+def test_return_asks_for_the_model_too(view):
+    wishes = gather(view)
+    view.models.setCurrentItem(item(view.models, "model-4"))
+    assert not wishes  # walking through the list asks for nothing
+    QTest.keyClick(view.models, Qt.Key.Key_Return)
+    assert wishes[-1].changes["model"] == "model-4"
+
+
+def test_a_click_asks_for_the_sample(view):
+    view.tabs.setCurrentIndex(1)
+    wishes = gather(view)
+    at = view.data.visualItemRect(item(view.data, "digit-1")).center()
+    click(view.data.viewport(), at.x(), at.y())
+    assert [w.changes for w in wishes] == [{"sample": "digit-1"}]
+
+
+def test_thumbnails_are_the_pixels_of_the_samples(view):
+    sample = make_catalogue().samples[2]
+    image = item(view.data, "digit-2").data(IMAGE)
+    colour = image.pixelColor(3, 7)
+    assert (colour.red(), colour.green(), colour.blue()) == tuple(sample.thumbnail[7, 3])
+    assert item(view.data, "digit-4").data(IMAGE).isNull()
+
+
+@pytest.mark.parametrize(
+    ("words", "models", "data"),
+    [("plain", 1, 0), ("PLAIN cnn", 1, 0), ("g7", 1, 0), ("d4", 1, 0), ("handwritten 3", 0, 1), ("graph", 2, 0),
+     ("zebra", 0, 0), ("  ", 7, 5)],
+)  # fmt: skip
+def test_the_search_filters_both(view, words, models, data):
+    view.search.setText(words)
+    assert len([t for t in left(view.models) if t not in ("Graphs", "Images")]) == models
+    assert len([t for t in left(view.data) if t != "Images"]) == data
+    assert view.nothing.isVisible() == (models == 0)
+    if words == "handwritten 3":
+        assert "among the data" in view.nothing.text()
+    if words == "graph":
+        assert left(view.models)[0] == "Graphs"  # a heading with nothing under it is gone
+    view.search.clear()
+    assert len(left(view.models)) == 9 and view.models.isVisible()
+
+
+def test_the_marks_follow_the_state_without_an_answer(view):
+    wishes = gather(view)
+    view.set_state(make_frame(compare=True).state)
+    assert (view.models.current, view.models.second, view.data.current) == ("d4-cnn", "plain-cnn", "digit-3")
+    view.set_frame(make_frame())
+    assert view.models.second == "plain-cnn"  # a frame that comes late says nothing about the choice
+    view.set_state(State(model="plain-cnn", sample=""))
+    assert (view.models.current, view.data.current) == ("plain-cnn", "digit-3")  # the model's own sample
+    assert not wishes
+
+
+def test_alone_it_follows_frames(qtbot):
+    view = opened(qtbot, GalleryView(), 250, 400)
+    view.set_frame(make_frame(compare=True))
+    view.show_catalogue(make_catalogue())
+    assert (view.models.current, view.models.second) == ("d4-cnn", "plain-cnn")
+
+
+def test_an_empty_catalogue_is_said(view):
+    view.show_catalogue(Catalogue((), (), (), (), ()))
+    assert view.nothing.isVisible()
+    view.grab()
+
+
+def test_long_and_odd_cards_are_drawn(view):
+    groups = tuple(f"C{k}" for k in range(2, 40))
+    odd = [make_info("a" * 90, title="T" * 300, groups=groups, rows=tuple(f"G{k}" for k in range(60))),
+           make_info("b", title="", groups=(), rows=(), domain="knot", summary="<b>&"), make_info("c")]  # fmt: skip
+    view.show_catalogue(Catalogue(tuple(odd), make_catalogue().samples, (), (), ()))
+    for width in (120, 250, 700):
+        view.resize(width, 300)
+        for tab in (0, 1):
+            view.tabs.setCurrentIndex(tab)
+            view.grab()
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_frames_are_drawn(view, name):
+    view.set_frame(ODD[name])
+    view.grab()
+    view.numbers(), view.caption(), view.figure_size()
+
+
+def test_nothing_is_made_anew_on_a_frame(view):
+    before = objects(view)
+    for i in range(50):
+        view.set_frame(make_frame(compare=bool(i % 2)))
+        view.grab()
+    assert objects(view) == before
+
+
+def mixed(count=30):
+    """Return a catalogue of images, graphs and sets, not in the order of the headings."""
+    domains = ["set", "grid", "graph"] * count
+    samples = [SampleInfo(f"s{k}", f"sample {k}", domain) for k, domain in enumerate(domains)]
+    models = [make_info(f"m-{domain}", domain=domain) for domain in ("graph", "grid", "set")]
+    return Catalogue(tuple(models), tuple(samples), (), (), ())
+
+
+def tone(view, name):
+    """Return the largest difference from the ground among the pixels of a sample's tile."""
+    view.data.viewport().setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
+    rect = view.data.visualItemRect(item(view.data, name))
+    picture = view.data.viewport().grab(rect).toImage()
+    ground = picture.pixelColor(0, 0).lightness()
+    points = [(i, j) for i in range(picture.width()) for j in range(picture.height())]
+    return max(abs(picture.pixelColor(i, j).lightness() - ground) for i, j in points)
+
+
+def test_samples_stand_in_rows_under_the_heading_of_their_domain(view):
+    view.show_catalogue(mixed())
+    view.tabs.setCurrentIndex(1)
+    view.resize(250, 3000)
+    view.grab()
+    rows = [view.data.item(i) for i in range(view.data.count())]
+    headings = [i for i in rows if i.data(INFO) is None]
+    assert [h.text() for h in headings] == ["Images", "Graphs", "Sets"]
+    assert [h.data(COUNT) for h in headings] == [30, 30, 30]
+    port = view.data.viewport().rect()
+    places = [view.data.visualItemRect(h) for h in headings]
+    assert all(place.width() > 0.9 * port.width() for place in places), "a row of its own"
+    for k, domain in enumerate(("grid", "graph", "set")):
+        mine = [view.data.visualItemRect(i) for i in rows if i.data(INFO) is not None and i.data(INFO).domain == domain]
+        assert all(m.top() >= places[k].bottom() for m in mine)
+        assert k == 2 or all(m.bottom() <= places[k + 1].top() for m in mine)
+        assert len({m.left() for m in mine}) == 3, "three tiles share the width"
+        assert all(port.left() <= m.left() and m.right() <= port.right() for m in mine)
+
+
+def test_samples_that_the_model_cannot_take_step_back(view):
+    view.show_catalogue(mixed())
+    view.tabs.setCurrentIndex(1)
+    view.resize(250, 3000)
+    view.set_state(State(model="m-graph", sample="s2"))
+    assert tone(view, "s1") < 0.7 * tone(view, "s5")  # an image; a graph
+    assert abs(tone(view, "s0") - tone(view, "s5")) < 5, "a set is a graph without edges"
+    view.set_state(State(model="m-grid", sample="s1"))
+    assert tone(view, "s5") < 0.7 * tone(view, "s4")
+    wishes = gather(view)
+    at = view.data.visualItemRect(item(view.data, "s5")).center()
+    click(view.data.viewport(), at.x(), at.y())
+    assert wishes[-1].changes == {"sample": "s5"}, "it can be chosen all the same"
+    heading = view.data.visualItemRect(view.data.item(0)).center()
+    click(view.data.viewport(), heading.x(), heading.y())
+    assert len(wishes) == 1
+
+
+def test_the_sample_in_use_is_in_sight_when_its_list_is_shown(qtbot):
+    view = opened(qtbot, GalleryView(), 250, 300)
+    view.show_catalogue(mixed())
+    view.set_state(State(model="m-set", sample="s87"))
+    view.tabs.setCurrentIndex(1)
+    port = view.data.viewport().rect()
+    assert port.contains(view.data.visualItemRect(item(view.data, "s87")))
+
+
+def test_the_search_knows_domains_and_families(view):
+    view.show_catalogue(Catalogue((make_info("gcn", domain="graph", rows=("N1",)), make_info("x")), (), (), (), ()))
+    for words in ("graphs", "n1", "messages attention"):
+        view.search.setText(words)
+        assert left(view.models) == ["Graphs", "Gcn"], words
+    assert view.models.item(2).data(COUNT) == 1 and view.models.item(0).isHidden()
+
+
+def test_the_model_in_use_is_brought_into_sight(qtbot):
+    view = opened(qtbot, GalleryView(), 250, 200)
+    view.set_state(State(model="model-38", sample="digit-3"))
+    view.show_catalogue(make_catalogue(40))
+    port = view.models.viewport().rect()
+    assert port.contains(view.models.visualItemRect(item(view.models, "model-38")).center())
+    view.set_state(State(model="model-2", sample="digit-3"))
+    assert port.contains(view.models.visualItemRect(item(view.models, "model-2")).center())

@@ -1,0 +1,126 @@
+"""What is shown while a network takes its time belongs to the element that was chosen, or says that it does not."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+import torch
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+from torch import Tensor, nn
+
+from explorer.app.answering.engine import LocalEngine
+from explorer.declare.elements import parse_chain
+from explorer.state.state import State
+from tests.explorer.parts.small_cards import card
+from tests.widgets.parts.driving.windows import Open, settle
+from widgets.base.veil import DIMMED
+from widgets.views.stage import Stage
+from widgets.window.main_window import MainWindow
+
+LONG_MS = 30_000
+GATE = threading.Event()  # closed: the network computes and computes
+
+
+class Slow(nn.Module):
+    """Answers when the gate is open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv = nn.Conv2d(1, 2, 3, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        GATE.wait()
+        return self.conv(x)  # type: ignore[no-any-return]
+
+
+@pytest.fixture(autouse=True)
+def gate() -> Iterator[None]:
+    GATE.set()
+    yield
+    GATE.set()
+
+
+@pytest.fixture
+def start() -> Callable[[], LocalEngine]:
+    return lambda: LocalEngine({"slow": card("slow", Slow, "D4")})
+
+
+@pytest.fixture
+def window(qtbot: QtBot, open_window: Open) -> MainWindow:
+    shown = open_window(State("slow", device="cpu", steps=parse_chain("rotate:90")))
+    settle(qtbot, shown, measured=True)
+    return shown
+
+
+def stage_of(window: MainWindow) -> Stage:
+    stage = window.panes.named("stage")
+    assert isinstance(stage, Stage)
+    return stage
+
+
+def press(qtbot: QtBot, window: MainWindow, key: Qt.Key) -> None:
+    held = window.focusWidget()
+    assert held is not None
+    before = window.controller.state
+    qtbot.keyClick(held, key)
+    assert window.controller.state != before
+
+
+def veils(window: MainWindow) -> dict[str, str]:
+    return {s.spec.name: s.veil.text for s in window.panes.seats if s.view is not None and s.isVisible()}
+
+
+def test_the_moved_picture_is_drawn_at_once_and_the_rest_is_dimmed(qtbot: QtBot, window: MainWindow) -> None:
+    stage = stage_of(window)
+    upright = np.array(stage.before.values)
+    np.testing.assert_allclose(stage.after.values, np.rot90(upright, 1, (1, 2)), atol=1e-6)
+    GATE.clear()
+    press(qtbot, window, Qt.Key.Key_BracketLeft)
+    assert [s.values for s in window.controller.state.steps] in ([(180.0,)], [(-180.0,)])
+    turned = np.rot90(upright, 2, (1, 2))
+    qtbot.waitUntil(lambda: bool(np.allclose(stage.after.values, turned, atol=1e-6)), timeout=LONG_MS)
+    assert window.controller.frame is not None and window.controller.frame.state != window.controller.state
+    qtbot.waitUntil(lambda: window.staleness.text == "computing, 1 s", timeout=LONG_MS)  # it counts
+    row = stage.rows[0]
+    assert row.readout.stale == "computing, 1 s"
+    opacity = {name: panel.opacity() for name, panel in row.panels.items()}
+    assert opacity["f_gx"] == opacity["rho_fx"] == opacity["difference"] == DIMMED
+    assert opacity["fx"] == stage.after.opacity() == stage.before.opacity() == 1.0  # these are what they say
+    shown = veils(window)
+    by_themselves = {"stage", "inspector", "orbit", "gallery", "log"}
+    assert "errors" in shown and shown.keys() - by_themselves
+    assert {name: "" if name in by_themselves else "computing, 1 s" for name in shown} == shown
+    inspector = window.panes.named("inspector")
+    assert inspector is not None and inspector.veil.text == "computing, 1 s"  # type: ignore[attr-defined]
+    GATE.set()
+    settle(qtbot, window)
+    assert window.staleness.text == row.readout.stale == "" and not any(veils(window).values())
+    assert row.panels["f_gx"].opacity() == 1.0
+    np.testing.assert_allclose(stage.after.values, turned, atol=1e-6)
+
+
+def test_what_was_given_up_is_not_shown_as_an_answer(qtbot: QtBot, window: MainWindow) -> None:
+    GATE.clear()
+    press(qtbot, window, Qt.Key.Key_BracketLeft)
+    qtbot.waitUntil(lambda: window.staleness.text.startswith("computing"), timeout=LONG_MS)
+    window.cancel()
+    GATE.set()
+    qtbot.waitUntil(lambda: window.staleness.text == "not computed", timeout=LONG_MS)
+    assert veils(window)["errors"] == "not computed"
+    window.controller.undo()  # to the element whose frame is there
+    settle(qtbot, window)
+    assert window.staleness.text == "" and not any(veils(window).values())
+
+
+def test_a_quick_network_is_never_dimmed(qtbot: QtBot, window: MainWindow) -> None:
+    said: list[str] = []
+    window.staleness.changed.connect(said.append)
+    for _ in range(4):
+        press(qtbot, window, Qt.Key.Key_BracketLeft)
+        settle(qtbot, window)
+    assert not any(said)

@@ -1,0 +1,1 @@
+"""Charts of errors, answers and values."""

@@ -1,0 +1,1 @@
+"""Choose models and samples."""

@@ -1,0 +1,304 @@
+"""Offer what there is to choose from: models by domain and row, and samples as thumbnails, with one search for both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QListWidgetItem,
+    QMenu,
+    QStackedLayout,
+    QTabBar,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.declare.card import ModelInfo
+from explorer.declare.space import kinds
+from explorer.state.catalogue import Catalogue, SampleInfo
+from widgets.base.frame_view import StateView
+from widgets.base.look import theme
+from widgets.base.text.kinds_of_data import FAMILIES, place_of, title_of
+from widgets.base.view import ViewSpec, Wish
+from widgets.views.choosing.cards import (
+    COUNT,
+    DOMAIN,
+    IMAGE,
+    INFO,
+    CardDelegate,
+    Cards,
+    Loading,
+    ThumbnailDelegate,
+    image_of,
+)
+
+Info = TypeVar("Info", ModelInfo, SampleInfo)
+
+
+class GalleryView(StateView):
+    """Models and data; a click asks for one, "compare" puts a second model beside the first."""
+
+    FOLLOWS = ("model", "compare", "sample")
+
+    def show_stale(self, text: str) -> bool:
+        return True  # nothing in it belongs to an element
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.tabs, self.search = QTabBar(self), QLineEdit(self)
+        for name in ("Models", "Data"):
+            self.tabs.addTab(name)
+        self.tabs.setDrawBase(False)
+        self.tabs.setExpanding(False)
+        self.search.setPlaceholderText("Search")
+        self.search.setClearButtonEnabled(True)
+        self.search.setAccessibleName("Search models and data")
+        self.models, self.data = Cards(self), Cards(self)
+        self.models.setItemDelegate(CardDelegate(self.models))
+        self.models.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.data.setItemDelegate(ThumbnailDelegate(self.data))
+        # tiles in rows; a heading is as wide as the list and so has a row of its own
+        self.data.setFlow(QListView.Flow.LeftToRight)
+        self.data.setWrapping(True)
+        self.data.setResizeMode(QListView.ResizeMode.Adjust)
+        self.data.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.loading = Loading("Loading the models. They arrive in a few seconds, when torch is there.", self)
+        self.nothing = QLabel(self)
+        self.nothing.setWordWrap(True)
+        self.nothing.setMargin(16)
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
+        pages = QWidget(self)
+        self._pages = QStackedLayout(pages)
+        for page in (self.loading, self.models, self.data, self.nothing):
+            self._pages.addWidget(page)
+        head = QHBoxLayout()
+        head.setContentsMargins(2, 2, 8, 2)
+        head.addWidget(self.tabs)
+        head.addWidget(self.search, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(pages, 1)
+        self.tabs.currentChanged.connect(self._search)
+        self.search.textChanged.connect(self._search)
+        self.models.chosen.connect(self._choose_model)
+        self.models.compared.connect(self._compare)
+        self.models.customContextMenuRequested.connect(self._show_menu)
+        self.data.chosen.connect(lambda name: self.wished.emit(Wish(changes={"sample": name})))
+        for cards in (self.models, self.data):
+            cards.itemEntered.connect(lambda item: self.hovered.emit(_sentence(item.data(INFO))))
+        self._search()
+        self.apply_theme()
+
+    # what comes in --------------------------------------------------------------------------------------------
+    def show_catalogue(self, catalogue: Catalogue) -> None:
+        super().show_catalogue(catalogue)
+        with QSignalBlocker(self.models), QSignalBlocker(self.data):
+            self.models.clear()
+            self.data.clear()
+            for model in self._with_headings(self.models, sorted(catalogue.models, key=_place)):
+                self._add(self.models, model)
+            # the samples of a file stay together in their order
+            for sample in self._with_headings(self.data, sorted(catalogue.samples, key=lambda s: place_of(s.domain))):
+                self._add(self.data, sample).setData(IMAGE, image_of(sample))
+        self.refresh()
+        self._search()
+        for cards in (self.models, self.data):
+            cards.bring_into_sight()
+
+    def _with_headings(self, cards: Cards, infos: Sequence[Info]) -> Iterator[Info]:
+        """Yield the infos, with a heading in the list where another domain begins."""
+        for domain, some in groupby(infos, key=lambda info: info.domain):
+            heading = QListWidgetItem(title_of(domain), cards)
+            heading.setFlags(Qt.ItemFlag.NoItemFlags)
+            heading.setData(DOMAIN, domain)
+            yield from some
+
+    def _add(self, cards: Cards, info: ModelInfo | SampleInfo) -> QListWidgetItem:
+        item = QListWidgetItem(info.title, cards)
+        item.setData(INFO, info)
+        item.setToolTip(f"<b>{_escaped(info.title)}</b><br>{_escaped(_sentence(info))}")
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, info.title)
+        return item
+
+    def refresh(self) -> None:
+        """Mark the model, the one beside it, and the sample."""
+        if not self.known:
+            return
+        state = self.state
+        infos = self.catalogue.models if self.catalogue is not None else ()
+        info = next((info for info in infos if info.name == state.model), None)
+        self.models.mark(state.model, state.compare)
+        self.data.suit(info.domain if info is not None else "")
+        self.data.mark(state.sample or (info.sample if info is not None else ""), "")
+
+    # searching ------------------------------------------------------------------------------------------------
+    def _search(self) -> None:
+        """Show the list of the tab, with what the search leaves of it."""
+        cards = self.data if self.tabs.currentIndex() else self.models
+        if self.catalogue is None:
+            self._pages.setCurrentWidget(self.loading)
+            return
+        words = self.search.text().casefold().split()
+        found = {id(c): self._filter(c, words) for c in (self.models, self.data)}
+        for i, (name, c) in enumerate((("Models", self.models), ("Data", self.data))):
+            self.tabs.setTabText(i, f"{name} {found[id(c)]}" if words else name)
+        if found[id(cards)]:
+            self._pages.setCurrentWidget(cards)
+            return
+        other = "data" if cards is self.models else "models"
+        elsewhere = self.data if cards is self.models else self.models
+        hint = f" There are matches among the {other}." if found[id(elsewhere)] else ""
+        kind = "models" if cards is self.models else "data"
+        text = self.search.text().strip()
+        self.nothing.setText(f"No {kind} match “{text}”.{hint}" if text else f"There are no {kind} here.")
+        self._pages.setCurrentWidget(self.nothing)
+
+    def _filter(self, cards: Cards, words: list[str]) -> int:
+        """Hide what does not hold every word, and headings with nothing under them; return how many are left."""
+        found, heading, under = 0, None, 0
+        for row in range(cards.count() + 1):
+            item = cards.item(row) if row < cards.count() else None
+            info = cards.info(item)
+            if info is None:
+                if heading is not None:
+                    heading.setHidden(not under)
+                    heading.setData(COUNT, under)
+                heading, under = item, 0
+            elif item is not None:
+                text = _searchable(info)
+                fits = all(word in text for word in words)
+                item.setHidden(not fits)
+                found, under = found + fits, under + fits
+        return found
+
+    # what goes out --------------------------------------------------------------------------------------------
+    def _choose_model(self, name: str) -> None:
+        changes: dict[str, Any] = {"model": name, "params": (), "layer": ""}
+        if self.known and name in self.state.compared:
+            # a model beside itself shows nothing
+            changes["compare"] = ",".join(n for n in self.state.compared if n != name)
+        self.wished.emit(Wish(changes=changes))
+
+    def _compare(self, name: str) -> None:
+        """Put a model beside the first, or away again; on graphs a third finds room too."""
+        beside = [n for n in (self.state.compared if self.known else ()) if n != name]
+        added = not self.known or name not in self.state.compared
+        shown = self.models.named(self.state.model) if self.known else None
+        alone = shown is None or shown.domain not in kinds() or kinds()[shown.domain].beside < 2
+        names = ([] if alone else beside[-1:]) + [name] if added else beside
+        self.wished.emit(Wish(changes={"compare": ",".join(names)}))
+
+    def menu_for(self, item: QListWidgetItem | None) -> QMenu | None:
+        """Return the menu of a model's card, None where there is no model."""
+        info = self.models.info(item)
+        if not isinstance(info, ModelInfo):
+            return None
+        menu = QMenu(self)
+        show = QAction(f"Show {info.title}", menu)
+        show.triggered.connect(lambda: self._choose_model(info.name))
+        compare = QAction("Compare with the model shown", menu)
+        compare.setEnabled(self.models.can_compare(info) and info.name not in self.models.second.split(","))
+        compare.triggered.connect(lambda: self._compare(info.name))
+        stop = QAction("Stop comparing", menu)
+        stop.setEnabled(bool(self.models.second))
+        stop.triggered.connect(lambda: self.wished.emit(Wish(changes={"compare": ""})))
+        menu.addActions([show, compare, stop])
+        return menu
+
+    def _show_menu(self, at: QPoint) -> None:
+        if (menu := self.menu_for(self.models.itemAt(at))) is not None:
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.popup(self.models.viewport().mapToGlobal(at))
+
+    # exports --------------------------------------------------------------------------------------------------
+    def figure_size(self) -> QSize:
+        """Return the size at which the whole list is seen, for exported figures."""
+        cards = self.data if self.tabs.currentIndex() else self.models
+        if cards is self.data:
+            return QSize(max(self.width(), 640), max(self.height(), 400))
+        rows = sum(cards.sizeHintForRow(r) for r in range(cards.count()) if not cards.item(r).isHidden())
+        return QSize(max(self.width(), 320), max(160, rows + 48))
+
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        if self.catalogue is None:
+            return {}
+        models, samples = self.catalogue.models, self.catalogue.samples
+        return {
+            "model": np.array([m.name for m in models], dtype=np.str_),
+            "rows": np.array([" ".join(m.rows) for m in models], dtype=np.str_),
+            "groups": np.array([" ".join(m.groups) for m in models], dtype=np.str_),
+            "trained": np.array([m.trained for m in models], dtype=bool),
+            "sample": np.array([s.name for s in samples], dtype=np.str_),
+        }
+
+    def caption(self) -> str:
+        if self.catalogue is None:
+            return ""
+        return f"{len(self.catalogue.models)} models and {len(self.catalogue.samples)} samples."
+
+    def apply_theme(self) -> None:
+        t = theme.current()
+        self.nothing.setStyleSheet(f"color: {t.muted}; background: {t.panel};")
+        for widget in (self.models.viewport(), self.data.viewport(), self.loading):
+            widget.update()
+
+
+def _place(info: ModelInfo) -> tuple[Any, ...]:
+    """Sort by domain (grids first), then by row, numbers as numbers."""
+    row = info.rows[0] if info.rows else "~"
+    number = re.search(r"\d+", row)
+    return (*place_of(info.domain), re.sub(r"\d+", "", row), int(number[0]) if number else 0, info.title)
+
+
+def _searchable(info: ModelInfo | SampleInfo) -> str:
+    words = [info.name, info.title, info.domain, title_of(info.domain), info.summary]
+    if isinstance(info, ModelInfo):
+        words += [
+            *info.rows,
+            *(FAMILIES.get(row, "") for row in info.rows),
+            *info.groups,
+            info.reference,
+            "trained" if info.trained else "",
+        ]
+    return " ".join(words).casefold()
+
+
+def _sentence(info: ModelInfo | SampleInfo | None) -> str:
+    if info is None:
+        return ""
+    claimed = f" Claims {', '.join(info.groups)}." if isinstance(info, ModelInfo) and info.groups else ""
+    return f"{info.summary or info.name}{claimed}".replace("`", "")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+VIEW = ViewSpec("gallery", "Gallery", GalleryView, "left", 0, "Models and data to choose from.")
+
+if __name__ == "__main__":
+    import sys
+    from types import SimpleNamespace
+
+    from widgets.base.preview import preview
+
+    def fill(view: GalleryView, samples: SimpleNamespace) -> None:
+        if "empty" not in sys.argv:
+            view.show_catalogue(samples.make_catalogue(7, 12))
+        view.set_frame(samples.make_frame(compare=True))
+        view.tabs.setCurrentIndex("data" in sys.argv)
+
+    preview(GalleryView, fill)

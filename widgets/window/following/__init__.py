@@ -1,0 +1,1 @@
+"""Follow what a person does: choosing, playing, recording, saving files elsewhere."""

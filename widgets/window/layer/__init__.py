@@ -1,0 +1,1 @@
+"""Change a layer in the window: its menu, and symmetric versions of it."""

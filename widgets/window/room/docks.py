@@ -1,0 +1,266 @@
+"""The panels round the stage: where they stand at first, how they are found again, what their titles show."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+from PySide6.QtCore import QByteArray, QObject, QPoint, QSize, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QMenu,
+    QTabBar,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from widgets.base.look import theme
+from widgets.base.look.icons import icon
+from widgets.window.room.panes import Seat
+
+AREAS = {
+    "left": Qt.DockWidgetArea.LeftDockWidgetArea,
+    "right": Qt.DockWidgetArea.RightDockWidgetArea,
+    "bottom": Qt.DockWidgetArea.BottomDockWidgetArea,
+}
+SMALLEST = QSize(200, 90)  # of a panel
+ROOMY = 1700  # pixels of width from which the bottom panels stand in two groups side by side
+
+
+class Docks(QObject):
+    """Makes a dock of every view that is not in the centre, and lays them out."""
+
+    def __init__(self, window: QMainWindow, seats: Sequence[Seat]) -> None:
+        super().__init__(window)
+        self._window = window
+        self._specs = sorted((seat.spec for seat in seats), key=lambda s: (s.order, s.name))
+        self.docks: dict[str, QDockWidget] = {}
+        self._domain = ""
+        self._guests: list[QDockWidget] = []
+        self._away: set[str] = set()  # put away because they say nothing of the data at hand, not by the person
+        options = QMainWindow.DockOption
+        # grouped dragging is what lets a tab be pulled out of its group
+        window.setDockOptions(
+            options.AnimatedDocks | options.AllowNestedDocks | options.AllowTabbedDocks | options.GroupedDragging
+        )
+        window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, window.tabPosition(AREAS["left"]).North)
+        window.setDocumentMode(True)
+        self._mend = QTimer(self, singleShot=True, interval=0)
+        self._mend.timeout.connect(self.mend_titles)
+        for seat in seats:
+            spec = seat.spec
+            dock = QDockWidget(spec.title, window)
+            dock.setObjectName(spec.name)
+            dock.setWidget(_Place(seat))
+            dock.setWhatsThis(spec.summary)
+            dock.setTitleBarWidget(_TitleBar(dock))
+            # A panel behind another tab is moved out of sight but stays "visible": hidden, it waits with drawing.
+            dock.visibilityChanged.connect(seat.setVisible)
+            for signal in (dock.visibilityChanged, dock.topLevelChanged, dock.dockLocationChanged):
+                signal.connect(self._mend.start)
+            self.docks[spec.name] = dock
+
+    def reset(self) -> None:
+        """Put every panel where it stands at first, for the size that the window has now."""
+        window = self._window
+        for dock in self.docks.values():
+            dock.setFloating(False)
+            window.removeDockWidget(dock)
+        groups: dict[str, list[QDockWidget]] = {area: [] for area in AREAS}
+        for spec in self._specs:
+            groups[spec.area if spec.area in AREAS else "right"].append(self.docks[spec.name])
+        bottom = groups.pop("bottom")
+        # side by side, the panels that come first still both come first
+        columns = [bottom[0::2], bottom[1::2]] if window.width() >= ROOMY and len(bottom) > 1 else [bottom]
+        for area, docks in (*groups.items(), *(("bottom", column) for column in columns)):
+            for dock in docks[:1]:
+                window.addDockWidget(AREAS[area], dock, Qt.Orientation.Horizontal)
+        for docks in (
+            *groups.values(),
+            *columns,
+        ):  # only now: beside a group of tabs, nothing can be split off
+            for dock in docks[1:]:
+                window.tabifyDockWidget(docks[0], dock)
+            for dock in docks:
+                dock.show()
+            for dock in docks[:1]:
+                dock.raise_()
+        self._away.clear()
+        self._put_away()
+        self._share({area: docks[0] for area, docks in groups.items() if docks}, [c[0] for c in columns if c])
+        self.mend_titles()
+
+    def _share(self, firsts: dict[str, QDockWidget], columns: list[QDockWidget]) -> None:
+        """Give each area its share of the window."""
+        width, height = self._window.width(), self._window.height()
+        sides = {"left": max(230, min(width // 6, 380)), "right": max(284, min(width // 5, 430))}
+        wide = [name for name in sides if name in firsts]
+        self._window.resizeDocks([firsts[n] for n in wide], [sides[n] for n in wide], Qt.Orientation.Horizontal)
+        if columns:
+            tall = max(190, min(int(height * 0.3), 420))
+            self._window.resizeDocks(columns, [tall] * len(columns), Qt.Orientation.Vertical)
+            self._window.resizeDocks(columns, [width // len(columns)] * len(columns), Qt.Orientation.Horizontal)
+
+    @property
+    def version(self) -> int:
+        """A layout of other panels than these is not restored."""
+        return zlib.crc32(" ".join(sorted(self.docks)).encode()) & 0x7FFFFFFF
+
+    def save(self) -> bytes:
+        """Return the layout; panels that are only put away for now count as open."""
+        self._window.setUpdatesEnabled(False)
+        away = sorted(self._away)
+        for name in away:
+            self.docks[name].show()
+        layout = bytes(self._window.saveState(self.version).data())
+        for name in away:
+            self.docks[name].hide()
+        self._window.setUpdatesEnabled(True)
+        return layout
+
+    def restore(self, layout: bytes) -> bool:
+        """Go back to a saved layout; return whether that worked."""
+        done = bool(layout) and self._window.restoreState(QByteArray(layout), self.version)
+        self._put_away()
+        self.mend_titles()
+        return done
+
+    def follow(self, domain: str) -> None:
+        """Offer only the panels that have something to say of this kind of data; what was closed stays closed."""
+        self._domain = domain
+        on_top = [d for d in self.docks.values() if d.isVisible() and not d.visibleRegion().isEmpty()]
+        back = [n for n in sorted(self._away) if self._fits(n)]
+        for name in back:
+            self.docks[name].show()
+        self._away -= set(back)
+        self._put_away()
+        for dock in on_top:
+            if not dock.isHidden():
+                dock.raise_()
+        self._mend.start()
+
+    def _put_away(self) -> None:
+        for name, dock in self.docks.items():
+            if not dock.isHidden() and not self._fits(name):
+                self._away.add(name)
+                dock.hide()
+
+    def _fits(self, name: str) -> bool:
+        domains = next(spec.domains for spec in self._specs if spec.name == name)
+        return not domains or not self._domain or self._domain in domains
+
+    def bring(self, name: str) -> None:
+        """Show a panel, on top of those it shares its place with."""
+        dock = self.docks[name]
+        self._away.discard(name)
+        dock.show()
+        dock.raise_()
+
+    def apply_theme(self) -> None:
+        for dock in (*self.docks.values(), *self._guests):
+            bar = dock.titleBarWidget()
+            if isinstance(bar, _TitleBar):
+                bar.apply_theme()
+
+    def add_guest(self, dock: QDockWidget, area: str, width: int) -> None:
+        """Take in a panel that comes and goes: on top of the others there, and no part of the layout's version."""
+        dock.setTitleBarWidget(_TitleBar(dock))
+        for signal in (dock.visibilityChanged, dock.topLevelChanged, dock.dockLocationChanged):
+            signal.connect(self._mend.start)
+        self._guests.append(dock)
+        there = [d for d in self.docks.values() if self._window.dockWidgetArea(d) == AREAS[area] and not d.isHidden()]
+        self._window.addDockWidget(AREAS[area], dock)
+        if there:
+            self._window.tabifyDockWidget(there[-1], dock)
+        if dock.width() < width:
+            self._window.resizeDocks([dock], [width], Qt.Orientation.Horizontal)
+
+    def mend_titles(self) -> None:
+        """Show a title only where no tab shows it already."""
+        if QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton:
+            self._mend.start(100)  # a title bar must not change while it is being dragged
+            return
+        for dock in (*self.docks.values(), *self._guests):
+            tabbed = not dock.isFloating() and any(
+                not other.isHidden() for other in self._window.tabifiedDockWidgets(dock)
+            )
+            bar = dock.titleBarWidget()
+            if isinstance(bar, _TitleBar):
+                bar.set_slim(tabbed)
+        for tabs in self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            if tabs.contextMenuPolicy() != Qt.ContextMenuPolicy.CustomContextMenu:
+                tabs.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+                tabs.customContextMenuRequested.connect(self._tab_menu)
+                tabs.setDrawBase(False)
+                tabs.setExpanding(False)
+
+    def _tab_menu(self, at: QPoint) -> None:
+        tabs = self.sender()
+        assert isinstance(tabs, QTabBar)
+        title = tabs.tabText(tabs.tabAt(at))
+        every = (*self.docks.values(), *self._guests)
+        dock = next((d for d in every if d.windowTitle() == title), None)
+        if dock is None:
+            return
+        menu = QMenu(self._window)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(icon("float"), "Float", lambda: dock.setFloating(True))
+        menu.addAction(icon("close"), "Close", dock.close)
+        menu.popup(tabs.mapToGlobal(at))
+
+
+class _Place(QWidget):
+    """Holds a seat and its room, so that the seat can be hidden without the panels being laid out anew."""
+
+    def __init__(self, seat: Seat) -> None:
+        super().__init__()
+        policy = seat.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        seat.setSizePolicy(policy)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(seat)
+
+    def minimumSizeHint(self) -> QSize:
+        """The same whatever the view shows: a longer number must not push the stage aside in a drag."""
+        return SMALLEST
+
+
+class _TitleBar(QWidget):
+    """A slim title with two buttons; next to nothing while tabs show the title."""
+
+    def __init__(self, dock: QDockWidget) -> None:
+        super().__init__(dock)
+        self._label = QLabel(dock.windowTitle())
+        self._float = QToolButton(autoRaise=True)
+        self._float.setToolTip("Float or dock this panel")
+        self._float.clicked.connect(lambda: dock.setFloating(not dock.isFloating()))
+        self._close = QToolButton(autoRaise=True)
+        self._close.setToolTip("Close this panel (the View menu brings it back)")
+        self._close.clicked.connect(dock.close)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 3, 4, 3)
+        row.setSpacing(2)
+        row.addWidget(self._label, 1)
+        for button in (self._float, self._close):
+            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            row.addWidget(button)
+        self.apply_theme()
+
+    def set_slim(self, slim: bool) -> None:
+        for widget in (self._label, self._float, self._close):
+            widget.setVisible(not slim)
+        row = self.layout()
+        assert row is not None
+        row.setContentsMargins(*((0, 0, 0, 0) if slim else (10, 3, 4, 3)))
+        self.setMaximumHeight(0 if slim else 16777215)
+
+    def apply_theme(self) -> None:
+        self._float.setIcon(icon("float"))
+        self._close.setIcon(icon("close"))
+        self._label.setStyleSheet(f"color: {theme.current().muted}; font-weight: 600;")

@@ -1,0 +1,299 @@
+"""The frame of the window without its menus: controller, views, docks, messages, and what is shown of a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+
+from explorer.app.thread.orders import Engine
+from explorer.app.thread.runner import STOP_AFTER
+from explorer.declare.elements import Step, parse_chain
+from explorer.declare.space import kinds
+from explorer.square.frame import Failure, Frame, Moved
+from explorer.state.catalogue import Busy, Catalogue
+from explorer.state.session import Session
+from explorer.state.state import State
+from widgets.base.look import theme
+from widgets.base.look.icons import app_icon
+from widgets.base.pointer import Pointers
+from widgets.base.settings import open_settings
+from widgets.base.view import View, ViewSpec
+from widgets.views.log import LogView, now
+from widgets.window.bars.buttons import StatusBar
+from widgets.window.bars.diagnosis import Diagnosis
+from widgets.window.bars.help import LessonPanel
+from widgets.window.bars.infobar import InfoBar
+from widgets.window.bars.interventions import InterventionBar
+from widgets.window.controller import Controller
+from widgets.window.following.hopes import Hopes
+from widgets.window.greeting.card import GreetingCard
+from widgets.window.layer.layer_menu import LayerMenu
+from widgets.window.layer.symmetric import try_versions
+from widgets.window.room.docks import Docks
+from widgets.window.room.finding import view_specs
+from widgets.window.room.panes import Panes
+from widgets.window.room.staleness import Staleness
+from widgets.window.room.waiting import LoadingPage
+
+PATIENCE_MS = 500  # between the catalogue and the first frame
+
+
+class Shell(QMainWindow):
+    """Shows what the controller says. It knows views by their base class only, and the engine not at all."""
+
+    def __init__(
+        self,
+        start_engine: Callable[[], Engine],
+        state: State | None = None,
+        settings: QSettings | None = None,
+        specs: Sequence[ViewSpec] | None = None,
+    ) -> None:
+        super().__init__()
+        self.settings = settings or open_settings()
+        theme.use(str(self.settings.value("theme", "system")))
+        self.setWindowIcon(app_icon())
+        self.controller = Controller(start_engine, state, self)
+        self.pointers = Pointers(self)
+        self.panes = Panes(specs if specs is not None else view_specs())
+        self.status = StatusBar()
+        self.setStatusBar(self.status)
+        self._build_center()
+        self.docks = Docks(self, self.panes.docked)
+        self.lesson: LessonPanel | None = None  # made when the first lesson is opened
+        self._domain = ""  # of what is shown
+        self._logged: list[tuple[str, str, str]] = []  # until there is a view for it
+        c = self.controller
+        c.log.connect(self._log)
+        self.panes.failed.connect(partial(c.log.emit, "error"))
+        self.panes.made.connect(self._connect_view)
+        c.frame_ready.connect(self.show_frame)
+        c.orbit_ready.connect(lambda curves: self.panes.tell("orbit", lambda view: view.set_orbit(curves)))
+        c.catalogue_ready.connect(self.show_catalogue)
+        c.busy.connect(self.show_busy)
+        c.failed.connect(self.say_failure)
+        c.gave_up.connect(lambda state: self.infobar.keep())
+        self.hopes = Hopes(c)
+        self.hopes.again.connect(self.infobar.hide)
+        c.told.connect(partial(self.say, "info"))
+        c.warned.connect(partial(self.say, "warning"))
+        c.engine_lost.connect(self.show_loss)
+        self.infobar.details.connect(partial(self.show_view, "log"))
+        self.layer_menu = LayerMenu(c, self)
+        self.layer_menu.tried.connect(self.try_symmetric)
+        self.interventions.removed.connect(self.layer_menu.remove)
+        self.interventions.cleared.connect(self.layer_menu.clear)
+        self.interventions.shown.connect(lambda layer: c.change({"layer": layer}))
+        c.state_changed.connect(lambda _, new: self.interventions.show_interventions(new.interventions))
+        self.interventions.show_interventions(c.state.interventions)
+        self.staleness = Staleness(c)
+        self.staleness.changed.connect(self.panes.show_stale)
+        self.staleness.changed.connect(self.diagnosis.show_stale)
+        self.diagnosis.show_asked.connect(self.show_something)
+        self.diagnosis.exact_asked.connect(self.go_exact)
+        self.diagnosis.try_asked.connect(self.try_guilty)
+        self.diagnosis.layer_asked.connect(lambda layer: c.change({"layer": layer}))
+        c.delivered.connect(self._show_moved, Qt.ConnectionType.QueuedConnection)
+        self.loading.quit_asked.connect(self.close)
+
+    def _build_center(self) -> None:
+        self.loading = LoadingPage()
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.loading)
+        self.stack.addWidget(self.panes)
+        self.infobar, self.diagnosis, self.interventions = InfoBar(), Diagnosis(), InterventionBar()
+        self.greeting_card = GreetingCard()
+        self.center = QWidget()
+        self.center.setObjectName("center")
+        column = QVBoxLayout(self.center)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.infobar)
+        column.addWidget(self.interventions)
+        column.addWidget(self.greeting_card)
+        column.addWidget(self.stack, 1)
+        column.addWidget(self.diagnosis)
+        self.setCentralWidget(self.center)
+        self.drop_hint = QLabel("Drop to open", self.center, alignment=Qt.AlignmentFlag.AlignCenter)
+        self.drop_hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.drop_hint.hide()
+
+    def _connect_view(self, view: View) -> None:
+        c = self.controller
+        if view.POINTS_AT:
+            self.pointers.link(view.POINTS_AT, view.pointer)
+        view.wished.connect(c.grant)
+        view.hovered.connect(self.status.read)
+        # a view that plays the orbit has a button for it
+        if hasattr(view, "play_toggled"):
+            view.play_toggled.connect(self._play)
+        if hasattr(view, "set_playing"):
+            c.played.connect(view.set_playing)
+            view.set_playing(c.player.playing)
+        if hasattr(view, "requested"):
+            view.requested.connect(self._requested)
+        if hasattr(view, "menu_asked"):
+            view.menu_asked.connect(self.layer_menu.popup)
+        if hasattr(view, "menu_opened"):
+            view.menu_opened.connect(self.layer_menu.fill)
+        if isinstance(view, LogView):
+            c.log.disconnect(self._log)
+            for entry in self._logged:
+                view.add(*entry)
+            c.log.connect(view.add)
+
+    def _log(self, level: str, text: str) -> None:
+        """Keep what is said for the log while there is no view for it."""
+        self._logged.append((level, text, now()))
+
+    def _requested(self, what: str) -> None:
+        """Do what a view's button asks: of the element "identity", "inverse" or "random", of the layer its "source"."""
+        c = self.controller
+        {
+            "identity": c.reset,
+            "inverse": c.invert,
+            "random": c.randomise,
+            "source": self.show_source,
+            "symmetric": self.try_guilty,
+        }[what]()
+
+    def try_guilty(self) -> None:
+        """Try symmetric versions of the layer that the verdict accuses, or of the one that is shown."""
+        if layer := self.layer_menu.guilty or self.layer_menu.layer:
+            self.try_symmetric(layer)
+
+    def show_source(self) -> None:
+        """Show the selected layer's own lines of source."""
+        self.show_view("equation")
+        if (view := self.panes.named("equation")) is not None:
+            view.reveal(self.controller.state.layer)
+
+    def try_symmetric(self, layer: str) -> None:
+        """Try symmetric versions of a layer, on a page that says what each of them would do."""
+        page = try_versions(self.controller.do, self.controller.state, layer, self)
+        page.chosen.connect(self.layer_menu.add)
+
+    def show_something(self) -> None:
+        """Take an element that shows something of this kind of data."""
+        if (kind := kinds().get(self.controller.domain)) is not None:
+            self.controller.set_steps(parse_chain(kind.showcase))
+
+    def go_exact(self) -> None:
+        """Go to the nearest element that permutes places, so that there is a verdict."""
+        state = self.controller.state
+
+        def went(steps: tuple[Step, ...] | None) -> None:
+            if steps is None:
+                self.say("info", "No element of these transforms permutes places here.")
+            else:
+                self.controller.set_steps(steps)
+
+        self.controller.do(lambda engine: engine.nearest_exact(state), "Looking for an exact element…", went)
+
+    def _play(self, on: bool) -> None:
+        player = self.controller.player
+        player.start() if on else player.stop()
+
+    # what the controller says -----------------------------------------------------------------------------
+    def show_frame(self, frame: Frame) -> None:
+        """Show a frame in every view, and its kind of data in the view that was made for it."""
+        first = self.stack.currentWidget() is self.loading
+        self.stack.setCurrentWidget(self.panes)
+        self._follow_domain(frame)
+        if first and (front := self.panes.front()) is not None:
+            front.setFocus()  # Space, F and the arrows are for the picture, not for the first field that takes text
+        if frame.stale is None:  # else the sentence about the file stays until it runs again
+            self.infobar.frame_came()
+        self.panes.show_frame(frame)
+        self.diagnosis.show_frame(frame)
+        self.panes.open_soon()
+
+    def _follow_domain(self, frame: Frame) -> None:
+        """Offer the views of this kind of data, and begin with the one that was made for it."""
+        first_square = frame.squares[0] if frame.squares else None
+        domain = "" if first_square is None else first_square.domain
+        if domain == self._domain:
+            return
+        fresh, self._domain = self._domain != "", domain
+        self.panes.prepare(domain)
+        self.panes.offer(domain)
+        self.docks.follow(domain)
+        if fresh or not self.panes.at_home(domain):
+            self.panes.show_home(domain)
+
+    def _show_moved(self, message: object) -> None:
+        """Show rho(g) x while the network has not answered."""
+        if isinstance(message, Moved) and message.state == self.controller.state and self.controller.waiting:
+            self.panes.each(lambda view: view.show_moved(message))
+
+    def show_catalogue(self, catalogue: Catalogue) -> None:
+        """Tell every view what there is to choose from."""
+        self.loading.say("Computing the first frame…")
+        self.panes.tell("catalogue", lambda view: view.show_catalogue(catalogue))
+        self.panes.open_soon(PATIENCE_MS)  # a long first frame must not withhold the lists
+
+    def show_busy(self, busy: Busy) -> None:
+        """Say what is being done: in the middle of the window until the first frame, then in the status bar."""
+        if self.controller.catalogue is None and busy.text:
+            self.loading.say(busy.text)  # said in the middle of the window, once is enough
+        else:
+            self.status.show_busy(busy)
+        if busy.stop:
+            doing = busy.text.rstrip("…. ").lower()
+            self.infobar.offer_stop(f"There has been no answer for {STOP_AFTER:.0f} s ({doing}).")
+        else:
+            self.infobar.answered()
+
+    def show_loss(self, failure: Failure) -> None:
+        """Say that there will be no frame any more."""
+        self.status.show_busy(Busy(""))
+        self.loading.fail(failure)
+        self.stack.setCurrentWidget(self.loading)
+        self.panes.open()
+        self.show_view("log")
+
+    # what is said and shown -------------------------------------------------------------------------------
+    def say(self, level: str, text: str) -> None:
+        """Say something above the stage and in the log."""
+        self.controller.log.emit(level, text)
+        self.infobar.say(level, text)
+
+    def say_failure(self, failure: Failure) -> None:
+        """Say what failed; the last good frame stays."""
+        self.stack.setCurrentWidget(self.panes)
+        self.panes.open()
+        self.infobar.show_failure(failure)
+
+    def show_view(self, name: str) -> None:
+        """Bring a view to the front, wherever it is."""
+        view = self.panes.named(name)
+        if view is None:
+            return
+        if name in self.docks.docks:
+            self.docks.bring(name)
+        else:
+            self.panes.raise_tab(name)
+        view.setFocus()
+
+    def show_lesson(self, session: Session) -> None:
+        """Show the text of a lesson at the left, where it hides neither the stage nor the controls."""
+        if self.lesson is None:
+            self.lesson = LessonPanel(self)
+            self.docks.add_guest(self.lesson, "left", 320)
+        self.lesson.show_session(session)
+        self.lesson.show()
+        self.lesson.raise_()
+
+    def apply_theme(self) -> None:
+        """Take the colours of the theme."""
+        bars = (self.infobar, self.interventions, self.greeting_card, self.diagnosis)
+        for part in (*bars, self.loading, self.status, self.docks):
+            part.apply_theme()
+        t = theme.current()
+        self.drop_hint.setStyleSheet(
+            f"background: {t.panel}; color: {t.accent}; border: 2px dashed {t.accent}; border-radius: 8px;"
+            "font-size: 14pt;"
+        )
+        self.panes.tell("theme", lambda view: view.apply_theme())
