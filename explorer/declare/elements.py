@@ -12,12 +12,12 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from explorer.declare.params import Param
 from explorer.declare.registry import scan, scanned
 from explorer.declare.types.fields import FieldType
+from explorer.work.names import known_names
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -268,9 +268,7 @@ def parse_chain(text: str) -> tuple[Step, ...]:
         name, colon, rest = (piece.strip() for piece in part.partition(":"))
         known = transforms()
         if name not in known:
-            near = get_close_matches(name, known, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"unknown transform {name!r}; known are {', '.join(sorted(known))}{hint}")
+            raise ValueError(f"unknown transform {name!r}; {known_names(name, known, 'list transforms')}")
         params = known[name].params
         texts = rest.split(",") if colon else []
         if len(texts) > len(params):

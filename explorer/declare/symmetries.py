@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 import numpy as np
 
 from explorer.declare.elements import Element
 from explorer.declare.registry import scan, scanned
+from explorer.work.names import known_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,4 @@ def find_symmetry(name: str) -> Symmetry:
 
         domains = tuple(dict.fromkeys(domain for symmetry in found for domain in symmetry.domains))
         return replace(found[0], domains=domains, elements=elements, filters=any(s.filters for s in found))
-    known = sorted(symmetries())
-    near = get_close_matches(name, known, 1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"unknown group {name!r}; known are {', '.join(known)}{hint}")
+    raise ValueError(f"unknown group {name!r}; {known_names(name, symmetries(), 'list groups')}")

@@ -199,6 +199,8 @@ class Audit:
                 continue
             f, answer, figures = layer.field, answers[layer.name], self.figures[layer.name]
             # as of 2x5 places, which a turn makes 5x2, or as of scores whose masked ones are infinite
+            if layer.name in self.trace.outputs and value.isfinite().all() and not answer.isfinite().all():
+                raise LayerError(layer.name, f"layer {layer.name} gave NaN or infinity on the moved data ({label})")
             if expected.shape != answer.shape or not (value.isfinite().all() and answer.isfinite().all()):
                 figures.idle.append(label)
                 continue

@@ -26,6 +26,7 @@ from explorer.declare.types.field_text import parse_field
 from explorer.state.flags import FLAGS
 from explorer.state.runs import models_of, run_text
 from explorer.state.state import State
+from explorer.work.names import known_names
 from explorer.work.places import ROOT
 
 if TYPE_CHECKING:
@@ -203,8 +204,8 @@ def _state(args: argparse.Namespace, doors: Doors, **more: Any) -> State:
 
 def _window(args: argparse.Namespace, doors: Doors) -> int:
     if args.orbit not in transforms() or transforms()[args.orbit].orbit is None:
-        known = ", ".join(sorted(n for n, t in transforms().items() if t.orbit is not None))
-        raise BadInput(f"unknown --orbit {args.orbit!r}; known are {known}")
+        known = known_names(args.orbit, (n for n, t in transforms().items() if t.orbit is not None), "list transforms")
+        raise BadInput(f"unknown --orbit {args.orbit!r}; {known}")
     if args.node is not None and args.node < 0:
         raise BadInput("--node must not be negative")
     if args.truncate is not None and args.truncate < 1:

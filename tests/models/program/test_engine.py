@@ -38,6 +38,7 @@ EACH = {
     "volume": ("cube:xyz120", "Oh"),
     "sphere": ("turn-sphere:60,0,30", "sphere-SO3"),
     "mesh": ("random-gauge:3", "gauge"),
+    "points": ("rotation:40,25,10", "E3"),
 }
 DIGITS = ("plain-cnn", "c4-cnn", "d4-cnn")
 

@@ -131,7 +131,7 @@ def test_an_interrupt_ends_both(tmp_path: Path) -> None:
 def test_torch_is_not_imported_before_it_is_handed_on(tmp_path: Path) -> None:
     text = (
         "import sys, explorer.app.remote.commands.command as c; c.delegated = lambda *_: 5; "
-        "from explorer.app import cli; from explorer.app.command.doors import Doors; "
+        "from explorer.app.command import cli; from explorer.app.command.doors import Doors; "
         f"code = cli.main(['check', {network(tmp_path)!r}, '--trust'], Doors(*[None] * 6, 'some.program')); "
         "print(code, 'torch' in sys.modules)"
     )
