@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from explorer.declare.params import Param
-from explorer.declare.registry import scan, scanned
+from explorer.declare.registry import known_names, scan, scanned
 from explorer.declare.types.fields import FieldType
-from explorer.work.names import known_names
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -11,7 +11,8 @@ import importlib
 import os
 import pkgutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import SequenceMatcher, get_close_matches
 from functools import cache
 from types import ModuleType
 from typing import Any, ParamSpec, TypeVar, cast
@@ -19,6 +20,8 @@ from typing import Any, ParamSpec, TypeVar, cast
 P = ParamSpec("P")
 T = TypeVar("T")
 PLUGINS = "EQUISCOPE_PLUGINS"  # folders that hold packages, separated as in PATH
+SHORT = 100  # characters of a list of names in a sentence
+FEW = 6  # of the names that a longer list tells
 
 
 _caches: list[Any] = []
@@ -86,3 +89,22 @@ def _modules(paths: Sequence[str], package: str) -> Iterator[str]:
             known = getattr(sys.modules.get(name), "__path__", None)
             inner = known or filter(os.path.isdir, (os.path.join(path, info.name) for path in paths))
             yield from _modules(list(inner), name)
+
+
+def most_alike(name: str, names: Iterable[str]) -> list[str]:
+    """Return the few names that are written most like one that is unknown, the most similar one first."""
+    return sorted(names, key=lambda one: -SequenceMatcher(None, one, name[:SHORT]).ratio())[:FEW]
+
+
+def known_names(name: str, known: Iterable[str], all_of_them: str) -> str:
+    """Return "known are a, b, c; did you mean 'b'?" for a name that is unknown.
+
+    Args:
+        all_of_them: the command that lists all; of many only the most similar ones are told.
+    """
+    names = sorted(known)
+    near = get_close_matches(name[:SHORT], names, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    if len(text := ", ".join(names)) <= SHORT:
+        return f"known are {text}{hint}"
+    return f"known are {', '.join(most_alike(name, names))} and {len(names) - FEW} more ({all_of_them!r}){hint}"

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from explorer.declare.elements import Element
-from explorer.declare.registry import scan, scanned
-from explorer.work.names import known_names
+from explorer.declare.registry import known_names, scan, scanned
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from typing import Any, Never, get_type_hints
 import msgspec
 
 from explorer.declare.elements import Step, transforms
+from explorer.declare.registry import known_names
 from explorer.declare.states.interventions import parse_interventions
 from explorer.state.state import State
 
@@ -226,7 +227,9 @@ def _require_plain(value: Any, name: str) -> None:
 def _step(key: str, values: Any) -> Step:
     known = transforms()
     if key not in known:
-        raise SessionError(f'"steps" has the unknown transform {_show(key)}; known are {", ".join(sorted(known))}')
+        raise SessionError(
+            f'"steps" has the unknown transform {_show(key)}; {known_names(str(key), known, "list transforms")}'
+        )
     defaults = known[key].defaults
     if not isinstance(values, list) or not min(1, len(defaults)) <= len(values) <= len(defaults):
         raise SessionError(f'"steps": {key} takes a list of {len(defaults)} value(s), not {_show(values)}')

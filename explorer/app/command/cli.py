@@ -18,6 +18,7 @@ from explorer.app.command.doors import BadInput, Doors
 from explorer.app.command.listing import listed
 from explorer.app.command.parsing import parser
 from explorer.declare.elements import parse_chain, transforms
+from explorer.declare.registry import known_names
 from explorer.declare.states.interventions import parse_interventions
 from explorer.declare.states.model_name import code_of, with_input
 from explorer.declare.states.saliency import parse_saliency
@@ -26,7 +27,6 @@ from explorer.declare.types.field_text import parse_field
 from explorer.state.flags import FLAGS
 from explorer.state.runs import models_of, run_text
 from explorer.state.state import State
-from explorer.work.names import known_names
 from explorer.work.places import ROOT
 
 if TYPE_CHECKING:

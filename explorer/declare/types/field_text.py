@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from explorer.declare.groups import group
-from explorer.declare.registry import scanned
+from explorer.declare.registry import most_alike, scanned
 from explorer.declare.types.fields import INVARIANT, Domain, FieldType, Pairs, Point, Regular, Scalar
 from explorer.declare.types.written import Written, bare
 
@@ -91,5 +91,5 @@ def _unknown(text: str) -> ValueError:
 
     examples = [example for space in reversed(spaces().values()) for example in space.examples]
     examples = ["invariant", *examples, "pair scalar", "point regular(C4)"]
-    *most, last = (repr(e) for e in examples)
-    return ValueError(f"unknown field type {text!r}; write {', '.join(most)} or {last}")
+    *most, last = (repr(e) for e in most_alike(text, examples))
+    return ValueError(f"unknown field type {text!r}; write something like {', '.join(most)} or {last}")

@@ -85,7 +85,7 @@ def test_the_texts_people_see(text: str, written: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("turn:30", r"unknown transform 'turn'; known are bend, brightness, .*dilate, .*translate3d, .*warp$"),
+        ("turn:30", r"unknown transform 'turn'; known are turn-sphere, .*translate, .* more \('list transforms'\)$"),
         ("rotat:30", r"unknown transform 'rotat'; known are .*; did you mean 'rotate'\?$"),
         (":30", r"unknown transform ''"),
         ("rotate:abc", r"transform 'rotate:abc': angle must be a number, not 'abc'$"),

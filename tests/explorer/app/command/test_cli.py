@@ -331,7 +331,7 @@ def test_help_is_no_mistake(run: Any) -> None:
         ("bench slow", ["'slow'", "quick"]),
         ("--size big", ["'big'"]),
         ("--theme pink", ["'pink'", "dark"]),
-        ("--orbit reflect", ["'reflect'", "rotate"]),
+        ("--orbit reflect", ["'reflect'", "list transforms"]),
         ("--model zzzzz", ["'zzzzz'"]),
         ("--compare modst", ["did you mean 'modest'"]),
         ("--data nothing-such", ["'nothing-such'"]),
