@@ -86,9 +86,7 @@ def test_the_texts_people_see() -> None:
     ],
 )  # fmt: skip
 def test_bad_texts_are_refused_with_an_example_of_good_ones(text: str) -> None:
-    with pytest.raises(
-        ValueError, match=r"^unknown field type '.*write something like '"
-    ):
+    with pytest.raises(ValueError, match=r"^unknown field type '.*write something like '"):
         parse_field(text)
 
 
