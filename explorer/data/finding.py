@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -97,3 +98,20 @@ def _exists(path: Path) -> bool:
 def fitted(sample: Sample, form: Form) -> Sample:
     """Adapt a sample to what a network takes; raise ValueError where it cannot be."""
     return spaces()[form.space].fit(sample, form)
+
+
+def first_taking(sample: Sample, forms: Mapping[str, Form]) -> str:
+    """Return the name of the first of several networks that a sample can be fitted to.
+
+    Raises:
+        ValueError: there is none; in the words of the second, or of the only one.
+    """
+    refused: list[ValueError] = []
+    for name, form in forms.items():
+        try:
+            fitted(sample, form)
+        except ValueError as error:
+            refused.append(error)
+        else:
+            return name
+    raise refused[:2][-1]

@@ -27,7 +27,7 @@ from explorer.state.session import Session, SessionError, is_session, load_sessi
 from explorer.state.state import History, State
 from explorer.work.stamps import stamp
 from widgets.base.view import Wish
-from widgets.window.following.choosing import model_for, sample_for, switched
+from widgets.window.following.choosing import model_for, open_sample, sample_for, switched
 from widgets.window.following.playing import Player
 from widgets.window.following.watching import FileWatch
 
@@ -143,11 +143,11 @@ class Controller(QObject):
         changes = dict(changes)
         if changes.get("sample", state.sample) != state.sample:
             changes = {"node": None, "other": None, **changes}
+            sample = str(changes["sample"])
             if "model" not in changes:
-                sample = str(changes["sample"])
                 changes["model"] = model_for(sample, self.state.model, self.catalogue)
-                if sentence := switched(sample, self.state.model, changes["model"], self.catalogue):
-                    self.told.emit(sentence)
+            if sentence := switched(sample, self.state.model, changes["model"], self.catalogue):
+                self.told.emit(sentence)
         if changes.get("model", state.model) != state.model:
             fresh = {"layer": "", "channel": None, "pixel": None, "node": None, "other": None}
             empty = dict.fromkeys(("params", "overrides", "interventions", "watched"), ())
@@ -236,7 +236,7 @@ class Controller(QObject):
         elif Path(path).suffix.lower() == ".json" and is_session(path):
             self.open_session(path)
         elif Path(path).suffix.lower() in self.catalogue.extensions:
-            self.change({"sample": path})
+            open_sample(self, path)
         else:
             self._ask_engine_to_open(path)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from explorer.app.answering.versions import Version, Versions
 from explorer.app.command.comparing import Comparing
 from explorer.app.command.report import capture_report
 from explorer.app.command.writing import save_tensors
-from explorer.data.finding import find_sample, fitted, samples, split_part
+from explorer.data.finding import find_sample, first_taking, fitted, samples, split_part
 from explorer.data.samples import Sample
 from explorer.declare.card import Card, ModelInfo
 from explorer.declare.elements import Step, chain_element, parse_chain, transforms
@@ -363,6 +363,10 @@ class LocalEngine:
         fits = all(card.domain in transforms()[step.name].domains for step in state.steps)
         moved = fits and not chain_element(state.steps).identity
         return {"model": name, "steps": state.steps if moved else parse_chain(kinds()[card.domain].showcase)}
+
+    def first_taking(self, names: Sequence[str], state: State) -> str:
+        """Return the first model that takes a state's sample; raise ValueError where none does."""
+        return first_taking(find_sample(state.sample, state.seed), {name: self.card(name).input for name in names})
 
     def asked(self, name: str) -> InputAsked:
         """Return what to ask about the input of a model of a file, which is executed."""

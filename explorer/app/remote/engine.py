@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -199,6 +199,10 @@ class DividedEngine:
             changes: dict[str, object] = self._ask((name,), "open_model", name, state)
             return changes
         return self.local.open_model(name, state)
+
+    def first_taking(self, names: Sequence[str], state: State) -> str:
+        """Return the first model that takes a state's sample, of those that come with the program."""
+        return self.local.first_taking(names, state)
 
     def asked(self, name: str) -> InputAsked:
         """Return what to ask about the input of a model of a file, which is executed."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, Protocol
 
 from explorer.data.finding import split_part
 from explorer.data.opening import domain_of
@@ -21,20 +24,64 @@ def sample_for(model: str, state: State, catalogue: Catalogue | None) -> str:
     return state.sample if same else ""
 
 
-def model_for(sample: str, model: str, catalogue: Catalogue | None) -> str:
-    """Keep the model when it can eat a sample; else the first trained one of that domain."""
+def models_for(sample: str, model: str, catalogue: Catalogue | None) -> list[str]:
+    """Return the model alone where the sample is of its kind; else it and then those of that kind, trained ones first.
+
+    What a sample is does not say whether a network of another kind takes it: a panorama is a picture that is a function
+    on the sphere as well. Only reading it tells.
+    """
     info = next((m for m in catalogue.models if m.name == model), None) if catalogue is not None else None
     if catalogue is None or info is None:
-        return model
+        return [model]
     known = {s.name: s.domain for s in catalogue.samples}
     base, _ = split_part(sample)
     by_name = dict(catalogue.domains).get(Path(base).suffix.lower(), "")
     domain = known.get(base) or by_name or domain_of(Path(base).expanduser())
     if not domain or same_space(domain, info.domain):
-        return model
+        return [model]
     fit = [m for m in catalogue.models if same_space(m.domain, domain)]
     fit.sort(key=lambda m: (m.domain != domain, not m.trained, not m.groups))
-    return fit[0].name if fit else model
+    return [model, *(m.name for m in fit)]
+
+
+def model_for(sample: str, model: str, catalogue: Catalogue | None) -> str:
+    """Keep the model where the sample is of its kind; else take the first of that kind. Nothing is read whole."""
+    return models_for(sample, model, catalogue)[:2][-1]
+
+
+class Opening(Protocol):
+    """The part of the controller that opening data needs."""
+
+    catalogue: Catalogue | None
+
+    @property
+    def state(self) -> State: ...
+
+    def change(self, changes: Mapping[str, Any]) -> None: ...
+
+    def do(self, work: Callable[[Any], object], text: str, then: Callable[[Any], None]) -> None: ...
+
+
+def open_sample(controller: Opening, path: str) -> None:
+    """Show data of a file in the shown model if it takes them, whatever their kind; else in the first model that does.
+
+    Where the kinds differ, the worker reads the file and tries; nothing changes before it has answered.
+    """
+    state = replace(controller.state, sample=path)
+    models = models_for(path, state.model, controller.catalogue)
+    if len(models) == 1:
+        controller.change({"sample": path})
+        return
+
+    def work(engine: Any) -> str:
+        return str(engine.first_taking(models, state)) if hasattr(engine, "first_taking") else models[1]
+
+    def done(model: str) -> None:
+        # another model that has been chosen meanwhile stays
+        same = controller.state.model == state.model
+        controller.change({"sample": path, "model": model if same else controller.state.model})
+
+    controller.do(work, f"Opening {Path(path).name}…", done)
 
 
 def switched(sample: str, before: str, model: str, catalogue: Catalogue | None) -> str:
