@@ -126,7 +126,8 @@ class LawsView(StateView):
 
     # exports --------------------------------------------------------------------------------------------------
     def numbers(self) -> dict[str, NDArray[Any]]:
-        laws = [law for _, law in self._shown]
+        if not (laws := [law for _, law in self._shown]):
+            return {}
         found: dict[str, NDArray[Any]] = {
             key: np.array([getattr(law, key) for law in laws], dtype=np.str_)
             for key in ("group", "verdict", "upto", "breaker", "sentence")

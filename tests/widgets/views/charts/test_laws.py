@@ -49,6 +49,7 @@ def test_the_button_asks_once_and_takes_it_back(view):
 
 
 def test_each_group_has_a_row(view):
+    assert not view.numbers(), "nothing was found yet"
     view.set_frame(with_laws(make_frame()))
     assert view.table.rowCount() == 3
     assert row(view, 1)[:4] == ["Quarter turns", "broken", "2.0e−7", "relu1"]
