@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QStackedLayout, QWidget
 from explorer.square.frame import Frame, Square
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
-from widgets.base.look.theme import current
+from widgets.base.look.theme import SENTENCE, current
 from widgets.base.view import View
 
 Kind = TypeVar("Kind")  # of the part of a square
@@ -130,4 +130,4 @@ class Pages(QStackedLayout):
 
     def apply_theme(self) -> None:
         t = current()
-        self.label.setStyleSheet(f"background: {t.panel}; color: {t.muted}; font-size: 15px; padding: 24px;")
+        self.label.setStyleSheet(f"background: {t.panel}; color: {t.muted}; font-size: {SENTENCE}px; padding: 24px;")

@@ -56,6 +56,8 @@ class MapGrid(Canvas):
     Wheel: zoom about the cursor. Drag: pan. Double-click: all of it again.
     """
 
+    ITEM = MapItem  # that draws the values and the marks
+
     picked = Signal(int, int, int)  # channel, row, column of a click
     pointed = Signal(object)  # (channel, row, column) under the cursor, or None
 
@@ -64,7 +66,7 @@ class MapGrid(Canvas):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.enlarges = True
         self.camera = Camera(self)
-        self.item = MapItem(self.camera)
+        self.item = self.ITEM(self.camera)
         self.title = Label(12, "text")
         self.title.bold = True
         self.margins = (14.0, 12.0, 12.0, 12.0)  # left, top, right, bottom: room for axes

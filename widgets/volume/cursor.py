@@ -65,7 +65,7 @@ class Panel:
         return framed
 
     def mark(self, place: Place) -> tuple[tuple[int, int, int], ...]:
-        """Return where a voxel is on the three slices, and ticks beside it: number, row, column."""
+        """Return where a voxel is on the three slices: number, row, column."""
         at = self.at(place)
         if at is None:
             return ()
@@ -75,12 +75,7 @@ class Panel:
         row_z, column_y, column_x, row_y = (side - nz) // 2, (side - ny) // 2, (side - nx) // 2, (side - ny) // 2
         up = row_z + nz - 1 - z
         cells = ((row_y + y, column_x + x), (up, column_x + x), (up, column_y + y))
-        # a tick at each border as well: one value among a hundred thousand is easily overlooked
-        return tuple(
-            (k, r, c)
-            for k, (row, column) in enumerate(cells)
-            for r, c in ((row, column), (row, 0), (row, side - 1), (0, column), (side - 1, column))
-        )
+        return tuple((k, row, column) for k, (row, column) in enumerate(cells))
 
     def clicked(self, which: int, row: int, column: int, place: Place) -> Place | None:
         """Return the voxel of x at a row and a column of one of the slices through `place`; None beside it."""

@@ -43,3 +43,15 @@ def test_a_very_wide_range_is_shown_in_part(qtbot):
     assert made.limits() == (-14, 14) and made.slider.maximum() == 28
     made.set_value(3000)
     assert made.value() == 3000 and made.slider.value() == 28
+
+
+@pytest.mark.parametrize("name", ["rotation", "rotate3d"])
+def test_a_slider_goes_through_two_turns_of_an_angle(qtbot, name):
+    made = ParamControl(transforms()[name].params[0])
+    qtbot.addWidget(made)
+    made.set_reach(8)  # half a molecule says nothing of an angle
+    places = []
+    for angle in (-200.0, 10.0, 25.0, 40.0):
+        made.set_value(angle)
+        places.append(made.value_at(made.slider.value()))
+    assert places == [-200, 10, 25, 40]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 
@@ -151,3 +151,9 @@ def test_an_axis_of_less_than_a_decade_has_labels_of_its_own(ends):
 
 def test_decades_are_labelled_as_powers():
     assert [power(v) for v in LogScale(1e-3, 1.0).ticks(200, 12)] == ["10⁻³", "10⁻²", "10⁻¹", "1"]
+
+
+def test_a_sentence_is_as_large_as_in_other_views_and_smaller_only_where_it_would_be_cut_off(plot):
+    plot.message = "There is nothing to see."
+    assert plot.sentence_font(QRectF(0, 0, 500, 200)).pixelSize() == theme.SENTENCE
+    assert plot.sentence_font(QRectF(0, 0, 500, 12)).pixelSize() != theme.SENTENCE

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import parse_chain
@@ -17,6 +19,7 @@ from tests.widgets.parts.driving.windows import Open, settle
 from widgets.base.view import Wish
 from widgets.figures.export import export_numbers, export_view
 from widgets.volume.cursor import Panel, panels
+from widgets.volume.slice_grid import SliceGrid
 from widgets.volume.views.isosurface import IsosurfaceView
 from widgets.volume.views.orientations import OrientationsView
 from widgets.volume.views.slices import SlicesView
@@ -38,13 +41,12 @@ def test_a_click_leads_back_to_the_voxel_that_is_marked(label: str) -> None:
     for name, values in (("x", part.x), ("ρ(g)x", part.gx)):
         panel = Panel(name, values, part)
         for place in ((0, 0, 0), (4, 2, 6), (1, 5, 3)):
-            marks = [m for m in panel.mark(place) if m[1:] in [k[1:] for k in panel.mark(place)[::5]]]
-            for which, row, column in panel.mark(place)[::5]:
+            assert [which for which, _, _ in panel.mark(place)] == [0, 1, 2]
+            for which, row, column in panel.mark(place):
                 assert panel.clicked(which, row, column, place) == place
-            assert len(marks) >= 3
             at = panel.at(place)
             assert at is not None
-            for k, (_, row, column) in enumerate(panel.mark(place)[::5]):
+            for k, (_, row, column) in enumerate(panel.mark(place)):
                 assert panel.slices(place)[k, row, column] == values[at]
 
 
@@ -182,3 +184,29 @@ def test_no_volume_and_another_space(qtbot: QtBot) -> None:
 def test_the_identity_shows_no_square() -> None:
     part = part_of((5, 5, 5), CubeMap())
     assert [p.name for p in panels(part, True)] == ["x"] and [p.name for p in panels(part, False)] == ["x", "ρ(g)x"]
+
+
+def test_ticks_point_at_the_marked_voxel_and_cover_nothing_else(qtbot: QtBot) -> None:
+    grid = SliceGrid()
+    qtbot.addWidget(grid)
+    grid.resize(700, 300)
+    with qtbot.waitExposed(grid):
+        grid.show()
+    grid.set_values(np.zeros((3, 25, 25), np.float32), -1, 1, "signed", 3, ("z", "y", "x"))
+    grid.arrange()
+    before = pixels(grid)
+    grid.set_marks(((1, 5, 20),))
+    changed = (pixels(grid) != before).any(-1)
+    assert changed.any()
+    rows, columns = np.nonzero(changed)
+    at, first = (grid.item.mapRectToScene(grid.item.rect_of(place)) for place in ((1, 5, 20), (1, 0, 0)))
+    level, upright = np.abs(rows - at.center().y()) < 8, np.abs(columns - at.center().x()) < 8
+    assert (level | upright).all(), "on the row or the column of the voxel"
+    assert columns.min() >= first.left() - 3, "only in the slice that is marked"
+    assert (columns[level & ~upright] < first.left() + 10).any(), "a tick at the left border"
+    assert (rows[upright & ~level] > at.center().y() + 20).any(), "a tick at the lower border"
+
+
+def pixels(grid: SliceGrid) -> NDArray[np.uint8]:
+    image = grid.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    return np.array(image.constBits()).reshape(image.height(), image.width(), 4).copy()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QLabel, QS
 from explorer.declare.params import Param
 from widgets.base.look.icons import icon
 
-WIDE = 400  # a range wider than this many steps is shown in part by the slider, wholly by the number
+WIDE = 720  # a range of more steps (than two turns in degrees) is shown in part by the slider, wholly by the number
 NARROW, BROAD = 62, 112  # pixels of a name
 FINE = 400  # positions of a slider over factors
 

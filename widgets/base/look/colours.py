@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from widgets.base.look.theme import current, error_map, grey_map, signed_map
 from widgets.maps.diagram import colour
 from widgets.maps.mosaic import GAP, MISSING, STEPS
 
+TICK = 7.0  # pixels
 _tables: dict[tuple[str, str], list[int]] = {}
 
 
@@ -60,3 +61,18 @@ def paint_marks(painter: QPainter, rects: list[QRectF]) -> None:
     painter.drawRects(rects)
     painter.setPen(QPen(colour("text"), 1))
     painter.drawRects(rects)
+
+
+def paint_ticks(painter: QPainter, pairs: list[tuple[QRectF, QRectF]]) -> None:
+    """Draw short lines at the four borders of each picture, level with the data pixel that is marked in it."""
+    lines = []
+    for whole, marked in pairs:
+        x, y, long = marked.center().x(), marked.center().y(), min(TICK, 0.08 * whole.width())
+        lines += [
+            QLineF(whole.left(), y, whole.left() + long, y), QLineF(whole.right() - long, y, whole.right(), y),
+            QLineF(x, whole.top(), x, whole.top() + long), QLineF(x, whole.bottom() - long, x, whole.bottom()),
+        ]  # fmt: skip
+    painter.setPen(QPen(colour("panel"), 3))  # a halo, as that of marks
+    painter.drawLines(lines)
+    painter.setPen(QPen(colour("text"), 1))
+    painter.drawLines(lines)

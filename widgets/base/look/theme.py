@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 
+SENTENCE = 15  # pixels of what is said in place of a view
+
 
 @dataclass(frozen=True, slots=True)
 class Theme:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QGraphicsView, QSizePolicy, QWidget
 
 from widgets.base.look import theme
 from widgets.charts.library import pg
+
+SENTENCE = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
 
 
 class Sheet(pg.GraphicsView):
@@ -52,6 +54,13 @@ class Sheet(pg.GraphicsView):
     def drawForeground(self, p: QPainter, rect: QRectF) -> None:
         if self._message:
             p.setPen(QColor(theme.current().muted))
-            p.setFont(self.small())
             room = QRectF(self.rect()).adjusted(12, 4, -12, -4)
-            p.drawText(room, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), self._message)
+            p.setFont(self.sentence_font(room))
+            p.drawText(room, SENTENCE, self._message)
+
+    def sentence_font(self, room: QRectF) -> QFont:
+        """Return the font of sentences in place of views; that of labels where the sentence would be cut off."""
+        font = QFont(self.font())
+        font.setPixelSize(theme.SENTENCE)
+        needed = QFontMetricsF(font).boundingRect(room, SENTENCE, self._message)
+        return font if room.contains(needed) else self.small()

@@ -133,7 +133,7 @@ class GlobeView(FrameView[tuple[Square, SpherePart]]):
         shown = [name for name in names if name in part.spectra]
         bars = np.stack([part.spectra[name] for name in shown], 1).reshape(-1, 1, 1) if shown else None
         count = len(part.spectra[shown[0]]) if shown else 0
-        labels = [f"l={degree}{', g' if name != names[0] else ''}" for degree in range(count) for name in shown]
+        labels = ["g" if name != names[0] else f"l={degree}" for degree in range(count) for name in shown]
         most = max(float(bars.max()), 1e-12) if bars is not None else 1.0
         grid.set_values(bars, 0.0, most, "error", names=labels)
         grid.set_title(f"power by degree, {shown[0]}" if shown else "")

@@ -80,6 +80,8 @@ class LawsView(StateView):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        for control in (self.button, self.note):
+            control.setProperty("chrome", True)  # left out of exported figures
         column.addLayout(row)
         column.addWidget(pages, 1)
         self.apply_theme()
@@ -124,7 +126,8 @@ class LawsView(StateView):
 
     # exports --------------------------------------------------------------------------------------------------
     def numbers(self) -> dict[str, NDArray[Any]]:
-        laws = [law for _, law in self._shown]
+        if not (laws := [law for _, law in self._shown]):
+            return {}
         found: dict[str, NDArray[Any]] = {
             key: np.array([getattr(law, key) for law in laws], dtype=np.str_)
             for key in ("group", "verdict", "upto", "breaker", "sentence")
@@ -137,7 +140,7 @@ class LawsView(StateView):
 
     def apply_theme(self) -> None:
         t = theme.current()
-        self.about.setStyleSheet(f"color: {t.muted}; background: {t.panel};")
+        self.about.setStyleSheet(f"color: {t.muted}; background: {t.panel}; font-size: {theme.SENTENCE}px;")
         self.note.setStyleSheet(f"color: {t.muted};")
         self.table.setPalette(quiet_selection(t))
         self._fill()

@@ -16,9 +16,9 @@ from widgets.base.look import theme
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.maps.linking import precise
-from widgets.maps.map_grid import MapGrid
 from widgets.maps.mosaic import symmetric_scale
 from widgets.volume.cursor import PLANES, Panel, Place, panels
+from widgets.volume.slice_grid import SliceGrid
 
 ACROSS = ("across z", "across y", "across x")
 MOST_PANELS = 6
@@ -66,7 +66,7 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
             row.addWidget(number)
             row.addWidget(slider, 1)
         maps = QWidget()
-        self.grids = tuple(MapGrid(maps) for _ in range(MOST_PANELS))
+        self.grids = tuple(SliceGrid(maps) for _ in range(MOST_PANELS))
         self._lines = QGridLayout()
         self._lines.setContentsMargins(0, 0, 0, 0)
         self._lines.setSpacing(0)

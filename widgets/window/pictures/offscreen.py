@@ -94,6 +94,7 @@ def visit_window(
                 _wait(window, wanted if k else None, orbit, timeout)
                 if visit is not None:
                     visit(window)
+                    _settle(window)  # what came to the front again is drawn coarsely at first
             if path is not None:
                 picture = window.grab()
         finally:
@@ -163,6 +164,11 @@ def _wait(window: MainWindow, state: State | None, orbit: bool, timeout: float) 
     if trouble:
         raise NoPicture(trouble[0])
     window.panes.complete()
+    _settle(window)
+
+
+def _settle(window: MainWindow) -> None:
+    """Bring every view to the newest frame, and those that are seen to their finest."""
 
     def settle(view: View) -> None:
         view.catch_up()
@@ -170,6 +176,7 @@ def _wait(window: MainWindow, state: State | None, orbit: bool, timeout: float) 
             view.settle()
 
     window.panes.each(settle)
+    loop = QEventLoop()
     QTimer.singleShot(0, loop.quit)  # one more round, in which the views lay themselves out
     loop.exec()
 

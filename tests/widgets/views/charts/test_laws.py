@@ -12,6 +12,7 @@ from explorer.declare.telling.summaries import Law
 from tests.widgets.parts.driving import mouse
 from tests.widgets.parts.driving.view_driving import click, gather, odd_frames, opened
 from tests.widgets.parts.frames.sample_frames import make_frame
+from widgets.figures.export import export_view
 from widgets.views.charts.laws import LawsView
 
 LAWS = (
@@ -48,6 +49,7 @@ def test_the_button_asks_once_and_takes_it_back(view):
 
 
 def test_each_group_has_a_row(view):
+    assert not view.numbers(), "nothing was found yet"
     view.set_frame(with_laws(make_frame()))
     assert view.table.rowCount() == 3
     assert row(view, 1)[:4] == ["Quarter turns", "broken", "2.0e−7", "relu1"]
@@ -73,3 +75,11 @@ def test_odd_frames_are_shown(view, name):
     view.numbers(), view.caption()
     view.set_frame(None)
     view.grab()
+
+
+def test_a_figure_has_the_table_and_no_controls(view, tmp_path):
+    view.set_frame(with_laws(make_frame()))
+    export_view(view, tmp_path / "a.svg")
+    text = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert "Quarter turns" in text and "Forget" not in text and "Double-click" not in text
+    assert view.button.isVisible() and view.note.isVisible()

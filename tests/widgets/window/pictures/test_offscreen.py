@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from explorer.state.state import State
 from tests.widgets.parts.frames.fake_engine import FakeEngine
 from widgets.base.look import theme
+from widgets.window.main_window import MainWindow
 from widgets.window.pictures import offscreen
 
 
@@ -59,3 +60,17 @@ def test_no_picture_of_what_fails(qapp: QApplication, tmp_path: Path) -> None:
     with pytest.raises(offscreen.NoPicture, match=r"no frame after 0\.05 seconds"):
         offscreen.grab_window(start_slow, State(), path=tmp_path / "a.png", timeout=0.05)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_views_are_at_their_finest_after_others_were_in_front(qapp: QApplication, tmp_path: Path) -> None:
+    said: list[str] = []
+
+    def visit(window: MainWindow) -> None:
+        view = window.panes.front()
+        assert view is not None
+        said.append("visited")
+        view.settle = lambda: said.append("settled")  # type: ignore[method-assign]
+
+    state = State(sample="digit-3")
+    offscreen.visit_window(FakeEngine, state, [state], visit, path=tmp_path / "window.png")
+    assert said == ["visited", "settled"]
