@@ -62,7 +62,8 @@ def test_what_cannot_be_opened_leaves_everything_as_it_was(qtbot: QtBot, open_wi
         (State("fine", layer="nonsense"), "fine has no layer 'nonsense'; it has: 0, 1,"),
         (
             State("fine", steps=parse_chain("permute:3")),
-            "permute acts on a graph or a set or a mesh or a cloud of points, and fine lives on an image: it is left out.",
+            "permute acts on a graph or a set or a mesh or a cloud of points, and fine lives on an image: "
+            "it is left out.",
         ),
         (State("fine", sample="karate"), "'karate' lies on a graph, and fine takes an image: digit-3 is shown."),
     ],
