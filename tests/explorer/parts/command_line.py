@@ -27,6 +27,6 @@ def refused(said: Said, *parts: str) -> None:
     assert said.code == 2, said.out
     assert said.out == ""
     assert said.err.startswith("equiscope: ") and said.err.count("\n") == 1, said.err
-    assert "Traceback" not in said.err and len(said.err) < 300
+    assert "Traceback" not in said.err and len(said.err) < 320
     for part in parts:
         assert part in said.err, said.err
