@@ -130,7 +130,7 @@ class MapItem(QGraphicsObject):
         self._bars: Bars | None = None
         self._layout: tuple[object, float, QRectF] | None = None  # for what, height of the strip, frame
         self._framed: object = None  # for what the view box has its frame
-        self._names: tuple[str, ...] = ()
+        self.names: tuple[str, ...] = ()
         self._order = 1
         self._cells: NDArray[np.uint8] | None = None
         self.heat_lines: NDArray[np.float64] | None = None
@@ -153,12 +153,12 @@ class MapItem(QGraphicsObject):
             wide: a value is drawn this many times as wide as high (a matrix of many nodes by few channels).
         """
         levels, labels, names = (low, high, kind), tuple(labels), tuple(names)
-        known = (self._levels, self._order, self.labels, self._names, self._wide)
+        known = (self._levels, self._order, self.labels, self.names, self._wide)
         same = (levels, order, labels, names, wide) == known
         if same and values is not None and self.values is not None and np.array_equal(values, self.values):
             return  # x and F(x) do not change while a hand turns the ring
         self.values = values
-        self._levels, self._order, self.labels, self._names, self._wide = levels, order, labels, names, wide
+        self._levels, self._order, self.labels, self.names, self._wide = levels, order, labels, names, wide
         self._compose()
 
     def set_channel(self, channel: int | None) -> None:
@@ -233,7 +233,7 @@ class MapItem(QGraphicsObject):
         alone = self.channel is not None and 0 <= self.channel < channels and h * w > 1
         shown = values[self.channel : self.channel + 1] if alone and self.channel is not None else values
         if h * w == 1 and Bars.legible(channels, self._box):
-            self._bars = Bars(values[:, 0, 0], max(abs(low), abs(high)), self._names, self._box)
+            self._bars = Bars(values[:, 0, 0], max(abs(low), abs(high)), self.names, self._box)
         self._alone = alone
         shown = shown if self._wide == 1 else np.repeat(shown, self._wide, axis=2)
         self._shown = shown

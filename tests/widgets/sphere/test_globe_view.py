@@ -37,7 +37,7 @@ def test_the_window_shows_a_globe_and_its_spectrum(qtbot: QtBot, open_window: Op
     np.testing.assert_allclose(found["ρ′(g)F(x)"], found["F(ρ(g)x)"], atol=1e-5)
     bars = view.spectra[0].item.values
     assert bars is not None and bars.shape == (14, 1, 1)
-    names = view.spectra[1].item._names
+    names = view.spectra[1].item.names
     assert names[:4] == ("l=0", "g", "l=1", "g"), "a narrow panel has room for them"
     view.spectra[0].pointed.emit((5, 0, 0))
     for ending in ("svg", "png"):
