@@ -369,6 +369,8 @@ class Controller(QObject):
         shown, state = self.frame.state if self.frame is not None else None, self.state
         if shown is None or failure.where == "orbit" or not failure.state.epoch == state.epoch != shown.epoch:
             return
+        if failure.state.steps != state.steps:
+            return  # another element was asked for meanwhile, and may be answered
         self._history.give_up(shown)
         self._announce(state, shown)
         self.gave_up.emit(state)
