@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
+from explorer.square.frame import Failure
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS, card
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
@@ -54,6 +55,18 @@ def test_what_cannot_be_opened_leaves_everything_as_it_was(qtbot: QtBot, open_wi
     window.controller.set_model("faulty")  # and the window goes on
     settle(qtbot, window)
     assert window.controller.frame.squares[0].model == "faulty"
+
+
+def test_a_failure_that_comes_late_takes_back_nothing_that_was_asked_for_since(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State("fine", device="cpu", steps=parse_chain("rotate:90")))
+    c = window.controller
+    c.set_model("faulty")
+    failed = c.state
+    c.set_steps(())
+    c.take(Failure(failed, "the planted failure"))  # was on its way while the element was changed
+    assert c.state.model == "faulty" and c.state.steps == ()
+    settle(qtbot, window)
+    assert c.frame is not None and c.frame.squares[0].model == "faulty"
 
 
 @pytest.mark.parametrize(
