@@ -21,7 +21,7 @@ from explorer.spaces.graph.fields import GRAPH
 from explorer.spaces.points.fields import PARTICLE
 from explorer.spaces.points.network.form import PointsInput
 
-TIE = 1e-5  # relative; distances that are nearer than this are equal
+TIE = 1e-5  # of the largest distance; distances that are nearer than this are equal
 WIDTHS = (16, 16, 32)
 
 
@@ -44,7 +44,9 @@ class Joined(nn.Module):
             return x.new_zeros(1, len(x), len(x))
         far = apart(x.detach()) + torch.diag(x.new_full((len(x),), torch.inf))
         last = far.kthvalue(min(self.k, len(x) - 1), dim=1, keepdim=True).values
-        return (far <= last * (1 + TIE)).to(x.dtype)[None]
+        # points whose features are equal but for rounding tie as well, at a distance of nearly 0
+        size = far[far.isfinite()].amax()
+        return (far <= last + TIE * size).to(x.dtype)[None]
 
 
 class EdgeConvolution(nn.Module):
