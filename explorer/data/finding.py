@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 
 from explorer.data.parts import one_part
 from explorer.data.samples import Sample, SampleSpec
 from explorer.declare.card import Form
-from explorer.declare.registry import scan, scanned
+from explorer.declare.registry import did_you_mean, scan, scanned
 from explorer.declare.space import spaces
 
 
@@ -53,9 +52,8 @@ def find_sample(text: str, seed: int = 0) -> Sample:
         # what looks like a file is taken for one, so that a typing error in a path is told as such
         if "/" in text or "\\" in text or path.suffix.lower() in suffixes or _exists(path):
             return read_file(path, part)
-    near = get_close_matches(text, known, 1, 0.5)
-    hint = f"did you mean {near[0]!r}?" if near else "'list data' names them all"
-    raise ValueError(f"there is no sample or file {text!r}; {hint}")
+    hint = did_you_mean(text, known, "; 'list data' names them all", 0.5)
+    raise ValueError(f"there is no sample or file {text!r}{hint}")
 
 
 def _joined(text: str, parts: list[tuple[str, Sample]]) -> Sample:

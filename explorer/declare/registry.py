@@ -96,6 +96,16 @@ def most_alike(name: str, names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda one: -SequenceMatcher(None, one, name[:SHORT]).ratio())[:FEW]
 
 
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", least: float = 0.6) -> str:
+    """Return "; did you mean 'b'?" for the known name that is written most like one that is unknown.
+
+    Args:
+        otherwise: said where none is alike by `least`, between 0 and 1.
+    """
+    near = get_close_matches(name, list(known), 1, least)
+    return f"; did you mean {near[0]!r}?" if near else otherwise
+
+
 def known_names(name: str, known: Iterable[str], all_of_them: str) -> str:
     """Return "known are a, b, c; did you mean 'b'?" for a name that is unknown.
 
@@ -103,8 +113,7 @@ def known_names(name: str, known: Iterable[str], all_of_them: str) -> str:
         all_of_them: the command that lists all; of many only the most similar ones are told.
     """
     names = sorted(known)
-    near = get_close_matches(name[:SHORT], names, 1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(name, names)
     if len(text := ", ".join(names)) <= SHORT:
         return f"known are {text}{hint}"
     return f"known are {', '.join(most_alike(name, names))} and {len(names) - FEW} more ({all_of_them!r}){hint}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Protocol
 
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import Step, transforms
 from explorer.declare.params import Param
+from explorer.declare.registry import did_you_mean
 from explorer.declare.space import kinds, same_space, space_of_kind
 from explorer.declare.states.saliency import parse_saliency, saliency_text
 from explorer.declare.types.field_text import parse_field
@@ -91,9 +91,8 @@ def missing_layer(state: State, layers: Sequence[LayerSeen]) -> str:
     names = [layer.name for layer in layers]
     if not state.layer or not names or state.layer in names:
         return ""
-    near = get_close_matches(state.layer, names, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"it has: {', '.join(names[:12])}{', …' if names[12:] else ''}"
-    return f"{state.model} has no layer {state.layer!r}; {hint}"
+    some = f"; it has: {', '.join(names[:12])}{', …' if names[12:] else ''}"
+    return f"{state.model} has no layer {state.layer!r}{did_you_mean(state.layer, names, some)}"
 
 
 def _one(domain: str) -> str:

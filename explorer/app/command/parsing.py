@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
-from difflib import get_close_matches
 from typing import NoReturn
 
 from explorer.app.command import train_verb
 from explorer.app.command.doors import BadInput
 from explorer.app.command.listing import KINDS
+from explorer.declare.registry import did_you_mean
 from explorer.state.flags import FLAGS
 
 
@@ -19,9 +19,7 @@ class _Parser(argparse.ArgumentParser):
         if found is None:
             raise BadInput(message)
         known = [name.strip(" '") for name in found[3].split(",")]
-        near = get_close_matches(found[2], known, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise BadInput(f"{found[1]}: there is no {found[2]!r}, only {', '.join(known)}{hint}")
+        raise BadInput(f"{found[1]}: there is no {found[2]!r}, only {', '.join(known)}{did_you_mean(found[2], known)}")
 
 
 def parser() -> argparse.ArgumentParser:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from torch import Tensor
 
 from explorer.data.samples import Sample
 from explorer.declare.elements import chain_element, chain_text, transforms
+from explorer.declare.registry import did_you_mean
 from explorer.declare.space import domain_word
 from explorer.equivariance.trial.remembered import Remembered
 from explorer.equivariance.verdict.outcome import model_hash, versions
@@ -43,8 +43,7 @@ def capture_report(
     names = known if layers == "all" else list(dict.fromkeys(n.strip() for n in layers.split(",")))
     for name in names:
         if name not in known:
-            near = get_close_matches(name, known, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else f"; it has: {', '.join(known)}"
+            hint = did_you_mean(name, known, f"; it has: {', '.join(known)}")
             raise ModelError(p.card.name, f"{p.card.name} has no layer {name!r}{hint}")
     for step in state.steps:
         domains = transforms()[step.name].domains

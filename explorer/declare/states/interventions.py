@@ -11,8 +11,8 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 
+from explorer.declare.registry import did_you_mean
 from explorer.declare.types.fields import shortest
 
 KINDS = ("zero", "scale", "freeze", "replace", "symmetrise")
@@ -93,9 +93,7 @@ def parse_intervention(text: str) -> Intervention:
     if not colon or not place.strip():
         raise ValueError(f"{said} is not LAYER:KIND, such as conv2:zero or conv2[3]:scale=0.5")
     if kind not in KINDS:
-        near = get_close_matches(kind, KINDS, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"{said}: there is no {kind!r}, only {', '.join(KINDS)}{hint}")
+        raise ValueError(f"{said}: there is no {kind!r}, only {', '.join(KINDS)}{did_you_mean(kind, KINDS)}")
     if equals and kind not in _TAKES:
         raise ValueError(f"{said}: {kind} takes no value")
     if kind in _NEEDS and not value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
+from explorer.declare.registry import did_you_mean
 
 METHODS = {
     "gradient": "Gradient",
@@ -16,9 +16,7 @@ def parse_saliency(text: str) -> tuple[str, int | None]:
     """Return (method, entry of the answer); None for the largest one. Raise ValueError with one clear sentence."""
     method, colon, entry = text.partition(":")
     if method not in METHODS:
-        near = get_close_matches(method, METHODS, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"there is no saliency {method!r}, only {', '.join(METHODS)}{hint}")
+        raise ValueError(f"there is no saliency {method!r}, only {', '.join(METHODS)}{did_you_mean(method, METHODS)}")
     if colon and not (entry.isascii() and entry.isdigit() and len(entry) < 10):
         raise ValueError(f"saliency {text!r}: the entry of the answer is a number from 0 on, as in gradient:3")
     return method, int(entry) if colon else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -38,3 +39,22 @@ def bare(domain: Domain) -> Callable[[str], Domain]:
         return domain
 
     return read
+
+
+def spacing_and_sides(rest: str, axes: int) -> tuple[float, tuple[int, ...] | None]:
+    """Read "/2 flat 3x4", what stands after a representation on a grid: its spacing, and the sides of flattened places.
+
+    Raises:
+        LookupError: it is nothing of the kind; ValueError: the spacing is not positive.
+    """
+    number, sides = r"[0-9.]+(?:e[+-]?[0-9]+)?|inf", "x".join(["[1-9][0-9]*"] * axes)
+    found = re.fullmatch(rf"(?:/(?P<spacing>{number}))?(?:(?:^| )flat (?P<sides>{sides}))?", rest)
+    if found is None:
+        raise LookupError(rest)
+    try:
+        spacing = float(found["spacing"] or 1.0)
+    except ValueError:
+        spacing = 0.0
+    if spacing <= 0.0:
+        raise ValueError(f"the spacing must be a positive number, not {found['spacing']!r}")
+    return spacing, tuple(map(int, found["sides"].split("x"))) if found["sides"] else None

@@ -8,12 +8,13 @@ import math
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+
+from explorer.declare.registry import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +113,8 @@ class Report:
             if row.name == layer:
                 return row
         names = [row.name for row in self.layers]
-        near = get_close_matches(str(layer), names, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(map(repr, names[:12])) or 'none'}"
-        raise KeyError(f"{self.model} has no layer {layer!r}; {hint}")
+        hint = did_you_mean(str(layer), names, f"; there are {', '.join(map(repr, names[:12])) or 'none'}")
+        raise KeyError(f"{self.model} has no layer {layer!r}{hint}")
 
     @property
     def first_broken(self) -> LayerReport | None:

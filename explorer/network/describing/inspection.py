@@ -7,7 +7,6 @@ import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -15,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
+from explorer.declare.registry import did_you_mean
 from explorer.declare.space import spaces
 from explorer.declare.types.fields import FieldType
 from explorer.network.changing.precision import copied
@@ -180,8 +180,7 @@ def inspect(
         layers = _layers(model, () if arguments else inputs, x_field, notes)
     unknown = [] if isinstance(activations, bool) else [n for n in activations if n not in recorder.kept]
     if unknown:
-        near = get_close_matches(unknown[0], list(recorder.shapes), 1)
-        raise KeyError(f"no call is named {unknown[0]!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        raise KeyError(f"no call is named {unknown[0]!r}{did_you_mean(unknown[0], recorder.shapes)}")
     return Inspection(
         type(model).__name__,
         tuple(_module_row(name, m, was.get(name, m.training), recorder.of) for name, m in model.named_modules()),
@@ -346,11 +345,8 @@ def _of_name(rows: Sequence[Row], name: str, what: str, there: str) -> Row:
         if row.name == name:
             return row
     names = [row.name for row in rows]
-    near = get_close_matches(str(name), names, 1)
-    raise KeyError(
-        f"{what} {name!r}; "
-        + (f"did you mean {near[0]!r}?" if near else f"{there} {', '.join(map(repr, names[:12])) or 'none'}")
-    )
+    some = f"; {there} {', '.join(map(repr, names[:12])) or 'none'}"
+    raise KeyError(f"{what} {name!r}{did_you_mean(str(name), names, some)}")
 
 
 def _dtype(tensor: Tensor) -> str:

@@ -16,7 +16,6 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import cache, partial
 from importlib.util import decode_source
 from pathlib import Path
@@ -27,6 +26,7 @@ import torch
 from torch import nn
 
 from explorer.declare.card import Card, Form, ModelInfo
+from explorer.declare.registry import did_you_mean
 from explorer.declare.space import space_of_kind, spaces
 from explorer.declare.states.model_name import (
     PARTLY,
@@ -84,9 +84,8 @@ def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False)
         raise ModelError(
             name, f"{name} is no model; give a card's name ('list models' names them all) or file.py:callable"
         )
-    near = get_close_matches(name, cards, 1, 0.5)
-    hint = f"did you mean {near[0]!r}?" if near else "'list models' names them all"
-    raise ModelError(name, f"there is no model {name!r}; {hint}")
+    hint = did_you_mean(name, cards, "; 'list models' names them all", 0.5)
+    raise ModelError(name, f"there is no model {name!r}{hint}")
 
 
 def exported_card(path: Path, trust: bool | Trust) -> Card:
@@ -170,8 +169,8 @@ def found_in(path: Path, attribute: str, trust: bool | Trust) -> tuple[ModuleTyp
     if not attribute.isidentifier():
         raise ModelError(where, f"{attribute!r} after the colon must be the name of a callable in {path}")
     if not hasattr(module, attribute):
-        near = get_close_matches(attribute, _defined(path), 1, 0.5)
-        raise ModelError(where, f"{path} defines no {attribute!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        hint = did_you_mean(attribute, _defined(path), least=0.5)
+        raise ModelError(where, f"{path} defines no {attribute!r}{hint}")
     return module, getattr(module, attribute)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from explorer.declare.groups import group
 from explorer.declare.types.fields import Domain, FieldType, Regular, Representation, Scalar, shortest
 from explorer.declare.types.places import eroded
+from explorer.declare.types.written import spacing_and_sides
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -204,14 +205,5 @@ def parse_grid(rest: str) -> Grid:
     Raises:
         LookupError: it is nothing of the kind; ValueError: the spacing is not positive.
     """
-    number, side = r"[0-9.]+(?:e[+-]?[0-9]+)?|inf", "[1-9][0-9]*"
-    found = re.fullmatch(rf"(?:/(?P<spacing>{number}))?(?:(?:^| )flat (?P<h>{side})x(?P<w>{side}))?", rest)
-    if found is None:
-        raise LookupError(rest)
-    try:
-        spacing = float(found["spacing"] or 1.0)
-    except ValueError:
-        spacing = 0.0
-    if spacing <= 0.0:
-        raise ValueError(f"the spacing must be a positive number, not {found['spacing']!r}")
-    return Grid(spacing, (int(found["h"]), int(found["w"])) if found["h"] else None)
+    spacing, flat = spacing_and_sides(rest, 2)
+    return Grid(spacing, (flat[0], flat[1]) if flat else None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from explorer.declare.elements import NoAction
 from explorer.declare.groups import FiniteGroup, Matrix
 from explorer.declare.types.fields import Domain, FieldType, Representation, Scalar, shortest
 from explorer.declare.types.places import eroded
-from explorer.declare.types.written import Written
+from explorer.declare.types.written import Written, spacing_and_sides
 from explorer.spaces.volume.cube import NAMES, cube_group
 
 if TYPE_CHECKING:
@@ -188,15 +187,5 @@ def parse_voxels(rest: str) -> Voxels:
     Raises:
         LookupError: it is nothing of the kind; ValueError: the spacing is not positive.
     """
-    number, side = r"[0-9.]+(?:e[+-]?[0-9]+)?|inf", "([1-9][0-9]*)"
-    found = re.fullmatch(rf"(?:/(?P<spacing>{number}))?(?:(?:^| )flat {side}x{side}x{side})?", rest)
-    if found is None:
-        raise LookupError(rest)
-    try:
-        spacing = float(found["spacing"] or 1.0)
-    except ValueError:
-        spacing = 0.0
-    if spacing <= 0.0:
-        raise ValueError(f"the spacing must be a positive number, not {found['spacing']!r}")
-    z, y, x = found[2], found[3], found[4]
-    return Voxels(spacing, (int(z), int(y), int(x)) if z else None)
+    spacing, flat = spacing_and_sides(rest, 3)
+    return Voxels(spacing, (flat[0], flat[1], flat[2]) if flat else None)

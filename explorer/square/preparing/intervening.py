@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from explorer.declare.card import Card
 from explorer.declare.elements import Element
+from explorer.declare.registry import did_you_mean
 from explorer.declare.space import kinds, space_of
 from explorer.declare.states.interventions import HEAD, Intervention
 from explorer.declare.symmetries import Situation, find_symmetry
@@ -122,8 +123,7 @@ def symmetrised(base: Prepared, model: nn.Module, one: Intervention) -> Change |
     method, group = one.method
     known = experiments()
     if method and method not in known:
-        near = get_close_matches(method, known, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(method, known)
         raise ValueError(f"intervention {str(one)!r}: there is no way {method!r}, only {', '.join(known)}{hint}")
     setting = setting_of(base, model, one.layer, group or group_of(base.card))
     with torch.no_grad(), evaluating(model):
