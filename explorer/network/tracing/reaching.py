@@ -21,19 +21,30 @@ def reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: lis
     unknown = {n.name: n.field for n in layers if math.isnan(n.receptive) and n.field is not None}
     if not unknown or not inputs.x.is_floating_point() or not inputs.x.numel():
         return layers
+    alike = [
+        k for k, (v, f) in enumerate(zip(inputs.arguments, inputs.fields))
+        if v.is_floating_point() and v.numel() and type(f.domain) is type(inputs.field.domain)
+    ]  # fmt: skip
+    found: dict[str, float] = {}
+    for at in alike:  # what a layer sees of one argument it need not see of another
+        first = [at, *(k for k in range(len(inputs.values)) if k != at)]
+        turned = replace(
+            inputs, values=tuple(inputs.values[k] for k in first), fields=tuple(inputs.fields[k] for k in first)
+        )
 
-    def run(x: Tensor) -> dict[str, Tensor]:
-        torch.manual_seed(0)
-        found, _ = capture(model, inputs.with_x(x), unknown, clone=True)
-        return found
+        def run(x: Tensor, at: int = at) -> dict[str, Tensor]:
+            torch.manual_seed(0)
+            values = (*inputs.values[:at], x, *inputs.values[at + 1 :])
+            return capture(model, replace(inputs, values=values), unknown, clone=True)[0]
 
-    try:
-        with evaluating(model), torch.no_grad():
-            found = inference.reaches(run, inputs, unknown)
-    except torch.OutOfMemoryError:
-        raise
-    except Exception:  # on other values somebody else's network may raise anything
-        return layers
+        try:
+            with evaluating(model), torch.no_grad():
+                reach = inference.reaches(run, turned, unknown)
+        except torch.OutOfMemoryError:
+            raise
+        except Exception:  # on other values somebody else's network may raise anything
+            return layers
+        found = {name: widest([radius, found.get(name, 0.0)]) for name, radius in reach.items()}
     return [replace(n, receptive=found.get(n.name, n.receptive)) for n in layers]
 
 
