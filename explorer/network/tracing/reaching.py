@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import torch
@@ -14,6 +14,8 @@ from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating
+
+MANY = 1000  # layers of a network that is left behind the last one that is looked at; a run to its end takes long
 
 
 def reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: list[Layer]) -> list[Layer]:
@@ -26,16 +28,17 @@ def reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: lis
         if v.is_floating_point() and v.numel() and type(f.domain) is type(inputs.field.domain)
     ]  # fmt: skip
     found: dict[str, float] = {}
+    many = len(layers) > MANY
     for at in alike:  # what a layer sees of one argument it need not see of another
         first = [at, *(k for k in range(len(inputs.values)) if k != at)]
         turned = replace(
             inputs, values=tuple(inputs.values[k] for k in first), fields=tuple(inputs.fields[k] for k in first)
         )
 
-        def run(x: Tensor, at: int = at) -> dict[str, Tensor]:
+        def run(x: Tensor, names: Iterable[str] = unknown, at: int = at) -> dict[str, Tensor]:
             torch.manual_seed(0)
             values = (*inputs.values[:at], x, *inputs.values[at + 1 :])
-            return capture(model, replace(inputs, values=values), unknown, clone=True)[0]
+            return capture(model, replace(inputs, values=values), names, clone=True, no_further=many)[0]
 
         try:
             with evaluating(model), torch.no_grad():
