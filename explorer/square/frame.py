@@ -80,7 +80,6 @@ class LayerInfo:
     guessed: bool
     call: int = 0
     depth: int = 0
-    receptive: float = 0.0  # radius in input pixels, an upper bound along the trace
     leaf: bool = True
     dtype: str = ""
     nbytes: int = 0  # of its values
