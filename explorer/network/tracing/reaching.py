@@ -26,12 +26,25 @@ def reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: lis
     unknown = {n.name: n.field for n in layers if math.isnan(n.told) and n.field is not None}
     if not unknown or not inputs.x.is_floating_point() or not inputs.x.numel():
         return layers
+    alike = [
+        k for k, (v, f) in enumerate(zip(inputs.arguments, inputs.fields))
+        if v.is_floating_point() and v.numel() and type(f.domain) is type(inputs.field.domain)
+    ]  # fmt: skip
 
-    def run(x: Tensor) -> dict[str, Tensor]:
-        step("Trying how far layers see", math.nan)
-        torch.manual_seed(0)
-        found, _ = capture(model, inputs.with_x(x), unknown, clone=True)
-        return found
+    def reach(at: int) -> Mapping[str, float]:
+        """Return how far layers see of one of the inputs."""
+        first = [at, *(k for k in range(len(inputs.values)) if k != at)]
+        turned = replace(
+            inputs, values=tuple(inputs.values[k] for k in first), fields=tuple(inputs.fields[k] for k in first)
+        )
+
+        def run(x: Tensor) -> dict[str, Tensor]:
+            step("Trying how far layers see", math.nan)
+            torch.manual_seed(0)
+            values = (*inputs.values[:at], x, *inputs.values[at + 1 :])
+            return capture(model, replace(inputs, values=values), unknown, clone=True)[0]
+
+        return inference.reaches(run, turned, unknown)
 
     @cache
     def found() -> Mapping[str, float]:
@@ -39,11 +52,12 @@ def reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: lis
             raise RuntimeError("a radius is asked for within a run of the network: call Trace.find_radii before it")
         try:
             with evaluating(model), torch.no_grad():
-                return inference.reaches(run, inputs, unknown)
+                each = [reach(at) for at in alike]  # what a layer sees of one argument it need not see of another
         except (torch.OutOfMemoryError, Cancelled):
             raise
         except Exception:  # on other values somebody else's network may raise anything
             return {}
+        return {name: widest([r.get(name, math.nan) for r in each]) for name in unknown} if each else {}
 
     def radius(name: str) -> float:
         return found().get(name, math.nan)
