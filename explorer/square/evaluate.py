@@ -27,6 +27,7 @@ from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.layers import Layer, LayerError
 from explorer.network.tracing.running import evaluating
 from explorer.square.analyses.figures import at_once
+from explorer.square.analyses.latent.making import at_once as latent_now
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
 from explorer.square.drawing.weights import weights_of
@@ -273,7 +274,7 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
         output=scores_of(p.output, *last), output_g=scores, labels=p.labels, probabilities=bool(p.labels),
         back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
         matrices=fixed.matrices, shown=fixed.total, interventions=p.interventions, source=_source(p, layer.owner),
-        part=space.part(one), kind=space.kinds[0].name, message=p.trouble.sentence,
+        part=space.part(one), latent=latent_now(one), kind=space.kinds[0].name, message=p.trouble.sentence,
     )  # fmt: skip
 
 
