@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import parse_chain
