@@ -283,7 +283,7 @@ class _Recorder:
                 field=out_field,
                 inputs=tuple(k[0] if k else None for k in known),
                 alone=alone,
-                receptive=radius,
+                told=radius,
                 leaf=not has_inner,
                 rank=rank,
                 shape_in=shape_in,

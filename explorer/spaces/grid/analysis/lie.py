@@ -146,6 +146,8 @@ def lie_derivative(
     """
     watched = [layer for layer in trace.layers if layer.field is not None and (layers is None or layer.name in layers)]
     result: dict[str, float] = {}
+    if along == "rotation":
+        trace.find_radii()
 
     def reduce(name: str, value: Tensor) -> None:
         primal, tangent = fwd.unpack_dual(value)
