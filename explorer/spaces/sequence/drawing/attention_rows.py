@@ -1,7 +1,7 @@
 """One row of attention, made on demand of the queries and keys that are kept: for sequences too long for the matrix.
 
 A module that can do it has a method `row(query, key, step)`, (..., T, C), (..., S, C) -> (..., H, S), and says with
-`row_of` which of its layers it takes.
+`row_of` which of its layers it takes. In networks of other people a matrix that is never formed is asked for its row.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import torch
 from torch import Tensor
 
 from explorer.declare.types.fields import Pairs
+from explorer.network.inner.tiled import Tiled
 from explorer.network.tracing.layers import Layer
 from explorer.spaces.sequence.drawing.values import Attended
+from explorer.square.drawing.layers import frozen
 from explorer.square.frame import Array
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared
@@ -25,7 +27,7 @@ def attended(
     p: Prepared, layer: Layer, step: int | None, order: Array, answers: Mapping[str, Tensor]
 ) -> Attended | None:  # fmt: skip
     """Return what `step` attends to near `layer`, before and after the element; None where there is no attention,
-    or where its matrix is a layer.
+    or where its matrix is a layer that is formed.
 
     Args:
         order: where each step has gone, NaN where it was cut off; answers: {layer: F(rho(g) x)}.
@@ -43,7 +45,8 @@ def attended(
 def _nearest(p: Prepared, layer: Layer) -> str | None:
     """Return the attention that a layer lies in, else the last one before it, else the first."""
     names = _attentions(p)
-    inside = [name for name in names if layer.name == name or layer.name.startswith(f"{name}.")]
+    owners = {name: p.trace[name].within or name for name in names}
+    inside = [name for name, of in owners.items() if layer.name in (name, of) or layer.name.startswith(f"{of}.")]
     if inside or not names:
         return inside[0] if inside else None
     place = {w.name: k for k, w in enumerate(p.trace.layers)}
@@ -53,14 +56,23 @@ def _nearest(p: Prepared, layer: Layer) -> str | None:
 
 @kept()
 def _attentions(p: Prepared) -> list[str]:
-    """Return the names of the attentions whose matrix is no layer."""
+    """Return the names of the attentions whose matrix is no layer, or is one that is never formed."""
     able = {name for name, module in p.model.named_modules() if hasattr(module, "row_of")}
-    formed = [w.name for w in p.trace.layers if w.field is not None and isinstance(w.field.domain, Pairs)]
+    pairs = [w.name for w in p.trace.layers if w.field is not None and isinstance(w.field.domain, Pairs)]
+    tiled = {name for name in pairs if isinstance(p.values.get(name), Tiled)}
+    formed = [name for name in pairs if name not in tiled]
     able -= {name for name in able if any(one.startswith(f"{name}.") for one in formed)}
-    return [w.name for w in p.trace.layers if w.name in able]
+    return [w.name for w in p.trace.layers if w.name in able or w.name in tiled]
 
 
 def _row(p: Prepared, name: str, values: Mapping[str, Tensor], step: int) -> Array | None:
+    if isinstance(whole := values.get(name), Tiled):
+        heads, rows, _ = whole.form
+        if not 0 <= step < rows:
+            return None
+        return frozen(torch.cat([whole.head_rows(head, step, step + 1) for head in range(heads)]).t())
+    if p.trace[name].within is not None:
+        return None
     module: Any = p.model.get_submodule(name)
     names = [f"{name}.{part}" for part in module.row_of]
     if any(one not in values for one in names):
