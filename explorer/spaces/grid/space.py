@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from explorer.network.input.inputs import Inputs
     from explorer.network.input.recognise import Recognised
     from explorer.network.tracing.layers import Trace
+    from explorer.square.both_ways import BothWays
     from explorer.state.state import State
 
 
@@ -181,6 +182,11 @@ class GridSpace(Space):
         from explorer.spaces.grid.elements.random_element import random_motion
 
         return random_motion(rng, size, exact, state)
+
+    def part(self, one: BothWays) -> object | None:
+        from explorer.spaces.grid.analysis.dense_chain import dense_chain
+
+        return dense_chain(one.p.model, one.gx, one.p.card.labels)
 
     def sweepers(self) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
         from explorer.spaces.grid.analysis.survey import survey, sweep
