@@ -186,9 +186,11 @@ class GridSpace(Space):
         return random_motion(rng, size, exact, state)
 
     def part(self, one: BothWays) -> object | None:
+        from explorer.spaces.grid.analysis.dense_chain import dense_chain
         from explorer.spaces.grid.drawing.patches import patches_part
 
-        return patches_part(one)
+        patches = patches_part(one)
+        return dense_chain(one.p.model, one.gx, one.p.card.labels) if patches is None else patches
 
     def sweepers(self) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
         from explorer.spaces.grid.analysis.survey import survey, sweep
