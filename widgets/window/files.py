@@ -22,6 +22,7 @@ from widgets.base.text.kinds_of_data import lessons_of
 from widgets.base.view import View
 from widgets.window.following.recording import Recorder, Turntable
 from widgets.window.opening.comparing import Comparing
+from widgets.window.opening.imports import Imports
 from widgets.window.opening.models import FILTER, Models, takes
 from widgets.window.opening.trusted import TrustedFiles
 from widgets.window.room.shell import Shell
@@ -45,6 +46,7 @@ class Files(QObject):
         self._controller = shell.controller
         self.comparing = Comparing(shell, lambda title, filters: self.ask_open(title, filters))
         self.models = Models(shell)
+        self.imports = Imports(shell)
         self.trainer = Trainer(shell)
         self.models.data_found.connect(self._open_data)
         self._controller.code_asked.connect(self.models.session)
@@ -95,7 +97,7 @@ class Files(QObject):
 
     def _open_data(self, path: str) -> None:
         self.remember(path)
-        self._controller.open_path(path)
+        self.imports.open(path)
 
     def opened_session(self, session: Session, path: str) -> None:
         """Take over what a session has beyond its state."""

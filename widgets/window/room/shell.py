@@ -23,6 +23,7 @@ from widgets.base.settings import open_settings
 from widgets.base.view import View, ViewSpec
 from widgets.views.log import LogView, now
 from widgets.window.bars.buttons import StatusBar
+from widgets.window.bars.data_line import DataLine
 from widgets.window.bars.diagnosis import Diagnosis
 from widgets.window.bars.help import LessonPanel
 from widgets.window.bars.infobar import InfoBar
@@ -104,6 +105,7 @@ class Shell(QMainWindow):
         self.stack.addWidget(self.loading)
         self.stack.addWidget(self.panes)
         self.infobar, self.diagnosis, self.interventions = InfoBar(), Diagnosis(), InterventionBar()
+        self.data_line = DataLine()
         self.greeting_card = GreetingCard()
         self.center = QWidget()
         self.center.setObjectName("center")
@@ -112,6 +114,7 @@ class Shell(QMainWindow):
         column.setSpacing(0)
         column.addWidget(self.infobar)
         column.addWidget(self.interventions)
+        column.addWidget(self.data_line)
         column.addWidget(self.greeting_card)
         column.addWidget(self.stack, 1)
         column.addWidget(self.diagnosis)
@@ -288,7 +291,7 @@ class Shell(QMainWindow):
 
     def apply_theme(self) -> None:
         """Take the colours of the theme."""
-        bars = (self.infobar, self.interventions, self.greeting_card, self.diagnosis)
+        bars = (self.infobar, self.interventions, self.data_line, self.greeting_card, self.diagnosis)
         for part in (*bars, self.loading, self.status, self.docks):
             part.apply_theme()
         t = theme.current()
