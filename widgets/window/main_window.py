@@ -31,6 +31,7 @@ from explorer.declare.elements import chain_text
 from explorer.square.frame import Frame
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
+from widgets.base import motion
 from widgets.base.look import theme
 from widgets.base.view import ViewSpec
 from widgets.window.bars import help as help_pages
@@ -67,6 +68,8 @@ class MainWindow(Shell):
         self._build_quick()
         self.palette_box = Palette(self)
         self._connect()
+        self.menus.actions["reduce_motion"].setChecked(motion.kept(self.settings))
+        self.reduce_motion()
         self._restore()
         self._theme_changed()
         self._show_state(self.controller.state, self.controller.state)
@@ -166,11 +169,17 @@ class MainWindow(Shell):
             "keys": self.show_keys,
             "about": self.show_about,
             "greeting": self.greeting.show_again,
+            "reduce_motion": self.reduce_motion,
         }[what]()
 
     def set_theme(self, choice: str) -> None:
         self.settings.setValue("theme", choice)
         theme.use(choice)
+
+    def reduce_motion(self) -> None:
+        """Follow the tick in the View menu."""
+        motion.keep(self.settings, self.menus.actions["reduce_motion"].isChecked())
+        self.setAnimated(not motion.reduced())
 
     def _system_changed(self) -> None:
         if str(self.settings.value("theme", "system")) == "system":
@@ -186,6 +195,7 @@ class MainWindow(Shell):
             f"QMenuBar::item:selected {{ background: {t.raised}; }}"
         )
         self.apply_theme()
+        self.files.guide.apply_theme()
 
     def toggle_full_screen(self) -> None:
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
@@ -268,6 +278,7 @@ class MainWindow(Shell):
             theme.changes.changed.disconnect(self._theme_changed)
             QGuiApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)
             self.greeting.stop()
+            self.files.guide.stop()
             self.files.trainer.close()
             self.hopes.stop()
             ended = self.controller.close()
