@@ -226,6 +226,10 @@ class Menus(QObject):
         self._themes = self._choices(menu.addMenu("&Theme"))
         self._themes.fill(THEMES, self.theme_chosen.emit)
         self.add(
+            menu, "plain_words", "Plain &words", self._ask("plain_words"), checkable=True,
+            tip="“moved input” in place of ρ(g)x, “here alone” in place of local, wherever they stand",
+        )  # fmt: skip
+        self.add(
             menu, "reduce_motion", "Reduce &motion", self._ask("reduce_motion"), checkable=True,
             tip="Nothing turns, pulses or slides that need not",
         )  # fmt: skip
@@ -277,14 +281,10 @@ class Menus(QObject):
         self.add(menu, "greeting", "W&elcome", self._ask("greeting"), tip="The card of the first start")
         self.add(menu, "palette", "&Command palette…", self._ask("palette"), "Ctrl+Shift+P", "palette")
         self.add(
-            menu,
-            "what",
-            "&What is this?",
-            self._ask("what"),
-            "F1",
-            "help",
-            tip="Click on what you wonder about",
-        )
+            menu, "this_panel", "About this &panel", self._ask("this_panel"), "F1", "help",
+            tip="What the panel with the focus shows, and the words that stand in it",
+        )  # fmt: skip
+        self.add(menu, "what", "&What is this?", self._ask("what"), "Shift+F1", tip="Click on what you wonder about")
         self.add(menu, "keys", "&Keyboard shortcuts", self._ask("keys"), "Ctrl+?")
         menu.addSeparator()
         about = self.add(menu, "about", "&About Equiscope", self._ask("about"))
