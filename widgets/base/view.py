@@ -137,7 +137,8 @@ class ViewSpec:
 
     `area` is "center", "left", "right" or "bottom"; views of one area are tabbed in the order of `order`. A view
     that can show some `domains` only has no tab while another is looked at. `prepare` is called once, when data
-    of its `domains` are chosen: it starts, in a thread of its own, what the first picture would wait for.
+    of its `domains` are chosen: it starts, in a thread of its own, what the first picture would wait for. One that
+    draws a `part` of a square has no tab either where the first square has none of that kind.
     """
 
     name: str
@@ -149,3 +150,4 @@ class ViewSpec:
     key: str = ""
     domains: tuple[str, ...] = ()  # empty: all
     prepare: Callable[[], None] | None = None
+    part: type | None = None

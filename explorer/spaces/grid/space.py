@@ -11,6 +11,7 @@ from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.fields import Scalar
 from explorer.spaces.grid.fields import grid, parse_grid, parse_pixels, parse_tokens
 from explorer.spaces.grid.network.form import InputSpec
+from explorer.spaces.grid.token_pairs import parse_token_pairs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from explorer.network.input.inputs import Inputs
     from explorer.network.input.recognise import Recognised
     from explorer.network.tracing.layers import Trace
+    from explorer.square.both_ways import BothWays
     from explorer.state.state import State
 
 
@@ -49,7 +51,9 @@ class GridSpace(Space):
         ),
     )
     rank = 90  # whatever is none of the others takes images
-    domains: ClassVar[Domains] = {"grid": parse_grid, "token": parse_tokens, "pixel": parse_pixels}
+    domains: ClassVar[Domains] = {
+        "grid": parse_grid, "token": parse_tokens, "pixel": parse_pixels, "tokenpair": parse_token_pairs,
+    }  # fmt: skip
     examples = ("grid scalar", "grid regular(D4)", "grid scalar /2")
     orbits = ("rotate",)
     scenes = (
@@ -167,6 +171,13 @@ class GridSpace(Space):
         from explorer.spaces.grid.network.stimulus import stimulus
 
         return inputs.with_x(stimulus(inputs.x, seed))
+
+    def part(self, one: BothWays) -> object | None:
+        from explorer.spaces.grid.drawing.tokens import attention_part
+
+        # a network that makes pictures of codes says itself what there is to see of them
+        drawn = getattr(one.p.model, "drawn_part", None)
+        return drawn(one) if callable(drawn) else attention_part(one)
 
     def lie_derivatives(self, model: nn.Module, inputs: Inputs, trace: Trace) -> dict[str, dict[str, float]]:
         from explorer.spaces.grid.analysis.lie import lie_derivative

@@ -219,10 +219,12 @@ class Panes(QTabWidget):
         """Say whether a view of the centre has a tab for the data at hand."""
         return any(seat.spec.name == name and self.isTabVisible(self.indexOf(seat)) for seat in self.seats)
 
-    def offer(self, domain: str) -> None:
-        """Offer the tabs that have something to say of a kind of data."""
+    def offer(self, domain: str, part: object = None) -> None:
+        """Offer the tabs that have something to say of a kind of data, and of the part of the first square."""
         for k in range(self.count()):
-            self.setTabVisible(k, not (domains := self._spec(k).domains) or domain in domains)
+            spec = self._spec(k)
+            drawn = spec.part is None or isinstance(part, spec.part)
+            self.setTabVisible(k, drawn and (not spec.domains or domain in spec.domains))
 
     def at_home(self, domain: str) -> bool:
         """Say whether the view in front was made for a kind of data, or for all of them."""

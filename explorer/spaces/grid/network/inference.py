@@ -19,6 +19,7 @@ from explorer.spaces.grid.fields import Grid, Pixels, Tokens
 from explorer.spaces.grid.network.orientations import orientations
 from explorer.spaces.grid.network.reach import reaches
 from explorer.spaces.grid.network.stimulus import another, noise
+from explorer.spaces.grid.token_pairs import TokenPairs
 
 _KEEPS_REP = (
     nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Hardtanh,
@@ -54,6 +55,8 @@ class GridInference(Inference):
             return value.shape[1] == math.prod(field.domain.size) + field.domain.extra and not (
                 value.shape[2] % field.rep.size
             )
+        if isinstance(field.domain, TokenPairs):
+            return tuple(value.shape[-2:]) == (field.domain.count, field.domain.count)
         channels = value.shape[1]
         if isinstance(field.domain, Grid) and field.domain.flat:
             h, w = field.domain.flat
