@@ -104,9 +104,9 @@ def test_it_says_why_it_is_empty(qtbot: QtBot) -> None:
 def test_the_tab_is_there_only_where_there_is_attention(qtbot: QtBot) -> None:
     panes = Panes((ViewSpec("other", "Other", AttentionView, "center"), VIEW))
     qtbot.addWidget(panes)
-    panes.offer("grid", frame().squares[0].part)
+    panes.offer("grid", frame().squares[0])
     assert panes.offered("attention")
     panes.offer("grid", None)
     assert not panes.offered("attention") and panes.offered("other")
-    panes.offer("graph", frame().squares[0].part)
+    panes.offer("graph", frame().squares[0])
     assert not panes.offered("attention")

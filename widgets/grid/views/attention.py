@@ -158,5 +158,5 @@ VIEW = ViewSpec(
     3,
     "Which patches of an image a vision transformer attends to.",
     domains=("grid",),
-    part=AttentionPart,
+    fits=lambda square: square.of(AttentionPart) is not None,
 )

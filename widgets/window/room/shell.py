@@ -214,7 +214,7 @@ class Shell(QMainWindow):
         """Offer the views of this kind of data, and begin with the one that was made for it."""
         first_square = frame.squares[0] if frame.squares else None
         domain = "" if first_square is None else first_square.domain
-        self.panes.offer(domain, None if first_square is None else first_square.part)
+        self.panes.offer(domain, first_square)
         if domain == self._domain:
             return
         fresh, self._domain = self._domain != "", domain

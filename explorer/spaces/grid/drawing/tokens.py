@@ -44,7 +44,7 @@ class CodebookPart:
     Attributes:
         codes, codes_g: of x and of rho(g) x, (rows, columns).
         shares: probability of every code at every place of x, (rows, columns, codes).
-        entries: each code decoded where all places have it, its middle patch, (codes, channels, height, width).
+        entries: mean of the pixels that each code stood for, (codes, channels, height, width).
         usage: share of each code among those of the pictures it was learned from.
         temperature: of the Gumbel softmax; 0 takes the likeliest code.
         title: of the temperature and of what else was chosen, for the caption.
