@@ -6,6 +6,7 @@ import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 
@@ -25,6 +26,12 @@ from explorer.work.crumbs import within
 from explorer.work.progress import Cancelled
 
 Reduce = Callable[[str, Tensor], Any]
+_reducing: ContextVar[bool] = ContextVar("reducing", default=False)
+
+
+def reducing() -> bool:
+    """Return whether a run of a network waits for what is made of a layer's value: it cannot be run within."""
+    return _reducing.get()
 
 
 def capture(
@@ -100,6 +107,7 @@ def capture(
             given = fed[name] = Fed.of(value.fed, {}, clone)
             given.again = value.again
 
+    token = _reducing.set(reduce is not None)
     try:
         if cancelled is not None:
             handles.append(_Hook(step, [m._forward_pre_hooks for m in modules.values()]))
@@ -127,6 +135,7 @@ def capture(
                 name = base
                 raise LayerError(name, f"the network returned {no_tensor(result)}")
     finally:
+        _reducing.reset(token)
         for handle in handles:
             handle.remove()
     if len(outputs) < len(wanted):

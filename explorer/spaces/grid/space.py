@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from explorer.declare.space import Domains, Inference, Kind, Scene, Space
 from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.fields import Scalar
-from explorer.spaces.grid.fields import grid, parse_grid, parse_pixels, parse_tokens
+from explorer.spaces.grid.fields import grid, parse_grid, parse_pixels, parse_token_pairs, parse_tokens
 from explorer.spaces.grid.network.form import InputSpec
-from explorer.spaces.grid.token_pairs import parse_token_pairs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,7 +51,7 @@ class GridSpace(Space):
     )
     rank = 90  # whatever is none of the others takes images
     domains: ClassVar[Domains] = {
-        "grid": parse_grid, "token": parse_tokens, "pixel": parse_pixels, "tokenpair": parse_token_pairs,
+        "grid": parse_grid, "token": parse_tokens, "pixel": parse_pixels, "token-pair": parse_token_pairs,
     }  # fmt: skip
     examples = ("grid scalar", "grid regular(D4)", "grid scalar /2")
     orbits = ("rotate",)
@@ -172,13 +171,6 @@ class GridSpace(Space):
 
         return inputs.with_x(stimulus(inputs.x, seed))
 
-    def part(self, one: BothWays) -> object | None:
-        from explorer.spaces.grid.drawing.tokens import attention_part
-
-        # a network that makes pictures of codes says itself what there is to see of them
-        drawn = getattr(one.p.model, "drawn_part", None)
-        return drawn(one) if callable(drawn) else attention_part(one)
-
     def lie_derivatives(self, model: nn.Module, inputs: Inputs, trace: Trace) -> dict[str, dict[str, float]]:
         from explorer.spaces.grid.analysis.lie import lie_derivative
 
@@ -192,6 +184,14 @@ class GridSpace(Space):
         from explorer.spaces.grid.elements.random_element import random_motion
 
         return random_motion(rng, size, exact, state)
+
+    def part(self, one: BothWays) -> object | None:
+        from explorer.spaces.grid.drawing.patches import patches_part
+        from explorer.spaces.grid.drawing.tokens import attention_part
+
+        # a network that makes pictures of codes says itself what there is to see of them
+        drawn = getattr(one.p.model, "drawn_part", None)
+        return drawn(one) if callable(drawn) else attention_part(one, patches_part(one))
 
     def sweepers(self) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
         from explorer.spaces.grid.analysis.survey import survey, sweep

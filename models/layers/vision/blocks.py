@@ -22,8 +22,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.types.fields import INVARIANT, FieldType, Scalar
-from explorer.spaces.grid.fields import Tokens
-from explorer.spaces.grid.token_pairs import TokenPairs
+from explorer.spaces.grid.fields import TokenPairs, Tokens
 from models.layers.taps import Tap
 from models.layers.vision.positions import RelativeBias, Rotary, sinusoids
 
@@ -163,7 +162,8 @@ class VisionTransformer(nn.Module):
     ) -> None:
         super().__init__()
         size = (side // patch, side // patch)
-        tokens, pairs = Tokens(size, float(patch), EXTRA), TokenPairs(size, float(patch), EXTRA)
+        tokens = Tokens(size, float(patch), EXTRA)
+        pairs = TokenPairs(tokens)
         self.kinds = tuple(kinds)
         spread = 0.02 if width > 128 else 0.3  # a narrow network on little data is long at a loss with less
         self.patch_embed = PatchEmbed(channels, width, patch, size)

@@ -18,9 +18,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.declare.types.fields import FieldType
-from explorer.spaces.grid.fields import Tokens
+from explorer.spaces.grid.fields import TokenPairs, Tokens
 from explorer.spaces.grid.samples.captioned import VOCABULARY, WORDS
-from explorer.spaces.grid.token_pairs import TokenPairs
 from models.layers.taps import Tap
 from models.layers.vision.blocks import Block
 from models.layers.vision.codes import CODES, STRIDE
@@ -43,7 +42,8 @@ class CaptionTransformer(nn.Module):
         self.word = nn.Embedding(NO_WORD + 1, WIDTH)
         self.code = nn.Embedding(CODES, WIDTH)
         self.place = nn.Parameter(torch.randn(WORDS + self.count, WIDTH) * 0.1)
-        tokens, pairs = Tokens(size, float(STRIDE), WORDS), TokenPairs(size, float(STRIDE), WORDS)
+        tokens = Tokens(size, float(STRIDE), WORDS)
+        pairs = TokenPairs(tokens)
         self.embedded = Tap(FieldType(tokens))
         self.blocks = nn.ModuleList(Block(WIDTH, HEADS, INNER, tokens, pairs) for _ in range(DEPTH))
         for block in self._each:

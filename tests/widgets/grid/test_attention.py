@@ -28,8 +28,9 @@ def attention(seed: int) -> np.ndarray:
 
 def frame() -> Frame:
     part = AttentionPart(
-        SIZE, 1, {"first": attention(0), "second": attention(1)}, {"first": attention(2), "second": attention(3)}
-    )
+        COUNT, (), np.arange(COUNT), size=SIZE, extra=1, of_x={"first": attention(0), "second": attention(1)},
+        of_gx={"first": attention(2), "second": attention(3)},
+    )  # fmt: skip
     made = make_frame()
     return replace(made, squares=(replace(made.squares[0], part=part),))
 

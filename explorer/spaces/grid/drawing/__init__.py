@@ -1,1 +1,1 @@
-"""Values that views of images draw beside the maps of the square."""
+"""Make what views of images draw beside the images themselves."""

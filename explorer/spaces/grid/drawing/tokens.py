@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.spaces.grid.token_pairs import TokenPairs
+from explorer.network.inner.tiled import Tiled
+from explorer.spaces.grid.drawing.patches import PatchesPart
+from explorer.spaces.grid.fields import TokenPairs, Tokens
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -22,7 +24,7 @@ NEAR = 1e-3  # of 1: what a row of attention may miss, in low precision
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AttentionPart:
+class AttentionPart(PatchesPart):
     """Attention among the patches of x and of rho(g) x, in each layer, (heads, to, from).
 
     Attributes:
@@ -31,10 +33,10 @@ class AttentionPart:
 
     data: ClassVar[str] = "grid"
 
-    size: tuple[int, int]
-    extra: int
-    of_x: Mapping[str, Array]
-    of_gx: Mapping[str, Array]
+    size: tuple[int, int] = (1, 1)
+    extra: int = 0
+    of_x: Mapping[str, Array] = field(default_factory=dict)
+    of_gx: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,19 +125,23 @@ def rollout(attention: list[Array]) -> NDArray[np.float64]:
     return flow
 
 
-def attention_part(one: BothWays) -> AttentionPart | None:
-    """Return the attention of a network between the patches of an image, None where it has none of the kind."""
+def attention_part(one: BothWays, found: PatchesPart | None) -> PatchesPart | None:
+    """Return the matrices between patches with the attention among them, where there is any and it is in reach."""
     of_x: dict[str, Array] = {}
     of_gx: dict[str, Array] = {}
-    domain: TokenPairs | None = None
-    for layer in one.p.trace.layers:
-        field, value, answer = layer.field, one.p.values.get(layer.name), one.answers.get(layer.name)
-        if field is None or value is None or answer is None or not isinstance(field.domain, TokenPairs):
+    tokens: Tokens | None = None
+    for layer in one.p.trace.layers if found is not None else ():
+        value, answer = one.p.values.get(layer.name), one.answers.get(layer.name)
+        domain = None if layer.field is None else layer.field.domain
+        if value is None or answer is None or not isinstance(domain, TokenPairs) or isinstance(value, Tiled):
             continue
-        if (domain is None or field.domain.count == domain.count) and _shares(value):
-            domain = field.domain
+        if (tokens is None or domain.tokens.count == tokens.count) and value.ndim == 4 and _shares(value):
+            tokens = domain.tokens
             of_x[layer.name], of_gx[layer.name] = _array(value[0]), _array(answer[0])
-    return None if domain is None else AttentionPart(domain.size, domain.extra, of_x, of_gx)
+    if found is None or tokens is None or tokens.inside.stop != tokens.count:
+        return found
+    known = {one.name: getattr(found, one.name) for one in fields(found)}
+    return AttentionPart(**known, size=tokens.size, extra=tokens.extra, of_x=of_x, of_gx=of_gx)
 
 
 def _shares(values: Tensor) -> bool:

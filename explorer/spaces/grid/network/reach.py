@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from explorer.declare.types.fields import FieldType
-from explorer.spaces.grid.fields import Grid, Pixels, Tokens
+from explorer.spaces.grid.fields import ChannelsLast, Grid
 
 Run = Callable[[Tensor], Mapping[str, Tensor]]
 
@@ -72,7 +72,7 @@ def reaches(run: Run, x: Tensor, fields: Mapping[str, FieldType]) -> dict[str, f
 
 
 def _spread(field: FieldType) -> bool:
-    return isinstance(field.domain, Grid | Pixels | Tokens)
+    return isinstance(field.domain, Grid | ChannelsLast)
 
 
 @lru_cache(maxsize=256)

@@ -12,7 +12,7 @@ from tests.widgets.parts.frames.fake_engine import FakeEngine
 from widgets.window.bars.palette import actions_of
 from widgets.window.main_window import MainWindow
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "keys.md"
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "keys.md"
 
 
 def documented() -> set[str]:

@@ -1,0 +1,1 @@
+"""Networks that learn codes of images, and images of codes."""
