@@ -275,6 +275,7 @@ def test_lesson_15_what_is_averaged_over_decides_what_is_forgotten() -> None:
     assert error(batch, "norm1") > BROKEN
 
 
+@pytest.mark.slow
 def test_lesson_16_taught_nearly_built_in_exactly() -> None:
     frame = at("16")
     assert error(frame, "conv1") > BROKEN and error(frame, "head") > BROKEN
