@@ -35,10 +35,7 @@ class Harmonics(nn.Module):
         self.out_field = edge("+".join(f"1x{k}{'eo'[k % 2]}" for k in range(degree + 1)))
 
     def forward(self, ways: Tensor) -> Tensor:
-        found = spherical(list(range(self.degree + 1)), ways)
-        away = ways.square().sum(1, keepdim=True) > 0
-        still = torch.arange(found.shape[1], device=ways.device) == 0
-        return torch.where(away | still, found, torch.zeros_like(found))
+        return spherical(list(range(self.degree + 1)), ways)
 
 
 def split(values: Tensor, rep: Irreps) -> list[Tensor]:

@@ -352,3 +352,9 @@ def test_the_shipped_egnn_knows_where_bodies_go() -> None:
     network.load_state_dict(load_file(WEIGHTS / "egnn-velocity.safetensors"))
     found = errors(network.eval(), Systems(500, 5))
     assert found["test_error"] < 0.008 < 0.1 * found["straight_error"]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_way_of_length_zero_has_no_direction(dtype: torch.dtype) -> None:
+    found = Harmonics(4)(torch.zeros(2, 3, dtype=dtype))
+    assert torch.equal(found, torch.eye(1, 25, dtype=dtype).expand(2, -1))
