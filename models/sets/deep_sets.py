@@ -23,6 +23,7 @@ from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.network.form import GraphInput
+from explorer.work.training.course import Course
 from models.layers.graph.pooling import Readout
 from models.training.digits import Progress, one_thread
 from models.training.shapes import SHAPES, Recipe, measured
@@ -88,17 +89,14 @@ def train(
         chance = torch.Generator().manual_seed(seed)
         drawn = lists(count, range(1, 10), chance)
         optimizer = torch.optim.Adam(network.parameters(), lr=1e-4, eps=1e-3)
-        for epoch in range(epochs):
-            total = 0.0
-            for rows in torch.randperm(count, generator=chance).split(128):
-                x, batch, sums = together([drawn[k] for k in rows.tolist()])
-                loss = (network(x, batch) - sums).abs().mean()
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-                total += loss.item() * len(rows)
-            if progress is not None:
-                progress(epoch + 1, epochs, f"mean error {total / count:.4f}")
+        course = Course(
+            network, optimizer, None, chance, epochs=epochs, examples=count, batch=128,
+            losses={"absolute error": F.l1_loss, "squared error": F.mse_loss},
+            progress=progress, told="mean error {:.4f}".format,
+        )  # fmt: skip
+        for rows in course:
+            x, batch, sums = together([drawn[k] for k in rows.tolist()])
+            course.learn(course.loss(network(x, batch), sums), weight=len(rows))
         network.eval()
         return network, {f"accuracy_{length}": accuracy(network, length) for length in LENGTHS}
 

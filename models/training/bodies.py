@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.spaces.points.samples.bodies import simulated
+from explorer.work.training.course import Course
 from models.layers.seeded import round_to_half, seeded
 from models.training.digits import Progress, one_thread
 
@@ -62,19 +63,14 @@ def train(
         steps = max(1, epochs * (LEARNED // BATCH))
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps, RATE / 100)
         network.train()
-        for epoch in range(epochs):
-            total = 0.0
-            for chosen in torch.randperm(LEARNED, generator=generator).split(BATCH):
-                given, target = learned.some(chosen)
-                loss = F.mse_loss(network(*given), target)
-                optimizer.zero_grad()
-                loss.backward()
-                nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-                optimizer.step()
-                schedule.step()
-                total += float(loss.detach())
-            if progress is not None:
-                progress(epoch + 1, epochs, f"loss {total / (LEARNED // BATCH):.5f}")
+        course = Course(
+            network, optimizer, schedule, generator, epochs=epochs, examples=LEARNED, batch=BATCH,
+            losses={"squared error": F.mse_loss, "absolute error": F.l1_loss, "Huber": F.huber_loss},
+            progress=progress, told="loss {:.5f}".format,
+        )  # fmt: skip
+        for chosen in course:
+            given, target = learned.some(chosen)
+            course.learn(course.loss(network(*given), target), clip=1.0)
         network.eval()
         round_to_half(network)
         return network, errors(network, judged)

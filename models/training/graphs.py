@@ -14,12 +14,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from explorer.work.training.course import Course
 from models.layers.seeded import round_to_half
 from models.training.communities import Task, drawn, found, karate, together
 from models.training.digits import Progress, one_thread
 
 JUDGED = 200
 TEST_SEED = 1_000_003  # no training has this seed by chance
+GLANCE = 10  # graphs that a network is judged by while it learns
 Vary = Callable[[nn.Module, torch.Generator], None]
 
 
@@ -100,7 +102,7 @@ def train(
     epochs = recipe.epochs if epochs is None else epochs
     # the caller may be looking at another network without gradients
     with torch.inference_mode(False), torch.enable_grad(), one_thread():
-        tasks = drawn(recipe.graphs, seed)
+        tasks, glance = drawn(recipe.graphs, seed), drawn(GLANCE, TEST_SEED)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             network = build().train()
@@ -109,27 +111,24 @@ def train(
         # one rise and one cosine fall, stepped per batch: short trainings end well
         steps = max(1, epochs * -(-len(tasks) // recipe.batch))
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=steps, pct_start=0.2)
-        for epoch in range(epochs):
-            total = 0.0
-            for rows in torch.randperm(len(tasks), generator=chance).split(recipe.batch):
-                if vary is not None:
-                    vary(network, chance)
-                chosen = [tasks[k] for k in rows.tolist()]
-                total += _step(network, signals, chosen, recipe.at_once, optimizer) * len(rows)
-                schedule.step()
-            if progress is not None:
-                progress(epoch + 1, epochs, f"loss {total / len(tasks):.4f}")
+        course = Course(
+            network, optimizer, schedule, chance, epochs=epochs, examples=len(tasks), batch=recipe.batch,
+            judge=lambda learned: {"accuracy": accuracy(partial(_answer, learned, signals), glance)}, progress=progress,
+        )  # fmt: skip
+        for rows in course:
+            if vary is not None:
+                vary(network, chance)
+            optimizer.zero_grad()
+            loss = _gradients(network, signals, [tasks[k] for k in rows.tolist()], recipe.at_once)
+            course.descend(loss, weight=len(rows))
         round_to_half(network)
         network.eval()
         return network, evaluate(network, signals, judged)
 
 
-def _step(
-    network: nn.Module, signals: tuple[str, ...], tasks: list[Task], at_once: int, optimizer: torch.optim.Optimizer
-) -> float:
-    """Take one step of the optimizer; return the mean loss of the nodes asked for."""
+def _gradients(network: nn.Module, signals: tuple[str, ...], tasks: list[Task], at_once: int) -> float:
+    """Add up the gradients of the mean loss of the nodes asked for; return that loss."""
     asked = sum(int(task.asked.sum()) for task in tasks)
-    optimizer.zero_grad()
     total = 0.0
     for start in range(0, len(tasks), at_once):
         task = together(tasks[start : start + at_once])
@@ -138,7 +137,6 @@ def _step(
         loss = F.cross_entropy(scores, task.label[task.asked], reduction="sum") / asked
         loss.backward()
         total += loss.item()
-    optimizer.step()
     return total
 
 

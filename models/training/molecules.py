@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.spaces.graph.chemistry.boiling_points import Alkane, alkanes, wiener
+from explorer.work.training.course import Course, Loss
 from models.layers.seeded import round_to_half, seeded
 from models.training.digits import Progress, one_thread
 
@@ -89,16 +91,17 @@ def train(
         optimizer = torch.optim.AdamW(network.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=max(1, 100 * epochs))
         network.train()
-        for epoch in range(epochs):
-            for _ in range(100):
-                loss = F.huber_loss(network(*inputs), target, delta=0.2)
-                optimizer.zero_grad()
-                loss.backward()
-                nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-                optimizer.step()
-                schedule.step()
-            if progress is not None:
-                progress(epoch + 1, epochs, f"loss {loss.item():.5f}")
+        losses: dict[str, Loss] = {
+            "Huber": partial(F.huber_loss, delta=0.2),
+            "squared error": F.mse_loss,
+            "absolute error": F.l1_loss,
+        }
+        course = Course(
+            network, optimizer, schedule, epochs=epochs, steps=100, losses=losses, progress=progress,
+            told="loss {:.5f}".format,
+        )  # fmt: skip
+        for _ in course:
+            course.learn(course.loss(network(*inputs), target), clip=1.0)
         head = network.get_submodule(recipe.head)
         assert isinstance(head, nn.Linear)
         with torch.no_grad():

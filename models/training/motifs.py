@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from explorer.spaces.graph.samples.planted_motifs import MOTIFS, planted
+from explorer.work.training.course import Course
+from explorer.work.training.losses import CLASSES
 from models.layers.seeded import round_to_half, seeded
 from models.training.digits import Progress, one_thread
 
@@ -104,21 +105,16 @@ def train(
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=max(1, 100 * epochs))
         network.train()
         with outputs_of(network, tuple(name for name, _ in recipe.also)) as found:
-            for epoch in range(epochs):
-                total = 0.0
-                for _ in range(100):
-                    drawn = graphs(recipe.batch, chance)
-                    loss = F.cross_entropy(network(*drawn.inputs), drawn.motif)
-                    for name, weight in recipe.also:
-                        loss = loss + weight * found[name].sum()
-                    optimizer.zero_grad()
-                    loss.backward()
-                    nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-                    optimizer.step()
-                    schedule.step()
-                    total += loss.item() / 100
-                if progress is not None:
-                    progress(epoch + 1, epochs, f"loss {total:.4f}")
+            course = Course(
+                network, optimizer, schedule, chance, epochs=epochs, steps=100, losses=CLASSES, progress=progress
+            )
+            for _ in course:
+                drawn = graphs(recipe.batch, chance)
+                loss = course.loss(network(*drawn.inputs), drawn.motif)
+                parts = {"classes": loss, **{name: weight * found[name].sum() for name, weight in recipe.also}}
+                for name, _ in recipe.also:
+                    loss = loss + parts[name]
+                course.learn(loss, clip=1.0, parts=parts if recipe.also else None)
         round_to_half(network)
         network.eval()
         return network, judge(network, recipe)

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from explorer.spaces.mesh.network.fit import fit_mesh
 from explorer.spaces.mesh.network.form import MeshInput
 from explorer.spaces.mesh.samples.surfaces import SAMPLES
+from explorer.work.training.course import Course
+from explorer.work.training.losses import CLASSES
 from models.layers.seeded import round_to_half, seeded
 from models.training.digits import Progress, one_thread
 
@@ -88,18 +89,16 @@ def train_parts(
         optimizer = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=1e-2)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=max(1, epochs))
         network.train()
-        for epoch in range(epochs):
+        course = Course(network, optimizer, schedule, epochs=epochs, steps=1, losses=CLASSES, progress=progress)
+        for _ in course:
             optimizer.zero_grad()
             total = 0.0
             for body in learned:
-                loss = F.cross_entropy(network(*body.arguments), body.part) / len(learned)
+                loss = course.loss(network(*body.arguments), body.part) / len(learned)
                 loss.backward()
                 total += loss.item()
             nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
-            if progress is not None:
-                progress(epoch + 1, epochs, f"loss {total:.4f}")
+            course.descend(total)
         round_to_half(network)
         network.eval()
         return network, judged(network, wanted)

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from explorer.work.training.course import Course
 from models.layers.seeded import round_to_half
 from models.training.digits import Progress, one_thread
 
@@ -70,18 +71,9 @@ def train(
                 optimizer, recipe.rate, total_steps=max(1, epochs * EPOCH), pct_start=0.2
             )
         )
-        for epoch in range(epochs):
-            total = 0.0
-            for _ in range(EPOCH):
-                value = loss(network, *draw(chance, recipe.batch))
-                optimizer.zero_grad()
-                value.backward()
-                nn.utils.clip_grad_norm_(network.parameters(), recipe.clip)
-                optimizer.step()
-                schedule.step()
-                total += value.item()
-            if progress is not None:
-                progress(epoch + 1, epochs, f"loss {total / EPOCH:.4f}")
+        course = Course(network, optimizer, schedule, chance, epochs=epochs, steps=EPOCH, progress=progress)
+        for _ in course:
+            course.learn(loss(network, *draw(chance, recipe.batch)), clip=recipe.clip)
         round_to_half(network)
         network.eval()
         with torch.no_grad():

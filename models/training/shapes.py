@@ -14,9 +14,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from explorer.spaces.graph.samples.solids import cylinder_points
+from explorer.work.training.course import Course
+from explorer.work.training.losses import CLASSES
 from models.layers.seeded import round_to_half, seeded
 from models.training.digits import Progress, one_thread
 
@@ -25,6 +26,7 @@ NOISE = 0.02  # of the radius of the unit ball
 JUDGED = 400  # clouds
 POINTS = 256  # of the clouds that are judged
 Floats = NDArray[np.float64]
+GLANCE = 32  # clouds that a network is judged by while it learns
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,19 +128,13 @@ def train(
         optimizer = torch.optim.AdamW(network.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=max(1, 100 * epochs))
         network.train()
-        for epoch in range(epochs):
-            total = 0.0
-            for _ in range(100):
-                points, batch, shape = clouds(recipe.batch, chance, recipe.fewest)
-                loss = F.cross_entropy(network(points, batch), shape)
-                optimizer.zero_grad()
-                loss.backward()
-                nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-                optimizer.step()
-                schedule.step()
-                total += loss.item() / 100
-            if progress is not None:
-                progress(epoch + 1, epochs, f"loss {total:.4f}")
+        course = Course(
+            network, optimizer, schedule, chance, epochs=epochs, steps=100, losses=CLASSES,
+            judge=lambda learned: {"accuracy": accuracy(learned, GLANCE)}, progress=progress,
+        )  # fmt: skip
+        for _ in course:
+            points, batch, shape = clouds(recipe.batch, chance, recipe.fewest)
+            course.learn(course.loss(network(points, batch), shape), clip=1.0)
         round_to_half(network)
         network.eval()
         return network, {"accuracy": accuracy(network)}

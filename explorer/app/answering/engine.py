@@ -32,11 +32,11 @@ from explorer.network.opening.files.trust import Trust
 from explorer.network.opening.loading import card_source, find_card, load_model, model_info
 from explorer.network.opening.refusals import ModelError
 from explorer.square.analyses.figures import refine_figures
+from explorer.square.analyses.idle import beside
 from explorer.square.analyses.laws import refine_laws
 from explorer.square.analyses.nearest import nearest_exact
 from explorer.square.analyses.orbits import orbit
 from explorer.square.analyses.outcome import Outcome
-from explorer.square.analyses.saliency import saliency
 from explorer.square.evaluate import moved_picture, refine, shown_as, square
 from explorer.square.frame import Frame, Moved, OrbitCurve, Square
 from explorer.square.judging import judged
@@ -303,10 +303,7 @@ class LocalEngine:
                 gx = p.inputs.moved(chain_element(frame.state.steps).on(p.inputs))
                 squares[k] = replace(squares[k], changes=changes(p, gx, values))
                 yield replace(frame, squares=tuple(squares))
-            for more in saliency(p, frame.state, squares[k]):
-                squares[k] = more
-                yield replace(frame, squares=tuple(squares))
-            for more in space_of(p.inputs).refine(p, frame.state, squares[k]):
+            for more in beside(p, frame.state, squares[k]):
                 squares[k] = more
                 yield replace(frame, squares=tuple(squares))
         for k, (p, values) in enumerate(self._answers[1]):

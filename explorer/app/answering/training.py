@@ -1,46 +1,26 @@
-"""Train a card step by step: a generator that whoever advances it can stop, and that says when the loss diverges."""
+"""Train a card step by step: an iterator that whoever advances it can stop, steer and take back."""
 
 from __future__ import annotations
 
-import math
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from queue import Queue
 from typing import Any
 
-import torch
-from torch import Tensor, nn
-from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from torch import nn
 
+from explorer.app.training.driving import Diverged, Drive, Steers, Step, Trained
 from explorer.declare.card import Card
 from explorer.work.progress import Cancelled
+from explorer.work.training.course import Course
 
-Trained = tuple[nn.Module, Mapping[str, float]]
-
-
-class Diverged(ValueError):
-    """A loss that is no number any more; one sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of the optimizer: its number, how many epochs are over of how many (0: not known yet), the losses."""
-
-    step: int
-    epoch: int = 0
-    epochs: int = 0
-    losses: Mapping[str, float] = field(default_factory=dict)
-
-
-Training = Generator[Step, None, Trained]
+__all__ = ["Diverged", "Step", "Trained", "Training", "training"]
 
 
 def training(card: Card, epochs: int | None = None, seed: int = 0, rate: float = 1.0) -> Training:
-    """Yield every step of a card's training; return the network and its figures. Closing it ends the training.
+    """Return the steps of a card's training; with the last one come the network and its figures.
 
-    The training stands still between two steps until the next one is asked for.
+    The training stands still between two steps until the next one is asked for. Closing it ends it.
 
     Args:
         rate: what the card's own learning rates are multiplied by.
@@ -48,104 +28,106 @@ def training(card: Card, epochs: int | None = None, seed: int = 0, rate: float =
     Raises:
         Diverged: the loss is no number any more.
     """
-    if card.train is None:
-        raise ValueError(f"{card.name} has no training: it is shown with its initial parameters")
-    said: Queue[Step | Trained | BaseException] = Queue(1)
-    go_on: Queue[bool] = Queue(1)
-    watch = _Watch(said, go_on, rate)
-    train = card.train
+    return Training(card, epochs, seed, rate)
 
-    def work() -> None:
+
+class Training(Steers):
+    """The steps of a training that stands still between them.
+
+    While it stands, its network can be looked at, its state taken out and put back, and its learning rate, its loss and
+    its seed exchanged. The value of StopIteration is the trained network with its figures.
+    """
+
+    def __init__(self, card: Card, epochs: int | None = None, seed: int = 0, rate: float = 1.0) -> None:
+        self._drive = Drive(card, epochs, seed, rate, self)
+        self._said: Queue[Step | Trained | BaseException] = Queue(1)
+        self._go_on: Queue[bool] = Queue(1)
+        self._thread = threading.Thread(target=self._work, name="equiscope-training", daemon=True)
+        self._thread.start()
+        self._over = False
+
+    def __iter__(self) -> Training:
+        return self
+
+    def __next__(self) -> Step:
+        if self._over:
+            raise StopIteration
+        self._go_on.put(True)
+        found = self._said.get()
+        if isinstance(found, Step):
+            return found
+        self._over = True
+        self._thread.join()
+        if isinstance(found, BaseException):
+            raise found
+        raise StopIteration(found)
+
+    def close(self) -> None:
+        """End the training."""
+        self._over = True
+        if self._thread.is_alive():
+            self._go_on.put(False)
+            self._thread.join()
+
+    # while it stands ------------------------------------------------------------------------------------------
+    @property
+    def network(self) -> nn.Module | None:
+        """Return the network that learns; None before the first step."""
+        return self._drive.network
+
+    @property
+    def rate(self) -> float:
+        return self._drive.rate
+
+    @rate.setter
+    def rate(self, rate: float) -> None:
+        self._drive.rate = rate
+
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """Return the names of the losses that can be chosen, () where none can."""
+        return tuple(self._drive.course.named_losses) if self._drive.course is not None else ()
+
+    def choose(self, loss: str) -> None:
+        """Make another loss small from the next step on.
+
+        Raises:
+            ValueError: there is none of that name.
+        """
+        self._standing().choose(loss)
+
+    def reseed(self, seed: int) -> None:
+        """Draw what is left to chance from another seed from the next step on."""
+        self._standing().reseed(seed)
+
+    def state(self) -> dict[str, Any]:
+        """Return the state, of which the tensors change with the next step."""
+        return self._standing().state()
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Put a state in place of the present one."""
+        self._drive.restore(state)
+
+    def finish(self) -> None:
+        """Let the next step be no step but the end."""
+        self._standing().over = True
+
+    def _standing(self) -> Course:
+        if self._drive.course is None:
+            raise ValueError("this training can be neither kept nor changed: its trainer loops by itself")
+        return self._drive.course
+
+    # on the training's own thread -----------------------------------------------------------------------------
+    def _work(self) -> None:
+        if not self._go_on.get():
+            return
         try:
-            if not go_on.get():
-                return
-            with watch.watching():
-                answer: Step | Trained | BaseException = train(epochs=epochs, seed=seed, progress=watch.progress)
+            answer: Step | Trained | BaseException = self._drive.run()
         except BaseException as error:  # of a trainer of any kind: whoever advances it hears of it
             answer = error
-        said.put(answer)
+        self._said.put(answer)
 
-    thread = threading.Thread(target=work, name="equiscope-training", daemon=True)
-    thread.start()
-    try:
-        while True:
-            go_on.put(True)
-            found = said.get()
-            if isinstance(found, BaseException):
-                raise found
-            if not isinstance(found, Step):
-                return found
-            yield found
-    finally:
-        if thread.is_alive():
-            go_on.put(False)
-            thread.join()
-
-
-class _Watch:
-    """Follows the steps of whatever optimizer the training's own thread uses."""
-
-    def __init__(self, said: Queue[Any], go_on: Queue[bool], rate: float) -> None:
-        self._said, self._go_on, self._rate = said, go_on, rate
-        self._thread = 0
-        self._step = self._epoch = self._epochs = 0
-        self._latest_loss = math.nan
-
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Hear of every loss that is differentiated and every step that is made in this thread."""
-        self._thread = threading.get_ident()
-        backward: Callable[..., None] = Tensor.backward
-        watch = self
-
-        def heard(loss: Tensor, *args: Any, **kwargs: Any) -> None:
-            if threading.get_ident() == watch._thread and loss.numel() == 1:
-                watch._hear(float(loss.detach()))
-            backward(loss, *args, **kwargs)
-
-        before: list[float] = []
-
-        def pre(optimizer: torch.optim.Optimizer, *_: Any) -> None:
-            if threading.get_ident() == watch._thread:
-                before[:] = [group["lr"] for group in optimizer.param_groups]
-                for group in optimizer.param_groups:
-                    group["lr"] = group["lr"] * watch._rate
-
-        def post(optimizer: torch.optim.Optimizer, *_: Any) -> None:
-            if threading.get_ident() == watch._thread:
-                for group, own in zip(optimizer.param_groups, before, strict=True):
-                    group["lr"] = own
-                watch._stepped()
-
-        hooks = [register_optimizer_step_pre_hook(pre), register_optimizer_step_post_hook(post)]
-        Tensor.backward = heard  # type: ignore[method-assign, assignment]
-        try:
-            yield
-        finally:
-            Tensor.backward = backward  # type: ignore[method-assign]
-            for hook in hooks:
-                hook.remove()
-
-    def progress(self, epoch: int, epochs: int, text: str) -> None:
-        """Hear from the trainer that an epoch is over."""
-        self._epoch, self._epochs = epoch, epochs
-        self._say()
-
-    def _hear(self, loss: float) -> None:
-        self._latest_loss = loss
-        if not math.isfinite(loss):
-            kind = "not a number" if math.isnan(loss) else "infinite"
-            raise Diverged(
-                f"the loss is {kind} after {self._step} steps, so the training has stopped; a smaller learning rate "
-                "may help"
-            )
-
-    def _stepped(self) -> None:
-        self._step += 1
-        self._say()
-
-    def _say(self) -> None:
-        losses = {} if math.isnan(self._latest_loss) else {"loss": self._latest_loss}
-        self._said.put(Step(self._step, self._epoch, self._epochs, losses))
+    def stepped(self, drive: Drive) -> None:
+        self._said.put(drive.step)
         if not self._go_on.get():
             raise Cancelled

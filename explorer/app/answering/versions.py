@@ -13,7 +13,7 @@ from torch import nn
 
 from explorer.app.thread.failures import sentence
 from explorer.declare.card import Card
-from explorer.declare.states.model_name import code_of, files_of
+from explorer.declare.states.model_name import code_of, files_of, in_training
 from explorer.network.opening.helpers import forget, helpers, place_of, remember
 from explorer.network.opening.refusals import ModelError
 from explorer.square.frame import Failure, Measure
@@ -105,6 +105,8 @@ class Versions:
         if former is None:
             return ""
         self.stale.pop(name, None)
+        if in_training(name):  # its page tells of it, several times a second
+            return ""
         if former.measured is not None:
             self.before[name] = former.measured
         old = next((model for model, _ in former.models.values()), None)

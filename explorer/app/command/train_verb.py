@@ -1,22 +1,15 @@
-"""Carry out `train`: a card is trained again, its steps are shown or logged, and its weights are written."""
+"""Carry out `train`: a card is trained again, its steps are shown, logged and kept, and its weights are written."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING
 
 from explorer.app.command.doors import BadInput, Doors
 
 if TYPE_CHECKING:
-    from explorer.app.answering.training import Step
-
-EVERY_S = 0.05  # between two lines about steps
+    from explorer.declare.card import Card
 
 
 def add_arguments(train: argparse.ArgumentParser) -> None:
@@ -24,88 +17,64 @@ def add_arguments(train: argparse.ArgumentParser) -> None:
     train.add_argument("model", metavar="M")
     train.add_argument("--out", metavar="FILE.safetensors", default="")
     train.add_argument("--epochs", type=int, default=None)
+    train.add_argument("--steps", type=int, default=None, help="end after so many steps of the optimizer")
     train.add_argument("--seed", type=int, default=0)
     train.add_argument("--rate", type=float, default=1.0, help="times the card's own learning rate")
+    train.add_argument("--loss", metavar="NAME", default="", help="another loss, where the card has several")
     train.add_argument("--log", metavar="FILE|-", default="", help="steps and losses as lines of JSON; - for stdout")
+    train.add_argument("--errors", metavar="STEPS", type=int, default=0, help="log the error of each layer that often")
+    train.add_argument("--transform", metavar="CHAIN", default="", help="under which element; as for run")
+    train.add_argument("--keep-every", metavar="SECONDS", type=float, default=1.0, help="between two checkpoints")
+    train.add_argument("--resume", action="store_true", help="go on where a training for the same FILE was cut off")
+    train.add_argument("--live", metavar="FOLDER", default="", help=argparse.SUPPRESS)  # steered by the window
 
 
 def run(args: argparse.Namespace, doors: Doors) -> int:
     """Train, and write the weights when it is over."""
-    from explorer.app.answering.training import training
-    from explorer.app.command.writing import save_weights
     from explorer.network.opening.loading import find_card
 
     card = find_card(args.model, doors.cards())
     if card.train is None:
         raise BadInput(f"{card.name} has no training: it is shown with its initial parameters")
+    path = _checked(args, card)
+    if args.live:
+        from explorer.app.training.live import serve
+
+        return serve(card, args, path)
+    from explorer.app.training.whole import Aim, train
+
+    log = Path(args.log).expanduser() if args.log not in ("", "-") else None
+    aim = Aim(
+        card, path, args.epochs, args.steps, args.seed, args.rate, args.loss, args.errors, args.transform,
+        args.resume, args.keep_every,
+    )  # fmt: skip
+    try:
+        metrics = train(aim, log, quiet=args.log == "-", logged=bool(args.log))
+    except MemoryError:
+        raise BadInput(f"there is not enough memory to train {card.name}{_again(aim.kept)}") from None
+    if args.log != "-":
+        print("  ".join([str(path), *(f"{k} {v:.4g}" for k, v in metrics.items())]))
+    return 0
+
+
+def _checked(args: argparse.Namespace, card: Card) -> Path:
+    """Return the path of the weights; raise BadInput where something cannot be."""
     if args.seed < 0:
         raise BadInput("--seed must not be negative")
-    if args.epochs is not None and args.epochs < 1:
-        raise BadInput("--epochs must be at least 1")
+    for name in ("epochs", "steps"):
+        if getattr(args, name) is not None and getattr(args, name) < 1:
+            raise BadInput(f"--{name} must be at least 1")
     if not 0 < args.rate < 1e6:
         raise BadInput("--rate must be a positive number")
-    path = Path(args.out or f"{card.name}.safetensors")
+    if args.errors < 0 or not args.keep_every >= 0:
+        raise BadInput(f"--{'errors' if args.errors < 0 else 'keep-every'} must not be negative")
+    path = Path(args.out or f"{card.name}.safetensors").expanduser()
     if path.suffix != ".safetensors":
         raise BadInput(f"--out {path} must end in .safetensors")
     if not path.parent.is_dir():
         raise BadInput(f"there is no folder {path.parent}")
-    steps = training(card, args.epochs, args.seed, args.rate)
-    with _log(args.log) as log:
-        told = _Told(log)
-        try:
-            while True:
-                told.step(next(steps))
-        except StopIteration as end:
-            model, metrics = end.value
-        finally:
-            steps.close()
-        told.end()
-        save_weights(path, model, {"model": card.name, "seed": str(args.seed), **_short(metrics)})
-        if log is not None:
-            _line(log, {"written": str(path), "figures": {k: float(v) for k, v in metrics.items()}})
-    if args.log != "-":
-        print(f"{path}  " + "  ".join(f"{k} {v:.4g}" for k, v in metrics.items()))
-    return 0
+    return path
 
 
-class _Told:
-    """Says how far it is: on the terminal after each epoch, in the log not more often than can be followed."""
-
-    def __init__(self, log: TextIO | None) -> None:
-        self._log, self._last, self._epoch = log, 0.0, 0
-
-    def step(self, step: Step) -> None:
-        over = step.epoch > self._epoch
-        self._epoch = step.epoch
-        if over:
-            losses = "  ".join(f"{name} {value:.4f}" for name, value in step.losses.items())
-            print(f"\repoch {step.epoch}/{step.epochs}  {losses}", end="", file=sys.stderr, flush=True)
-        now = time.monotonic()
-        if self._log is not None and (over or now - self._last >= EVERY_S):
-            self._last = now
-            found = {"step": step.step, "epoch": step.epoch, "epochs": step.epochs, "losses": dict(step.losses)}
-            _line(self._log, found)
-
-    def end(self) -> None:
-        print(file=sys.stderr)
-
-
-@contextmanager
-def _log(text: str) -> Iterator[TextIO | None]:
-    if text in ("", "-"):
-        yield sys.stdout if text else None
-        return
-    try:
-        file = Path(text).expanduser().open("w", encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"--log {text}: {(error.strerror or '').lower()}") from None
-    with file:
-        yield file
-
-
-def _line(log: TextIO, found: dict[str, Any]) -> None:
-    print(json.dumps(found, ensure_ascii=False), file=log, flush=True)
-
-
-def _short(metrics: Any) -> dict[str, str]:
-    return {k: f"{v:.6g}" for k, v in metrics.items()}
+def _again(folder: Path) -> str:
+    return f"; what was reached is kept in {folder}, and --resume goes on from there" if folder.is_dir() else ""

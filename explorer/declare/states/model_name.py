@@ -11,6 +11,7 @@ from pathlib import Path
 
 PARTLY = "partly:"  # "d4-cnn@partly:my.safetensors": what fits of them
 WEIGHTS_MARK = "@"  # "d4-cnn@my.safetensors": that card with the parameters of that file
+LIVE = "training.safetensors"  # the file of a network that is learning
 BESIDE = ".equiscope.json"  # ending of the file beside a network's own that remembers what it takes
 # files that are executed where they are opened as a model
 PYTHON = ".py"
@@ -89,6 +90,11 @@ def files_of(name: str) -> tuple[str, ...]:
     named = path.lower().endswith((PYTHON, *PROGRAMS)) or "/" in path
     told = str(beside(Path(path))) if path.endswith(PYTHON) else ""
     return tuple(file for file in (path if named else "", told, weights) if file)
+
+
+def in_training(name: str) -> bool:
+    """Say whether this is a network as it is in the middle of its training: its file is often another one."""
+    return Path(split_name(name)[1]).name == LIVE
 
 
 def named_as_shown(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -172,7 +173,9 @@ class Differences:
         """Return from which layer on the runs differ, in a sentence."""
         known = {n: d.relative for n, d in self.layers.items() if d.relative is not None}
         if not known:
-            return f"No layer of this run can be compared with {self.other}."
+            why = Counter(d.note for d in self.layers.values() if d.note).most_common(1)
+            told = "".join(f": {note}" if n == len(self.layers) else f"; of most: {note}" for note, n in why)
+            return f"No layer of this run can be compared with {self.other}{told}."
         first = next((n for n, r in known.items() if r > 0 or math.isnan(r)), "")
         if not first:
             return f"All layers that both have are the same as in {self.other}."

@@ -80,7 +80,7 @@ def law_of(report: Report, title: str) -> Law:
     first = next((k for k, r in enumerate(judged) if r.seen or r.verdict == "broken"), len(judged))
     before = judged[:first]
     error, upto = _worst(before), before[-1].name if before else ""
-    held = "exactly" if not error else f"to {error:.0e}"
+    held = "exactly" if not error else f"to {error:.1e}"
     if report.verdict == "holds":
         error = _worst(judged)
         return Law(report.group, title, "holds", error, judged[-1].name, "", exact, _kept(title, judged, held))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from explorer.declare.space import Domains, Inference, Kind, Scene, Space
 from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.fields import Scalar
-from explorer.spaces.grid.fields import grid, parse_grid, parse_pixels, parse_tokens
+from explorer.spaces.grid.fields import grid, parse_grid, parse_pixels, parse_token_pairs, parse_tokens
 from explorer.spaces.grid.network.form import InputSpec
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from explorer.network.input.inputs import Inputs
     from explorer.network.input.recognise import Recognised
     from explorer.network.tracing.layers import Trace
+    from explorer.square.both_ways import BothWays
     from explorer.state.state import State
 
 
@@ -49,7 +50,9 @@ class GridSpace(Space):
         ),
     )
     rank = 90  # whatever is none of the others takes images
-    domains: ClassVar[Domains] = {"grid": parse_grid, "token": parse_tokens, "pixel": parse_pixels}
+    domains: ClassVar[Domains] = {
+        "grid": parse_grid, "token": parse_tokens, "pixel": parse_pixels, "token-pair": parse_token_pairs,
+    }  # fmt: skip
     examples = ("grid scalar", "grid regular(D4)", "grid scalar /2")
     orbits = ("rotate",)
     scenes = (
@@ -181,6 +184,13 @@ class GridSpace(Space):
         from explorer.spaces.grid.elements.random_element import random_motion
 
         return random_motion(rng, size, exact, state)
+
+    def part(self, one: BothWays) -> object | None:
+        from explorer.spaces.grid.analysis.dense_chain import dense_chain
+        from explorer.spaces.grid.drawing.patches import patches_part
+
+        patches = patches_part(one)
+        return dense_chain(one.p.model, one.gx, one.p.card.labels) if patches is None else patches
 
     def sweepers(self) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
         from explorer.spaces.grid.analysis.survey import survey, sweep

@@ -27,6 +27,8 @@ from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.graph.samples import ba_shapes
 from explorer.work.disk_cache import content_key
+from explorer.work.training.course import Course
+from explorer.work.training.losses import CLASSES
 from models.layers.graph.propagation import Pattern, pattern
 from models.layers.taps import Mark, Tap
 from models.training.digits import Progress, one_thread
@@ -378,13 +380,9 @@ def train(
             torch.manual_seed(seed)
             network = Explained(-1, 100)
         optimizer = torch.optim.Adam(network.gcn.parameters(), lr=0.01)
-        for epoch in range(epochs):
-            loss = F.cross_entropy(network.gcn(ones, edge_index)[learn], role[learn])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            if progress is not None and (epoch + 1) % 50 == 0:
-                progress(epoch + 1, epochs, f"loss {loss.item():.4f}")
+        course = Course(network, optimizer, epochs=epochs, steps=1, losses=CLASSES, progress=progress, told_every=50)
+        for _ in course:
+            course.learn(course.loss(network.gcn(ones, edge_index)[learn], role[learn]))
         with torch.no_grad():
             for tensor in network.parameters():
                 tensor.copy_(tensor.half())

@@ -242,6 +242,7 @@ def test_layouts_are_the_same_everywhere(name: str) -> None:
     same_for_every_processor(lambda: layout(edges, nodes, positions=places), 1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", [nx.les_miserables_graph(), nx.random_labeled_tree(3000, seed=1)])
 def test_the_last_digits_do_not_grow_into_another_layout(graph: nx.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     edges, nodes = edges_of(graph), len(graph)

@@ -142,6 +142,7 @@ def stated(card: Card, case: str) -> float:
     return float(found[1]) / 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CARDS)
 def test_the_trained_network_has_the_error_that_its_card_states(name: str) -> None:
     metrics = training.evaluate(Resized(load(name)), turns=1)
@@ -156,6 +157,7 @@ def test_the_trained_mean_keeps_the_law_and_the_trained_mlp_does_not() -> None:
     assert shift_error(load("cnn-flatten").double(), x, 8, 8) > 0.1
 
 
+@pytest.mark.slow
 def test_shifted_digits_tell_the_two_heads_apart() -> None:
     for name, low, high in (("cnn-global", 0.0, 0.1), ("cnn-flatten", 0.7, 1.0)):
         error = shifted_error(load(name))

@@ -146,6 +146,7 @@ def test_before_and_after_are_named() -> None:
         assert names[-2:] == ["global_mean", "classifier"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", LAWFUL)
 def test_one_set_of_weights_serves_every_normalisation(norm: int) -> None:
     net = build(norm)

@@ -194,6 +194,7 @@ def test_schnet_is_that_of_torch_geometric() -> None:
         torch.testing.assert_close(h, want, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_directional_messages_are_those_of_torch_geometric() -> None:
     from torch_geometric.nn.models import dimenet as theirs
 

@@ -146,6 +146,7 @@ def test_lesson_55_the_new_state_lies_between_candidate_and_old_state() -> None:
     assert holds(both) and holds(both, 1)
 
 
+@pytest.mark.slow
 def test_lesson_56_half_the_speed_needs_half_of_gamma() -> None:
     def wrong(alpha: float, pace: float = 0.1) -> float:
         return error(at("56", params={"alpha": alpha, "pace": pace}))
@@ -163,6 +164,7 @@ def test_lesson_57_a_gate_changes_its_pace_and_a_leak_does_not() -> None:
     assert quick[20] < 20 < slow[20], "a value is met sooner where time runs quicker"
 
 
+@pytest.mark.slow
 def test_lesson_58_biases_say_how_long_a_unit_remembers() -> None:
     for longest in (20, 200, 2000):
         forget = gates(at("58", params={"longest": longest}), "recurrent.forget_gate")
@@ -173,6 +175,7 @@ def test_lesson_58_biases_say_how_long_a_unit_remembers() -> None:
     assert long[0] > 0.5 * long[100] and short[0] < 0.01 * short[100]
 
 
+@pytest.mark.slow
 def test_lesson_59_one_vector_is_too_little_for_24_letters() -> None:
     frame = at("59", layer="output")
     letters = part(frame).x.argmax(1)[::-1]

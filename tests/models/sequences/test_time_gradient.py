@@ -27,6 +27,7 @@ def slopes(run: Any, x: Tensor, step: int) -> Tensor:
     return torch.stack([torch.autograd.grad(v, x, retain_graph=True)[0].abs() for v in row]).sum(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [nn.RNN, nn.GRU, nn.LSTM])
 @pytest.mark.parametrize("settings", [{}, {"num_layers": 2, "bidirectional": True}], ids=["one way", "both ways"])
 def test_our_recurrences_are_cut_like_torchs(kind: type[nn.RNNBase], settings: dict[str, Any]) -> None:

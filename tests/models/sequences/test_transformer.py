@@ -173,6 +173,7 @@ def test_the_notes_say_how_many_texts_are_right() -> None:
     assert f"{sum(p.numel() for p in network.parameters()):,} parameters" in CARD.notes[0]
 
 
+@pytest.mark.slow
 def test_how_far_its_layers_see_is_not_tried_at_full_length() -> None:
     # without its matrix attention has other layers than on the short texts that trials are made with
     steps, passes = 8192, 0

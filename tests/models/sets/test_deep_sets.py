@@ -57,6 +57,7 @@ def test_accuracy_can_be_low() -> None:
     assert accuracy(DigitSum(), 45, count=200) < 0.2
 
 
+@pytest.mark.slow
 def test_a_short_training_learns_and_is_repeatable() -> None:
     told: list[str] = []
     first, metrics = train(epochs=1, seed=4, count=6000, progress=lambda a, b, s: told.append(f"{a}/{b}"))

@@ -27,6 +27,7 @@ def tiny() -> nn.Module:
     return plain_cnn.PlainCNN((2, 3, 4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("augment", [False, True])
 def test_the_same_seed_gives_the_same_network(augment: bool) -> None:
     def once(seed: int) -> tuple[dict[str, Tensor], dict[str, float]]:
@@ -134,6 +135,7 @@ def test_shipped_weights_reach_the_stated_errors(name: str) -> None:
     assert measured(name) == pytest.approx(ERRORS[name], abs=TWO_DIGITS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "cases"), [("c4-cnn", 1), ("d4-cnn", 2)])
 def test_built_in_symmetry_costs_no_error_at_all(name: str, cases: int) -> None:
     errors = measured(name)
@@ -141,6 +143,7 @@ def test_built_in_symmetry_costs_no_error_at_all(name: str, cases: int) -> None:
         assert errors[case] == pytest.approx(errors["upright_error"], abs=TWO_DIGITS)
 
 
+@pytest.mark.slow
 def test_the_comparison_comes_out_as_documented() -> None:
     """Built in: exact at quarter turns, better in between. Augmented: good everywhere, at a price upright."""
     plain, augmented, d4 = (measured(name) for name in ("plain-cnn", "augmented-cnn", "d4-cnn"))

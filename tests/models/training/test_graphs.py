@@ -177,6 +177,7 @@ def test_only_classes_of_the_graph_are_found() -> None:
     assert accuracy(lambda task: (task.label + 1) % CLASSES, tasks) == 0.0
 
 
+@pytest.mark.slow
 def test_the_figures_to_compare_with_are_as_stated() -> None:
     tasks = drawn(JUDGED, TEST_SEED)
     assert accuracy(majority, tasks) == pytest.approx(MAJORITY, abs=5e-4)
@@ -185,6 +186,7 @@ def test_the_figures_to_compare_with_are_as_stated() -> None:
     assert accuracy(label_propagation, [karate()]) == pytest.approx(KARATE_PROPAGATION, abs=5e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["graphsage", "sat"])
 def test_the_same_seed_gives_the_same_network(name: str) -> None:
     def once(seed: int) -> tuple[Mapping[str, Tensor], dict[str, float]]:
@@ -228,6 +230,7 @@ def test_a_step_does_not_depend_on_how_many_graphs_are_given_at_once() -> None:
         torch.testing.assert_close(a, b, rtol=2e-3, atol=1e-4)  # half precision
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CARDS)
 def test_shipped_weights_reach_the_stated_figures(name: str) -> None:
     stated = FIGURES[name]
@@ -242,6 +245,7 @@ def test_networks_that_see_edges_do_better_than_label_propagation(name: str) -> 
     assert measured(name)["karate"] > 0.8 > KARATE_MAJORITY
 
 
+@pytest.mark.slow
 def test_attention_without_edges_needs_eigenvectors_to_find_communities() -> None:
     network = graph_transformer.build()
     network.load_state_dict(shipped("graph-transformer").state_dict())

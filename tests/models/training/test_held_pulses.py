@@ -73,6 +73,7 @@ def held_after(card: Card, steps: int) -> float:
     return float(high - low)
 
 
+@pytest.mark.slow
 def test_gates_hold_longer_and_the_contraction_says_so() -> None:
     cards = (simple_rnn.CARD, lstm.CARD, gru.CARD)
     found = [fixed_point(recurrence_of(trained(card))) for card in cards]

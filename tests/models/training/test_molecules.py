@@ -94,6 +94,7 @@ def test_the_baseline_is_least_squares() -> None:
     assert baseline() == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_training_repeats_itself_and_leaves_the_random_state() -> None:
     before, seen = torch.get_rng_state(), []
     first, metrics = train(gin.build, gin.RECIPE, epochs=1, seed=3, progress=lambda *told: seen.append(told))

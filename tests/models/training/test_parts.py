@@ -21,6 +21,7 @@ def test_every_card_with_these_weights_is_measured() -> None:
     assert {n for n in stated if CARDS.get(n)} == set(FIGURES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(FIGURES))
 def test_the_stated_figures_are_true(name: str) -> None:
     card, figures = CARDS[name], FIGURES[name]
@@ -35,6 +36,7 @@ def test_the_stated_figures_are_true(name: str) -> None:
     assert figures.learned > 0.9 and figures.poses > 0.85 > most
 
 
+@pytest.mark.slow
 def test_training_is_repeatable_and_learns() -> None:
     card = CARDS["mesh-isotropic"]
     assert isinstance(card.input, MeshInput)

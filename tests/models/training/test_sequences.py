@@ -12,6 +12,7 @@ from models.sets import set2set
 from models.training.sequences import judged_by, right
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_network() -> None:
     told: list[str] = []
     torch.manual_seed(5)

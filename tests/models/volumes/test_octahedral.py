@@ -101,6 +101,7 @@ def report(name: str, group: str, side: int | None = None):  # type: ignore[no-u
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "group"), [(n, g) for n, c in CARDS.items() for g in c.groups])
 def test_claims_hold_to_the_ninth_digit_in_every_layer(name: str, group: str) -> None:
     found = report(name, group, 13 if name in ("oh-cnn", "symmetric-cnn-3d") else 9)
@@ -108,6 +109,7 @@ def test_claims_hold_to_the_ninth_digit_in_every_layer(name: str, group: str) ->
     assert all(row.cumulative_max is None or row.cumulative_max < EXACT for row in found.layers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "layer", "side"),
     [("fault-stride-3d", "conv3", 12), ("fault-padding-3d", "pad2", 13), ("fault-filter-3d", "conv2", 13),

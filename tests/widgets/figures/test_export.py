@@ -51,6 +51,7 @@ def text_of_pdf(path: Path) -> str:
     return subprocess.run(["pdftotext", "-layout", path, "-"], capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPECS)
 def test_every_view_as_svg_is_text_and_vectors(qtbot, tmp_path, name):
     view = filled(opened(qtbot, SPECS[name].make(), 640, 300))
@@ -69,6 +70,7 @@ def test_every_view_as_svg_is_text_and_vectors(qtbot, tmp_path, name):
     assert 'font-family="Sans Serif' not in path.read_text("utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPECS)
 def test_every_view_as_pdf_is_text_and_vectors(qtbot, tmp_path, name):
     view = filled(opened(qtbot, SPECS[name].make(), 640, 300))
@@ -84,6 +86,7 @@ def test_every_view_as_pdf_is_text_and_vectors(qtbot, tmp_path, name):
         assert view.caption().split()[0] in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPECS)
 def test_every_view_as_png_is_sharp(qtbot, tmp_path, name):
     view = filled(opened(qtbot, SPECS[name].make(), 640, 300))
@@ -106,6 +109,7 @@ def test_a_view_that_was_never_shown_can_be_exported(qtbot, tmp_path, name):
     assert not view.isVisible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MINE)
 @pytest.mark.parametrize("odd", ["no frame", "odd measures", "200 layers"])
 def test_odd_frames_can_be_exported(qtbot, tmp_path, name, odd):
@@ -160,6 +164,7 @@ def test_a_long_list_is_exported_whole(qtbot, tmp_path):
 
 
 # numbers ------------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPECS)
 def test_numbers_as_csv_and_npz_are_the_views_own(qtbot, tmp_path, name):
     view = filled(opened(qtbot, SPECS[name].make(), 640, 300))

@@ -14,7 +14,8 @@ from explorer.state.state import State
 from tests.widgets.parts.driving.plot_mouse import PlotMouse
 from tests.widgets.parts.driving.view_driving import gather, objects, odd_frames, opened, with_square
 from tests.widgets.parts.frames.graph_frames import NAMES, graph_frame, graph_square, karate, pair_frame, structure_of
-from widgets.figures.export import export_numbers, export_view
+from widgets.figures.export import export_view
+from widgets.figures.numbers import export_numbers
 from widgets.graph.charts.depth_chart import scale_of
 from widgets.graph.charts.separation import distance, outputs
 from widgets.graph.views.depth import DepthView
@@ -135,6 +136,7 @@ def test_out_of_reach_and_without_influence_are_said(view):
     view.grab()
 
 
+@pytest.mark.slow
 def test_many_nodes_are_drawn_by_some_of_them_and_a_band(view):
     view.set_frame(graph_frame(graph_square(structure_of(nx.star_graph(1400), names=False), node=0), node=0))
     spots = view.influence.spots[0]

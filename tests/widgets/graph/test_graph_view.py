@@ -23,7 +23,8 @@ from tests.widgets.parts.driving.view_driving import gather, objects, odd_frames
 from tests.widgets.parts.frames.graph_parts import both_ways, graph_frame, karate_part, make_part
 from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.look import theme
-from widgets.figures.export import export_numbers, export_view
+from widgets.figures.export import export_view
+from widgets.figures.numbers import export_numbers
 from widgets.graph.drawing import geometry
 from widgets.graph.drawing import pictures as graph_pictures
 from widgets.graph.drawing import placing as graph_placing
@@ -416,6 +417,7 @@ def test_another_graph_takes_the_place_of_one_still_being_laid_out(qtbot: Any) -
     qtbot.waitUntil(lambda: first is not None and not first.is_alive())
 
 
+@pytest.mark.slow
 def test_a_crowded_graph_is_a_picture_that_moves_with_the_hand(qtbot: Any) -> None:
     graph = nx.barabasi_albert_graph(4000, 4, seed=0)
     view = shown(qtbot, graph_frame(make_part(both_ways(graph), 4000), channel=0))

@@ -21,7 +21,8 @@ from tests.widgets.parts.frames.mesh_frames import mesh_frame
 from widgets.base.look import theme
 from widgets.base.pointer import Pointers
 from widgets.base.view import Wish
-from widgets.figures.export import export_numbers, export_view
+from widgets.figures.export import export_view
+from widgets.figures.numbers import export_numbers
 from widgets.mesh.charts.kernel_chart import KernelChart, Label, arranged, label
 from widgets.mesh.charts.patch_geometry import angle_of, around, edges_in, faces_near, frame_map, plane, raster
 from widgets.mesh.looks import colours_of
@@ -64,6 +65,7 @@ def give(view: Any, frame: Frame) -> MeshPart:
 
 
 # the patch --------------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 @pytest.mark.parametrize("name", odd_frames())
 def test_frames_without_a_mesh_say_what_to_do(view: PatchView, name: str) -> None:
     view.set_frame(odd_frames()[name])

@@ -24,7 +24,8 @@ from tests.widgets.parts.driving.mouse import Mouse
 from tests.widgets.parts.driving.view_driving import gather, odd_frames, opened
 from tests.widgets.parts.frames.sample_frames import make_frame, make_square
 from widgets.base.look import theme
-from widgets.figures.export import export_numbers, export_view
+from widgets.figures.export import export_view
+from widgets.figures.numbers import export_numbers
 from widgets.maps.mosaic import STEPS
 from widgets.pairs.panel import Panel
 from widgets.pairs.tiles import HIDDEN, Style, TileStore, shade
@@ -566,7 +567,11 @@ def test_without_pairs_the_view_says_what_to_do(qtbot: QtBot) -> None:
 
     assert sentence() == pairs.NOTHING
     view.set_frame(make_frame())
-    assert "is not a graph" in sentence() and view.numbers() == {} and view.caption() == ""
+    assert (
+        "no layer of this model lies on pairs of its patches" in sentence()
+        and view.numbers() == {}
+        and view.caption() == ""
+    )
     view.set_frame(frame_of(part_of()))
     assert "not a graph" not in sentence() and view.caption()
     view.set_frame(None)
@@ -594,6 +599,7 @@ def odd_parts() -> dict[str, GraphPart]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", odd_parts())
 @pytest.mark.parametrize("choice", ["light", "dark"])
 def test_odd_graphs_are_drawn(qtbot: QtBot, name: str, choice: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import parse_chain
@@ -12,7 +13,8 @@ from explorer.spaces.sphere.harmonics import map_points
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import Open, settle
 from widgets.base.view import Wish
-from widgets.figures.export import export_numbers, export_view
+from widgets.figures.export import export_view
+from widgets.figures.numbers import export_numbers
 from widgets.sphere.views.globe import GlobeView, ball
 
 FIRST = State(model="sphere-cnn", sample="globe", steps=parse_chain("turn-sphere:60,0,30"), layer="lift")
@@ -25,6 +27,7 @@ def test_a_globe_is_the_panorama_wrapped_round_a_ball() -> None:
     assert (np.einsum("ij,ij->i", a + b + c, np.cross(b - a, c - a)) > 0).all(), "faces look outwards"
 
 
+@pytest.mark.slow
 def test_the_window_shows_a_globe_and_its_spectrum(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
     window = open_window(FIRST)
     view = window.panes.front()

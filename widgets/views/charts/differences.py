@@ -148,6 +148,8 @@ class DifferencesView(FrameView[Square]):
             return
         self._epoch, self._shown = key, found
         self.pages.say("")
+        # without a layer to compare the sentence says so, and an empty chart would say it worse
+        self.chart.setVisible(any(d.relative is not None for d in found.layers.values()))
         self.sentence.setText(found.sentence)
         self.chart.show_differences(found, found.layer)
         scale = symmetric_scale([found.here, found.there])

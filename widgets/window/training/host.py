@@ -1,10 +1,11 @@
-"""Open the page of a training for the network in use, and show what comes of it."""
+"""Open the page of trainings, and show in the window what learns and what comes of it."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
 from explorer.declare.card import ModelInfo
+from explorer.declare.elements import chain_text
 from explorer.declare.states.model_name import WEIGHTS_MARK, split_name
 from widgets.window.room.shell import Shell
 from widgets.window.training.page import TrainPage
@@ -17,33 +18,63 @@ class Trainer(QObject):
         super().__init__(shell)
         self._shell = shell
         self.page: TrainPage | None = None
+        self._before: dict[str, str] = {}  # {name of a network that learns: the model that was shown before it}
 
     def card(self) -> ModelInfo | None:
         """Return the card in use if it can be trained, also one that is shown with other weights."""
-        controller = self._shell.controller
-        name, _ = split_name(controller.state.model)
-        models = controller.catalogue.models if controller.catalogue is not None else ()
-        return next((m for m in models if m.name == name and m.trainable), None)
+        name, _ = split_name(self._shell.controller.state.model)
+        return next((m for m in self._trainable() if m.name == name), None)
+
+    def _trainable(self) -> list[ModelInfo]:
+        catalogue = self._shell.controller.catalogue
+        return [m for m in catalogue.models if m.trainable] if catalogue is not None else []
 
     def open(self) -> None:
         if (info := self.card()) is None:
             self._shell.say("info", "This network has no training of its own.")
             return
-        if self.page is not None and self.page.info.name != info.name:
-            self.close()
         if self.page is None:
-            self.page = TrainPage(self._shell, info, str(self._shell.settings.value("folder", "")))
+            beside = [m for m in self._trainable() if m.domain == info.domain]
+            self.page = TrainPage(self._shell, beside, info.name, str(self._shell.settings.value("folder", "")))
             self.page.trained.connect(self._trained)
+            self.page.shown.connect(self._shown)
+            self.page.gone.connect(self._gone)
+        elif info.name in self.page.infos:
+            self.page.choose(info.name)
+        else:  # of other data
+            self.close()
+            self.open()
+            return
+        self.page.chain = chain_text(self._shell.controller.state.steps)
         self.page.show()
         self.page.raise_()
 
     def _trained(self, card: str, path: str) -> None:
         """Show the card with its new weights; the element, and the layer where it is the same network, stay."""
+        self._show(card, f"{card}{WEIGHTS_MARK}{path}")
+
+    def _shown(self, card: str, path: str) -> None:
+        """Show the network as it is in the middle of its training; the next time, ask for it again."""
+        controller, name = self._shell.controller, f"{card}{WEIGHTS_MARK}{path}"
+        if controller.state.model == name:
+            controller.refresh()
+        elif name not in self._before:
+            self._before[name] = controller.state.model
+            self._show(card, name)
+
+    def _gone(self, path: str) -> None:
+        """Show what was shown before a network whose training has ended without weights."""
+        name = self._shell.controller.state.model
+        if name.endswith(f"{WEIGHTS_MARK}{path}") and name in self._before:
+            card = split_name(name)[0]
+            self._show(card, self._before[name])
+
+    def _show(self, card: str, name: str) -> None:
         controller = self._shell.controller
         state = controller.state
         same = split_name(state.model)[0] == card
         kept = {"params": state.params, "layer": state.layer, "sample": state.sample} if same else {}
-        controller.change({"model": f"{card}{WEIGHTS_MARK}{path}", **kept})
+        controller.change({"model": name, **kept})
 
     def close(self) -> None:
         """End what runs."""

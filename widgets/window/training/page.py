@@ -1,14 +1,16 @@
-"""The page of a training: what it is done with, its loss as a curve, start and stop."""
+"""The page of trainings: what the next one is done with, curves of all of them, and the controls of one."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-import numpy as np
-from PySide6.QtCore import QPointF, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
     QDialog,
     QDoubleSpinBox,
     QFileDialog,
@@ -16,224 +18,433 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QMenu,
     QProgressBar,
     QPushButton,
+    QSlider,
     QSpinBox,
+    QStackedWidget,
+    QTabWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from explorer.declare.card import ModelInfo
+from explorer.declare.states.model_name import LIVE
 from widgets.base.look import theme
 from widgets.base.text.words import figure
-from widgets.charts.axis.axes import LogAxis, ValueAxis
-from widgets.charts.items.marks import ink
-from widgets.charts.library import pg
-from widgets.charts.plot import Plot
-from widgets.window.training.process import TrainProcess
+from widgets.window.training.curves import ErrorChart, LossChart
+from widgets.window.training.run import Run, Wanted, clock, free
 
-SIZE = (560, 460)
+SIZE = (940, 600)
 SHOW_MS = 100
-MOST = 4000  # points of the curve that are drawn; of more, every second one
-
-
-class LossChart(Plot):
-    """The loss after each step that was told, on a logarithmic axis."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, left=LogAxis("left"), bottom=ValueAxis("bottom", whole=True))
-        self.steps: list[float] = []
-        self.losses: list[float] = []
-        self.line = self.add(pg.PlotCurveItem(), 1)
-        self.message = "The loss is drawn here while it learns."
-        self.dress()
-
-    def clear_curve(self) -> None:
-        self.steps, self.losses = [], []
-        self.message = "Starting…"
-
-    def add_step(self, step: int, loss: float) -> None:
-        """Add a point; `draw` shows it."""
-        if not (math.isfinite(loss) and loss > 0):
-            return
-        self.steps.append(step)
-        self.losses.append(math.log10(loss))
-        if len(self.steps) > MOST:
-            self.steps, self.losses = self.steps[::2], self.losses[::2]
-
-    def draw(self) -> None:
-        """Show the points so far."""
-        if not self.steps:
-            return
-        self.message = ""
-        low, high = min(self.losses), max(self.losses)
-        room = max(0.1, 0.05 * (high - low))
-        self.set_ranges((0, max(1.0, float(self.steps[-1]))), (low - room, high + room))
-        self.line.setData(np.array(self.steps, float), np.array(self.losses, float))
-
-    def read(self, at: QPointF) -> str:
-        if not self.steps:
-            return ""
-        k = int(np.abs(np.array(self.steps) - at.x()).argmin())
-        return f"step {self.steps[k]:.0f}\nloss {figure(10 ** self.losses[k])}"
-
-    def dress(self) -> None:
-        super().dress()
-        if hasattr(self, "line"):
-            self.line.setPen(ink(theme.current().first, 1.6))
+BESIDE = 3  # runs whose layers are drawn beside each other
+RUNNING = 3  # trainings at once
+SPEEDS = (("as fast as it can", 0.0), ("10 steps a second", 10.0), ("2 steps a second", 2.0), ("1 step in 2 s", 0.5))
 
 
 class TrainPage(QDialog):
-    """Stays beside the window, which goes on; closing it ends the training."""
+    """Stays beside the window, which goes on; closing it ends the trainings."""
 
     trained = Signal(str, str)  # card, path of its weights
+    shown = Signal(str, str)  # card, path of the network as it is
+    gone = Signal(str)  # path of a network that was shown and is none any more
 
-    def __init__(self, parent: QWidget, info: ModelInfo, folder: str) -> None:
+    def __init__(self, parent: QWidget, infos: Sequence[ModelInfo], chosen: str, folder: str) -> None:
         super().__init__(parent)
         self.setObjectName("train-page")
-        self.setWindowTitle(f"Train {info.title}")
+        self.setWindowTitle("Train")
         self.resize(*SIZE)
-        self.info = info
-        self.process = TrainProcess(self)
+        self.infos = {info.name: info for info in infos}
+        self.folder = Path(folder or Path.home())
+        self.chain = ""
+        self.runs: list[Run] = []
+        self.run: Run | None = None  # the one that is steered
+        self._waiting: list[ModelInfo] = []  # to be started when another one is over
+        self._due = QTimer(self, interval=SHOW_MS, singleShot=True)
+        self._due.timeout.connect(self.draw)
+        self._make_settings()
+        self._make_charts()
+        self._make_controls()
+        self._build()
+        self.choose(chosen)
+        theme.changes.changed.connect(self._dress)
+        self._say("It runs beside the window, which shows the network while it learns.")
+
+    # parts ----------------------------------------------------------------------------------------------------
+    def _make_settings(self) -> None:
+        self.card = QComboBox()
+        for info in self.infos.values():
+            self.card.addItem(info.title, info.name)
+        self.card.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.card.setMinimumContentsLength(16)
+        self.card.currentIndexChanged.connect(lambda _: self._name_file())
         self.epochs = QSpinBox(minimum=0, maximum=100_000)
         self.epochs.setSpecialValueText("as shipped")
         self.seed = QSpinBox(minimum=0, maximum=2**31 - 1)
-        self.rate = QDoubleSpinBox(minimum=0.001, maximum=100_000, value=1.0, decimals=3, singleStep=0.5)
+        self.rate = QDoubleSpinBox(minimum=0.0001, maximum=100_000, value=1.0, decimals=4, singleStep=0.1)
         self.rate.setPrefix("× ")
-        self.rate.setToolTip("What the learning rate of this network's own recipe is multiplied by")
-        self.path = QLineEdit(str(_free(Path(folder or Path.home()) / f"{info.name}.safetensors")))
+        self.rate.setToolTip("What the learning rate of this network's own recipe is multiplied by, also while it runs")
+        self.loss = QComboBox()
+        self.loss.addItem("of its recipe", "")
+        self.loss.setToolTip("The loss that is made small, also exchanged while it runs")
+        self.speed = QComboBox()
+        for text, speed in SPEEDS:
+            self.speed.addItem(text, speed)
+        self.path = QLineEdit()
         self.path.setToolTip("The weights are written here when the training is over")
         self.browse = QToolButton()
         self.browse.setText("…")
         self.browse.setAccessibleName("Choose the file")
         self.browse.clicked.connect(self._browse)
-        self.chart = LossChart(self)
-        self.bar = QProgressBar(textVisible=False, maximum=1000)
-        self.bar.setFixedHeight(6)
-        self._told: dict[str, object] = {}  # the last step, until it is shown
-        self._shown = QTimer(self, interval=SHOW_MS, singleShot=True)
-        self._shown.timeout.connect(self._show_step)
-        self.status = QLabel(wordWrap=True)
-        self.status.setAccessibleName("Training")
+        self.follow = QCheckBox("Show it in the window while it learns")
+        self.follow.setChecked(True)
+        self.follow.toggled.connect(self._followed)
         self.go = QPushButton("Start")
         self.go.setDefault(True)
-        self.go.clicked.connect(self.toggle)
-        self._build()
-        p = self.process
-        p.stepped.connect(self._stepped)
-        p.done.connect(self._done)
-        p.failed.connect(self._failed)
-        theme.changes.changed.connect(self.chart.dress)
-        self._say("It runs beside the window, which stays as it is until the training is over.")
+        self.go.clicked.connect(self.start)
+        self.beside = QToolButton()
+        self.beside.setText("Side by side with")
+        self.beside.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.beside.setToolTip("Other networks on the same data, which are trained with it and drawn beside it")
+        self.beside.setMenu(QMenu(self.beside))
+        self.rate.valueChanged.connect(lambda value: self._ask("rate", value))
+        self.speed.currentIndexChanged.connect(lambda _: self._ask("speed", self.speed.currentData()))
+        self.loss.activated.connect(lambda _: self._ask("loss", self.loss.currentData()))
+        self.seed.editingFinished.connect(lambda: self._ask("seed", self.seed.value()))
+
+    def _make_charts(self) -> None:
+        self.chart, self.level = LossChart(self), LossChart(self, log=False)
+        self.scales = QStackedWidget()
+        for chart in (self.chart, self.level):
+            self.scales.addWidget(chart)
+        self.part = QComboBox()
+        self.part.addItem("loss")
+        self.part.currentIndexChanged.connect(lambda _: self.draw())
+        self.log = QCheckBox("Logarithmic")
+        self.log.setChecked(True)
+        self.log.toggled.connect(lambda on: self.scales.setCurrentIndex(0 if on else 1))
+        self.log.toggled.connect(lambda _: self.draw())
+        self.smooth = QSpinBox(minimum=1, maximum=1000, value=1)
+        self.smooth.setPrefix("mean of ")
+        self.smooth.setSuffix(" steps")
+        self.smooth.setSpecialValueText("each step")
+        self.smooth.valueChanged.connect(lambda _: self.draw())
+        self.errors = [ErrorChart(self) for _ in range(BESIDE)]
+        self.tabs = QTabWidget()
+        first, second = QWidget(), QWidget()
+        row = QHBoxLayout()
+        row.addWidget(self.part)
+        row.addWidget(self.log)
+        row.addWidget(self.smooth)
+        row.addStretch(1)
+        column = QVBoxLayout(first)
+        column.addLayout(row)
+        column.addWidget(self.scales, 1)
+        beside = QHBoxLayout(second)
+        for chart in self.errors:
+            beside.addWidget(chart, 1)
+        self.tabs.addTab(first, "Loss and figures")
+        self.tabs.addTab(second, "Error of each layer")
+        self.tabs.currentChanged.connect(lambda _: self.draw())
+
+    def _make_controls(self) -> None:
+        self.which = QComboBox()
+        self.which.setToolTip("The training that is steered below, and shown in the window")
+        self.which.setMinimumContentsLength(14)
+        self.which.currentIndexChanged.connect(self._steer)
+        self.play = QToolButton()
+        self.play.setText("Pause")
+        self.play.clicked.connect(self.toggle)
+        self.one = QToolButton()
+        self.one.setText("One step")
+        self.one.clicked.connect(self.single)
+        self.finish = QToolButton()
+        self.finish.setText("Finish here")
+        self.finish.setToolTip("End now, judge the network and write its weights")
+        self.finish.clicked.connect(lambda: self._ask("finish"))
+        self.stop = QToolButton()
+        self.stop.setText("Stop")
+        self.stop.setToolTip("End at once; nothing is written")
+        self.stop.clicked.connect(self.cancel)
+        self.time = QSlider(Qt.Orientation.Horizontal)
+        self.time.setToolTip("Go back to a checkpoint: each mark is a step that is kept")
+        self.time.setAccessibleName("Step")
+        self.time.sliderMoved.connect(self._rewound)
+        self.time.actionTriggered.connect(self._nudged)
+        self.bar = QProgressBar(textVisible=False, maximum=1000)
+        self.bar.setFixedHeight(6)
+        self.status = QLabel(wordWrap=True)
+        self.status.setAccessibleName("Training")
 
     def _build(self) -> None:
         form = QFormLayout()
-        form.addRow("Epochs", self.epochs)
-        form.addRow("Seed", self.seed)
-        form.addRow("Learning rate", self.rate)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        for text, box in (
+            ("Network", self.card), ("Epochs", self.epochs), ("Seed", self.seed), ("Learning rate", self.rate),
+            ("Loss", self.loss), ("Speed", self.speed),
+        ):  # fmt: skip
+            form.addRow(text, box)
         file = QHBoxLayout()
         file.addWidget(self.path, 1)
         file.addWidget(self.browse)
         form.addRow("Weights", file)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
+        side = QVBoxLayout()
+        side.addLayout(form)
+        side.addWidget(self.follow)
+        side.addWidget(self.go)
+        side.addWidget(self.beside)
+        side.addStretch(1)
         close = QPushButton("Close")
         close.setAutoDefault(False)
         close.clicked.connect(self.close)
-        buttons.addWidget(close)
-        buttons.addWidget(self.go)
-        column = QVBoxLayout(self)
-        column.addLayout(form)
-        column.addWidget(self.chart, 1)
+        side.addWidget(close)
+        left = QWidget()
+        left.setLayout(side)
+        left.setFixedWidth(290)
+        side.setContentsMargins(0, 0, 8, 0)
+        steering = QHBoxLayout()
+        for button in (self.which, self.play, self.one, self.finish, self.stop):
+            steering.addWidget(button)
+        steering.addWidget(self.time, 1)
+        column = QVBoxLayout()
+        column.addWidget(self.tabs, 1)
+        column.addLayout(steering)
         column.addWidget(self.bar)
         column.addWidget(self.status)
-        column.addLayout(buttons)
+        whole = QHBoxLayout(self)
+        whole.addWidget(left)
+        whole.addLayout(column, 1)
+        self._enable()
+
+    # what is trained ------------------------------------------------------------------------------------------
+    def choose(self, name: str) -> None:
+        """Choose the network that is trained next."""
+        self.card.setCurrentIndex(max(0, self.card.findData(name)))
+        self._name_file()
+
+    @property
+    def info(self) -> ModelInfo:
+        return self.infos[self.card.currentData()]
+
+    def start(self) -> None:
+        """Start a training of the chosen network."""
+        path = Path(self.path.text()).expanduser()
+        if path.suffix != ".safetensors" or not path.parent.is_dir():
+            self._say(f"Weights are written to FILE.safetensors in a folder that is there, not to {path}.", bad=True)
+            return
+        if sum(run.process.running for run in self.runs) >= RUNNING:
+            self._say(f"{RUNNING} trainings run already; stop one of them first.", bad=True)
+            return
+        others = [self.infos[a.data()] for a in self.beside.menu().actions() if a.isChecked()]
+        self._waiting += others
+        self._start(self.info, path)
+        if others:
+            first = len(self.runs) - 1
+            self.tabs.setCurrentIndex(1)
+            self._start_waiting()
+            self.which.setCurrentIndex(first)
+
+    def _start(self, info: ModelInfo, path: Path) -> None:
+        loss = str(self.loss.currentData()) if self.run is not None and self.run.info is info else ""
+        wanted = Wanted(path, self.epochs.value(), self.seed.value(), self.rate.value(), loss, self.chain)
+        run = Run(info, wanted, len(self.runs) + 1, self)
+        run.changed.connect(self._changed)
+        run.shown.connect(partial(self._show_live, run))
+        run.refused.connect(lambda sentence: self._say(f"{sentence[:1].upper()}{sentence[1:]}.", bad=True))
+        run.over.connect(partial(self._over, run))
+        self.runs.append(run)
+        self.which.addItem(run.name)
+        run.start()
+        self.which.setCurrentIndex(self.which.count() - 1)
+        if speed := self.speed.currentData():
+            run.process.ask("speed", value=speed)
+        self._name_file()
+        self._changed()
+
+    def _start_waiting(self) -> None:
+        while self._waiting and sum(run.process.running for run in self.runs) < RUNNING:
+            info = self._waiting.pop(0)
+            self._start(info, free(self.folder / f"{info.name}.safetensors"))
+
+    def _name_file(self) -> None:
+        taken = {run.wanted.path for run in self.runs}
+        self.path.setText(str(free(self.folder / f"{self.info.name}.safetensors", taken)))
+        self._offer_others()
+
+    def _offer_others(self) -> None:
+        """Offer the networks that take the same data, to be trained beside the chosen one."""
+        menu, info = self.beside.menu(), self.info
+        chosen = {a.data() for a in menu.actions() if a.isChecked()}
+        menu.clear()
+        for other in self.infos.values():
+            if other is not info and other.input_shape == info.input_shape:
+                action = menu.addAction(other.title)
+                action.setData(other.name)
+                action.setCheckable(True)
+                action.setChecked(other.name in chosen)
+        self.beside.setEnabled(bool(menu.actions()))
 
     def _browse(self) -> None:
         if path := QFileDialog.getSaveFileName(self, "Weights", self.path.text(), "Weights (*.safetensors)")[0]:
             self.path.setText(path if path.endswith(".safetensors") else f"{path}.safetensors")
 
+    # steering -------------------------------------------------------------------------------------------------
+    def _steer(self, index: int) -> None:
+        self.run = self.runs[index] if 0 <= index < len(self.runs) else None
+        if self.run is not None and self.run.told.live:
+            self._show_live(self.run, self.run.told.live)
+        self.draw()
+
+    def _ask(self, what: str, value: object = None) -> None:
+        run = self.run
+        if run is None or not run.process.running:
+            return
+        if value is None:
+            run.process.ask(what)
+        elif value != "":
+            run.process.ask(what, value=value)
+        if what == "loss":
+            run.told.loss = str(value)
+
     def toggle(self) -> None:
-        """Start, or stop what runs."""
-        if self.process.running:
-            self.process.stop()
+        """Pause, or go on."""
+        if self.run is not None:
+            self._ask("play" if self.run.told.paused else "pause")
+            self.run.told.paused = not self.run.told.paused
+            self._enable()
+
+    def single(self) -> None:
+        """Make one step and stand."""
+        if self.run is not None:
+            if not self.run.told.paused:
+                self._ask("pause")
+            self._ask("step")
+            self.run.told.paused = True
+            self._enable()
+
+    def cancel(self) -> None:
+        """End the training that is steered."""
+        if self.run is not None:
+            self.run.process.stop()
+
+    def _rewound(self, step: int) -> None:
+        if self.run is not None:
+            self.run.back(step)
+
+    def _nudged(self, _: int) -> None:
+        if self.run is not None and not self.time.isSliderDown():
+            self.run.back(self.time.sliderPosition())
+
+    # what a run says ------------------------------------------------------------------------------------------
+    def _changed(self) -> None:
+        if not self._due.isActive():
+            self._due.start()
+
+    def _show_live(self, run: Run, path: str = "") -> None:
+        if run is self.run and run.process.running and self.follow.isChecked():
+            self.shown.emit(run.info.name, str(Path(run.folder.name) / LIVE))
+
+    def _followed(self, on: bool) -> None:
+        if on and self.run is not None and self.run.told.live:
+            self._show_live(self.run)
+
+    def _over(self, run: Run, path: str) -> None:
+        if path:
+            if run is self.run:
+                self.trained.emit(run.info.name, path)
+        else:
+            self.gone.emit(str(Path(run.folder.name) / LIVE))
+        self._start_waiting()
+        self._changed()
+
+    def draw(self) -> None:
+        """Show what was told: as often as it can be seen, not as often as it is told."""
+        self._enable()
+        run = self.run
+        if run is None:
             return
-        path = Path(self.path.text()).expanduser()
-        if path.suffix != ".safetensors" or not path.parent.is_dir():
-            self._say(f"Weights are written to FILE.safetensors in a folder that is there, not to {path}.", bad=True)
-            return
-        self.chart.clear_curve()
-        self.bar.setRange(0, 0)
-        self._running(True)
-        self._say("Starting…")
-        self.process.start(self.info.name, str(path), self.epochs.value(), self.seed.value(), self.rate.value())
+        t = run.told
+        self._offer(run)
+        if self.tabs.currentIndex() == 0:
+            chart = self.chart if self.log.isChecked() else self.level
+            chart.show_runs(self.runs, self.part.currentText(), self.smooth.value())
+        else:
+            self._draw_errors()
+        with QSignalBlocker(self.time):
+            self.time.setRange(0, max(1, t.step, *(t.kept or [0])))
+            if not self.time.isSliderDown():
+                self.time.setValue(t.step)
+        self.bar.setRange(0, 1000 if t.total else 0 if run.process.running else 1000)
+        if t.total:
+            self.bar.setValue(round(1000 * t.step / t.total))
+        self._say(run.sentence or self._progress(run), bad=run.bad)
 
-    def _running(self, on: bool) -> None:
-        self.go.setText("Stop" if on else "Start")
-        for box in (self.epochs, self.seed, self.rate, self.path, self.browse):
-            box.setEnabled(not on)
+    def _draw_errors(self) -> None:
+        shown = [run for run in self.runs if run.told.errors][-BESIDE:]
+        for chart, run in zip(self.errors, shown, strict=False):
+            chart.show_run(run)
+        for k, chart in enumerate(self.errors):
+            chart.setVisible(k < max(1, len(shown)))
+        ends = [chart.ends for chart in self.errors[: len(shown)]]
+        for chart in self.errors[: len(shown)]:  # one axis for all
+            chart.fix_range(min(e[0] for e in ends), max(e[1] for e in ends), max(e[2] for e in ends))
 
-    def _stepped(self, found: dict[str, object]) -> None:
-        step, epoch, epochs = (int(str(found.get(key, 0))) for key in ("step", "epoch", "epochs"))
-        epochs = epochs or self.epochs.value()
-        losses = found.get("losses")
-        loss = float(losses.get("loss", math.nan)) if isinstance(losses, dict) else math.nan
-        self.chart.add_step(step, loss)
-        self._told = {"step": step, "epoch": epoch, "epochs": epochs, "loss": loss}
-        if not self._shown.isActive():
-            self._shown.start()
+    def _progress(self, run: Run) -> str:
+        t = run.told
+        of = f" of {t.total:,}" if t.total else ""
+        losses = [f"{name} {figure(float(points.y[-1]))}" for name, points in t.losses.items() if len(points)]
+        figures = [f"{name.replace('_', ' ')} {points.y[-1]:.3g}" for name, points in t.figures.items() if len(points)]
+        left = f"{clock(t.left)} left" if t.left is not None and not t.paused else "stands" if t.paused else ""
+        epoch = f"epoch {t.epoch} of {t.epochs}" if t.epochs else ""
+        return ", ".join(text for text in (f"Step {t.step:,}{of}", epoch, *losses, *figures, left) if text) + "."
 
-    def _show_step(self) -> None:
-        """Show the newest step: as often as it can be seen, not as often as it is told."""
-        if not self._told:
-            return
-        step, epoch, epochs = (int(str(self._told[key])) for key in ("step", "epoch", "epochs"))
-        loss = float(str(self._told["loss"]))
-        self._told = {}
-        self.chart.draw()
-        if epochs:
-            self.bar.setRange(0, 1000)
-            self.bar.setValue(round(1000 * epoch / epochs))
-        of = f"epoch {epoch} of {epochs}, " if epochs else ""
-        self._say(f"{of}step {step:,}: loss {figure(loss)}")
+    def _offer(self, run: Run) -> None:
+        names = ["loss", *(n for r in self.runs for n in (*r.told.losses, *r.told.figures))]
+        names = list(dict.fromkeys(names))
+        if names != [self.part.itemText(k) for k in range(self.part.count())]:
+            with QSignalBlocker(self.part):
+                chosen = self.part.currentText()
+                self.part.clear()
+                self.part.addItems(names)
+                self.part.setCurrentText(chosen)
+        choices = run.told.choices
+        if list(choices) != [self.loss.itemData(k) for k in range(self.loss.count())][0 if choices else 1 :]:
+            self.loss.clear()
+            for name in choices or ("",):
+                self.loss.addItem(name or "of its recipe", name)
+        if choices:
+            self.loss.setCurrentIndex(max(0, self.loss.findData(run.told.loss)))
 
-    def _over(self) -> None:
-        self._shown.stop()
-        self._show_step()
-        self._running(False)
-
-    def _done(self, path: str, figures: dict[str, float]) -> None:
-        self._over()
-        self.bar.setRange(0, 1000)
-        self.bar.setValue(1000)
-        told = ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in figures.items())
-        self._say(f"Trained{': ' + told if told else ''}. The window shows the network with these weights.")
-        self.trained.emit(self.info.name, path)
-
-    def _failed(self, sentence: str) -> None:
-        self._over()
-        self.bar.setRange(0, 1000)
-        self.bar.setValue(0)
-        self._say(sentence or "Stopped; nothing was written.", bad=bool(sentence))
+    def _enable(self) -> None:
+        run = self.run
+        on = run is not None and run.process.running
+        steered = on and run is not None and run.told.steered
+        for box in (self.play, self.one, self.stop):
+            box.setEnabled(on)
+        self.finish.setEnabled(on)
+        self.time.setEnabled(steered and bool(run is not None and run.told.kept))
+        self.loss.setEnabled(not on or (run is not None and len(run.told.choices) > 1))
+        self.which.setVisible(len(self.runs) > 1)
+        self.play.setText("Play" if run is not None and run.told.paused else "Pause")
 
     def _say(self, text: str, bad: bool = False) -> None:
         self.status.setText(text)
         t = theme.current()
         self.status.setStyleSheet(f"color: {t.bad if bad else t.muted};")
 
+    def _dress(self) -> None:
+        for chart in (self.chart, self.level, *self.errors):
+            chart.dress()
+        self.draw()
+
     def closeEvent(self, event: QCloseEvent) -> None:
-        self.process.stop()
+        self._waiting = []
+        for run in self.runs:
+            self.gone.emit(str(Path(run.folder.name) / LIVE))
+            run.close()
         super().closeEvent(event)
 
     def reject(self) -> None:
         self.close()
-
-
-def _free(path: Path) -> Path:
-    """Return a path of which there is no file yet."""
-    k = 2
-    found = path
-    while found.exists():
-        found, k = path.with_stem(f"{path.stem}-{k}"), k + 1
-    return found

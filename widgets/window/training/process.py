@@ -1,9 +1,10 @@
-"""Run `train` as a process of its own: its lines become signals, and a cancellation ends it for real."""
+"""Run `train` as a process of its own: lines of JSON go both ways, and a cancellation ends it for real."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QProcess, Signal
 
@@ -14,10 +15,10 @@ KILL_MS = 5000  # for a process that was ended to be gone
 
 
 class TrainProcess(QObject):
-    """One training."""
+    """One training; see explorer/app/training/live.py for what is said."""
 
-    stepped = Signal(dict)  # step, epoch, epochs, losses
-    done = Signal(str, dict)  # path of the weights, figures by name
+    told = Signal(object)  # a dict: a Signal(dict) would sort its keys
+    done = Signal(str, object)  # path of the weights, figures by name
     failed = Signal(str)  # one sentence; "" when it was stopped
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -31,14 +32,18 @@ class TrainProcess(QObject):
         self.process.finished.connect(self._finished)
         self.process.errorOccurred.connect(self._broke)
 
-    def start(self, card: str, path: str, epochs: int, seed: int, rate: float) -> None:
-        """Train a card; `epochs` 0 is as many as it was shipped with."""
-        words = [*PROGRAM, "train", card, "--out", path, "--seed", str(seed), "--rate", f"{rate:g}", "--log", "-"]
-        self.process.start(sys.executable, [*words, *(("--epochs", str(epochs)) if epochs else ())])
+    def start(self, words: Sequence[str]) -> None:
+        """Start `train` with these words behind it."""
+        self.process.start(sys.executable, [*PROGRAM, "train", *words])
 
     @property
     def running(self) -> bool:
         return self.process.state() != QProcess.ProcessState.NotRunning
+
+    def ask(self, what: str, **more: object) -> None:
+        """Ask something of it between two steps."""
+        if self.running:
+            self.process.write(json.dumps({"do": what, **more}).encode() + b"\n")
 
     def stop(self) -> None:
         """End it at once; nothing is written."""
@@ -57,8 +62,8 @@ class TrainProcess(QObject):
                 continue  # what somebody's own code prints
             if isinstance(found, dict) and "written" in found:
                 self._written = (found["written"], found["figures"])
-            elif isinstance(found, dict) and "step" in found:
-                self.stepped.emit(found)
+            elif isinstance(found, dict):
+                self.told.emit(found)
 
     def _read_errors(self) -> None:
         self._errors = (self._errors + self.process.readAllStandardError().data())[-4000:]

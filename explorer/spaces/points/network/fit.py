@@ -14,6 +14,7 @@ from explorer.spaces.graph.chemistry.atoms import COLUMNS, SYMBOLS, element_of, 
 from explorer.spaces.graph.fields import EDGE_INDEX, EDGE_INPUT
 from explorer.spaces.points.fields import PARTICLE, PARTICLE_INPUT, POSITION
 from explorer.spaces.points.network.form import PointsInput
+from explorer.spaces.points.network.frames import FRAMES, drawn_frames
 from explorer.spaces.points.sample import NUMBER
 
 MOST_EDGES = 2**22
@@ -52,6 +53,8 @@ def fit_points(sample: Sample, wanted: PointsInput) -> Sample:
         made["charge"] = Signal(_charges(sample)[:, None], PARTICLE_INPUT)
     if "velocity" in wanted.signals and "velocity" not in made:
         raise ValueError(f"{sample.name!r} has no velocities, and this network takes them; open bodies that move")
+    if "frames" in wanted.signals:
+        made["frames"] = Signal(drawn_frames(n), FRAMES)
     made["batch"] = Signal(np.zeros(n, np.int64), PARTICLE)
     first = wanted.signals[0]
     ordered = {first: made[first]} | {name: signal for name, signal in made.items() if name != first}

@@ -18,11 +18,11 @@ ODD = odd_frames()
 RELATIVE = (0.0, 1e-3, 0.5, None, 2.0)
 
 
-def compared(layer="lift", found=True):
+def compared(layer="lift", found=True, of=RELATIVE):
     frame = make_frame()
     frame = replace(frame, state=replace(frame.state, against="sample=digit-5"))
-    notes = ["" if r is not None else "4×4 there" for r in RELATIVE]
-    each = {n.name: Difference(r, r, note) for n, r, note in zip(LAYERS, RELATIVE, notes, strict=True)}
+    notes = ["" if r is not None else "4×4 there" for r in of]
+    each = {n.name: Difference(r, r, note) for n, r, note in zip(LAYERS, of, notes, strict=True)}
     maps = np.random.default_rng(0).standard_normal((4, 5, 5)).astype(np.float32)
     told = Differences("Digit 5", each, layer, maps, maps + 1, -np.ones_like(maps)) if found else None
     return replace(frame, squares=(replace(frame.squares[0], differences=told),))
@@ -52,6 +52,14 @@ def test_a_point_stands_for_each_layer_that_can_be_compared(view):
     assert view.numbers()["relative"][2] == 0.5 and view.numbers()["note"][3] == "4×4 there"
 
 
+def test_no_empty_chart_stands_where_no_layer_can_be_compared(view):
+    view.set_frame(compared(of=(None,) * len(LAYERS)))
+    assert view.sentence.text() == "No layer of this run can be compared with Digit 5: 4×4 there."
+    assert view.chart.isHidden() and view.grids[0].isVisible()
+    view.set_frame(compared())
+    assert view.chart.isVisible()
+
+
 def test_a_click_on_a_layer_selects_it(view):
     view.set_frame(compared())
     wishes = gather(view)
@@ -70,6 +78,7 @@ def test_differences_stay_until_those_of_the_next_frame_come(view):
     assert "Compare this run" in view.pages.label.text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("make", [DifferencesView, ValuesView])
 def test_odd_frames_are_drawn(qtbot, make, name):

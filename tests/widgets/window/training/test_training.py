@@ -1,50 +1,76 @@
-"""Training from the window: beside it, with a curve, stopped for real, and opened with its weights."""
+"""Training from the window: a real process that is steered, drawn, shown, taken back, stopped, opened at its end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
-from safetensors.torch import save_file
+from torch import nn
 
 from explorer.app.answering.engine import LocalEngine
+from explorer.declare.states.model_name import LIVE
 from explorer.state.state import State
-from tests.explorer.parts.small_cards import CARDS
+from explorer.work.places import ROOT
+from explorer.work.training.course import Course
+from explorer.work.training.losses import CLASSES
+from tests.explorer.parts.small_cards import CARDS, card, symmetric_net
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
 from widgets.window.main_window import MainWindow
 from widgets.window.training.page import TrainPage
+from widgets.window.training.run import Run, Series
 
-# what `train` says, without a training: steps until it is told to end by its number of epochs
-TRAIN = """
-import json, shutil, sys
-out = sys.argv[sys.argv.index("--out") + 1]
-epochs = int(sys.argv[sys.argv.index("--epochs") + 1]) if "--epochs" in sys.argv else 3
-if "--rate" in sys.argv and float(sys.argv[sys.argv.index("--rate") + 1]) > 100:
-    sys.exit("equiscope: the loss is not a number after 3 steps, so the training has stopped")
-step = 0
-while step < 10 * epochs:
-    step += 1
-    print(json.dumps({"step": step, "epoch": step // 10, "epochs": epochs, "losses": {"loss": 1 / step}}), flush=True)
-    if epochs > 1000 and step == 20:
-        sys.stdin.read()  # for ever
-shutil.copy(WEIGHTS, out)
-print(json.dumps({"written": out, "figures": {"upright_error": 0.25}}), flush=True)
+# the program with the cards of this file
+PROGRAM = """
+import sys
+sys.path.insert(0, ROOT)
+from explorer.app.command import cli
+from explorer.app.command.doors import Doors
+from tests.widgets.window.training.test_training import OURS
+def none(*_): raise AssertionError
+sys.exit(cli.main(sys.argv[1:], Doors(lambda: OURS, none, none, none, none, none)))
 """
+
+
+def learn(
+    epochs: int | None = None, seed: int = 0, progress: Any = None, size: float = 1.0
+) -> tuple[nn.Module, Mapping[str, float]]:
+    """Learn noise by heart."""
+    epochs = epochs or 3
+    torch.set_num_threads(1)  # in the process of the training; a busy machine loses much by more
+    with torch.inference_mode(False), torch.enable_grad():
+        network = symmetric_net().train()
+        chance = torch.Generator().manual_seed(seed)
+        x, y = size * torch.randn(16, 1, 29, 29, generator=chance), torch.randint(10, (16,), generator=chance)
+        optimizer = torch.optim.SGD(network.parameters(), lr=0.05)
+        course = Course(
+            network, optimizer, None, chance, epochs=epochs, examples=16, batch=2, losses=CLASSES, progress=progress,
+            judge=lambda network: {"accuracy": float((network(x).argmax(1) == y).double().mean())},
+        )  # fmt: skip
+        for rows in course:
+            course.learn(course.loss(network(x[rows]), y[rows]))
+        return network.eval(), {"upright_error": 0.25}
+
+
+OURS = CARDS | {
+    "fine": card("fine", symmetric_net, "D4", "C4", train=learn, boundary="zero"),
+    "other": card("other", symmetric_net, train=learn),
+}
 
 
 @pytest.fixture
 def start() -> Callable[[], LocalEngine]:
-    return lambda: LocalEngine(CARDS)
+    return lambda: LocalEngine(OURS)
 
 
 @pytest.fixture
 def page(qtbot: QtBot, open_window: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TrainPage:
-    weights, script = tmp_path / "made.safetensors", tmp_path / "train.py"
-    save_file({k: v.clone() + 1 for k, v in CARDS["fine"].build().state_dict().items()}, weights)
-    script.write_text(TRAIN.replace("WEIGHTS", repr(str(weights))))
+    script = tmp_path / "train.py"
+    script.write_text(PROGRAM.replace("ROOT", repr(str(ROOT))))
     monkeypatch.setattr("widgets.window.training.process.PROGRAM", (str(script),))
     window = open_window(State("fine", device="cpu", layer="2"))
     window.menus.actions["train"].trigger()
@@ -60,57 +86,154 @@ def window_of(page: TrainPage) -> MainWindow:
     return window
 
 
+def click(qtbot: QtBot, button: Any) -> None:
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def begun(qtbot: QtBot, page: TrainPage, epochs: int = 100_000, step: int = 3) -> Run:
+    """Start a training that takes long and wait until it runs."""
+    page.epochs.setValue(epochs)
+    click(qtbot, page.go)
+    run = page.runs[-1]
+    qtbot.waitUntil(lambda: run.told.step >= step, timeout=LONGEST_MS)
+    return run
+
+
+def standing(qtbot: QtBot, page: TrainPage, run: Run) -> int:
+    """Pause, and return the step at which it stands."""
+    if not run.told.paused:
+        click(qtbot, page.play)
+    said: list[int] = []
+    run.process.told.connect(lambda found: said.append(found["paused"]) if "paused" in found else None)
+    qtbot.waitUntil(lambda: bool(said), timeout=LONGEST_MS)
+    qtbot.waitUntil(lambda: run.told.step == said[-1], timeout=LONGEST_MS)
+    return run.told.step
+
+
 def test_a_training_is_drawn_and_its_weights_are_shown(qtbot: QtBot, page: TrainPage, tmp_path: Path) -> None:
     window = window_of(page)
+    page.epochs.setValue(2)
     with qtbot.waitSignal(page.trained, timeout=LONGEST_MS):
-        qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
-        assert page.go.text() == "Stop" and not page.epochs.isEnabled()
-    assert page.chart.steps[-1] == 30 and page.go.text() == "Start" and "upright error 0.25" in page.status.text()
+        click(qtbot, page.go)
+    run = page.runs[0]
+    page.draw()
+    assert run.told.step == 16 and list(run.told.losses["loss"].x) == list(range(1, 17))
+    assert "upright error 0.25" in page.status.text() and page.chart.drawn[0][0] == "1 fine"
+    assert set(run.told.figures) == {"accuracy"} and "4" in run.told.errors
     settle(qtbot, window)
     state = window.controller.state
     assert state.model == f"fine@{tmp_path / 'out.safetensors'}" and state.layer == "2"
     assert window.menus.actions["train"].isEnabled()  # it can be trained again
-    window.controller.undo()
-    assert window.controller.state.model == "fine"
     window.controller.set_model("modest")
     assert not window.menus.actions["train"].isEnabled()
 
 
+def test_the_network_that_is_shown_is_the_one_that_learns(qtbot: QtBot, page: TrainPage) -> None:
+    window = window_of(page)
+    run = begun(qtbot, page)
+    live = f"fine@{Path(run.folder.name) / LIVE}"
+    qtbot.waitUntil(lambda: window.controller.state.model == live, timeout=LONGEST_MS)
+    settle(qtbot, window)
+    standing(qtbot, page, run)
+    settle(qtbot, window)
+    seen = window.controller.frame
+    assert seen is not None
+    serial, answer = seen.serial, seen.squares[0].output.tolist()
+    click(qtbot, page.one)
+    qtbot.waitUntil(lambda: _newer(window, serial), timeout=LONGEST_MS)
+    settle(qtbot, window)
+    assert window.controller.frame is not None and window.controller.frame.squares[0].output.tolist() != answer
+    assert not any("was run again" in text for text in _said(window))
+    page.close()  # nothing was written: what was shown before is shown again
+    assert not run.process.running and not Path(run.folder.name).exists()
+    settle(qtbot, window)
+    assert window.controller.state.model == "fine"
+
+
+def _newer(window: MainWindow, serial: int) -> bool:
+    frame = window.controller.frame
+    return frame is not None and frame.serial > serial
+
+
+def _said(window: MainWindow) -> list[str]:
+    return [window.infobar.text.text()] if hasattr(window.infobar, "text") else []
+
+
+def test_pause_step_and_back(qtbot: QtBot, page: TrainPage) -> None:
+    run = begun(qtbot, page)
+    step = standing(qtbot, page, run)
+    assert page.play.text() == "Play"
+    click(qtbot, page.one)
+    qtbot.waitUntil(lambda: run.told.step == step + 1, timeout=LONGEST_MS)
+    assert run.told.kept[0] == 0
+    loss = float(run.told.losses["loss"].y[0])
+    run.back(0)
+    qtbot.waitUntil(lambda: run.told.step == 0, timeout=LONGEST_MS)
+    assert len(run.told.losses["loss"]) == 0
+    click(qtbot, page.one)
+    qtbot.waitUntil(lambda: run.told.step == 1, timeout=LONGEST_MS)
+    assert float(run.told.losses["loss"].y[0]) == loss  # the same step again, to the bit
+    click(qtbot, page.play)
+    qtbot.waitUntil(lambda: run.told.step > 20, timeout=LONGEST_MS)
+    page.loss.setCurrentIndex(page.loss.findData("squared error"))
+    page.loss.activated.emit(page.loss.currentIndex())
+    page.rate.setValue(0.5)
+    page.speed.setCurrentIndex(2)
+    step = standing(qtbot, page, run)
+    assert step > 20 and run.process.running
+    click(qtbot, page.finish)  # written, although it was not over
+    qtbot.waitUntil(lambda: bool(run.results), timeout=LONGEST_MS)
+    assert run.wanted.path.exists() and run.results == {"upright_error": 0.25}
+
+
 def test_stop_ends_it_for_real(qtbot: QtBot, page: TrainPage, tmp_path: Path) -> None:
-    page.epochs.setValue(5000)
-    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: bool(page.chart.steps) and page.chart.steps[-1] == 20, timeout=LONGEST_MS)
-    qtbot.waitUntil(lambda: "epoch 2 of 5000" in page.status.text(), timeout=LONGEST_MS)
+    run = begun(qtbot, page)
     window_of(page).controller.set_steps(())  # the window goes on
     settle(qtbot, window_of(page))
-    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
-    assert not page.process.running and page.status.text().startswith("Stopped")
-    assert not (tmp_path / "out.safetensors").exists() and page.go.text() == "Start"
+    click(qtbot, page.stop)
+    assert not run.process.running
+    qtbot.waitUntil(lambda: page.status.text().startswith("Stopped"), timeout=LONGEST_MS)
+    assert not (tmp_path / "out.safetensors").exists() and page.go.isEnabled()
 
 
-def test_a_diverging_loss_and_a_wrong_folder_are_said(qtbot: QtBot, page: TrainPage, tmp_path: Path) -> None:
-    page.rate.setValue(1000)
-    with qtbot.waitSignal(page.process.failed, timeout=LONGEST_MS):
-        qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
-    assert page.status.text().startswith("The loss is not a number after 3 steps")
+def test_a_diverging_loss_goes_back_and_a_wrong_folder_is_said(qtbot: QtBot, page: TrainPage, tmp_path: Path) -> None:
+    page.rate.setValue(100_000)
+    page.epochs.setValue(1000)
+    click(qtbot, page.go)
+    run = page.runs[0]
+    qtbot.waitUntil(lambda: run.bad, timeout=LONGEST_MS)
+    assert "so the training has stopped" in run.sentence and "It stands at step" in run.sentence
+    assert run.process.running and run.told.paused
+    page.rate.setValue(1.0)  # and it goes on from there
+    step = run.told.step
+    click(qtbot, page.play)
+    qtbot.waitUntil(lambda: run.told.step > step + 5, timeout=LONGEST_MS)
     page.path.setText(str(tmp_path / "nowhere" / "w.safetensors"))
-    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
-    assert not page.process.running and "folder that is there" in page.status.text()
+    click(qtbot, page.go)
+    assert len(page.runs) == 1 and "folder that is there" in page.status.text()
 
 
-def test_closing_the_page_ends_the_training(qtbot: QtBot, page: TrainPage) -> None:
-    page.epochs.setValue(5000)
-    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: bool(page.chart.steps), timeout=LONGEST_MS)
-    page.close()
-    assert not page.process.running
+def test_networks_are_trained_side_by_side(qtbot: QtBot, page: TrainPage, tmp_path: Path) -> None:
+    page.folder = tmp_path
+    (other,) = page.beside.menu().actions()
+    assert other.data() == "other"
+    other.setChecked(True)
+    begun(qtbot, page)
+    assert [run.info.name for run in page.runs] == ["fine", "other"] and page.run is page.runs[0]
+    qtbot.waitUntil(lambda: all(len(run.told.errors.get("4", ())) >= 1 for run in page.runs), timeout=LONGEST_MS)
+    page.draw()
+    assert page.tabs.currentIndex() == 1 and sum(chart.isVisible() for chart in page.errors) == 2
+    assert page.errors[0].box.whole == page.errors[1].box.whole
+    page.tabs.setCurrentIndex(0)
+    qtbot.waitUntil(lambda: {name for name, _, _ in page.chart.drawn} == {"1 fine", "2 other"}, timeout=LONGEST_MS)
 
 
 def test_a_loss_that_hardly_falls_is_drawn(qtbot: QtBot, page: TrainPage) -> None:
     """Less than a decade from first to last: a division by zero while painting ended the program."""
+    points = Series()
     for step in range(20):
-        page.chart.add_step(step, 0.9 - 0.002 * step)
-        page.chart.draw()
+        points.add(step, 0.9 - 0.002 * step)
+    page.chart.show_curves([("loss", points, "#000000")], 20)
     page.chart.grab()
     labels = [
         page.chart.left.tickStrings(values, 1.0, 1.0) for _, values in page.chart.left.tickValues(-0.07, -0.04, 200)

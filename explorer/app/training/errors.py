@@ -1,0 +1,59 @@
+"""The error of every layer of a network that learns, again and again, under one element on one sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import nn
+
+from explorer.data.finding import find_sample, fitted
+from explorer.declare.card import Card
+from explorer.declare.elements import chain_element, parse_chain
+from explorer.declare.space import kinds
+from explorer.equivariance import measure
+from explorer.network.changing.precision import copied
+from explorer.network.tracing.capture import capture
+from explorer.network.tracing.running import evaluating
+from explorer.square.preparing.prepare import prepare
+
+
+class LayerErrors:
+    """Measures on a copy, so that the training stays what it is."""
+
+    def __init__(self, card: Card, network: nn.Module, chain: str = "", sample: str = "", seed: int = 0) -> None:
+        """Trace the network.
+
+        Args:
+            chain: the element, as on the command line; the one that shows something on this kind of data if empty.
+
+        Raises:
+            ValueError: the card takes no such sample, or its data no such element.
+        """
+        self.chain = chain or kinds()[card.domain].showcase
+        made = fitted(find_sample(sample or card.sample, seed), card.input)
+        with torch.inference_mode(False):
+            self._p = prepare(card, copied(network), made, device=torch.device("cpu"), dtype=torch.float32, seed=seed)
+        self._element = chain_element(parse_chain(self.chain)).on(self._p.inputs)
+        self._moved = self._p.inputs.moved(self._element)
+        self.layers = tuple(w for w in self._p.watched if (w.leaf or w.name == self._p.trace.output) and w.field)
+        self.floor = {layer.name: self._p.float_floor[layer.name] for layer in self.layers}
+
+    def of(self, network: nn.Module) -> Mapping[str, float]:
+        """Return the cumulative error of each layer that has one."""
+        model, names = self._p.model, [layer.name for layer in self.layers]
+        model.load_state_dict(network.state_dict())
+        found: dict[str, float] = {}
+        with evaluating(model), torch.no_grad():
+            model.eval()
+            clone = self._p.trace.clones
+            values = capture(model, self._p.inputs, names, clone=clone)[0]
+            answers = capture(model, self._moved, names, clone=clone)[0]
+            for layer in self.layers:
+                value = values[layer.name]
+                expected = measure.expected_after(self._element, layer, value)
+                if expected is None or layer.field is None or expected.shape != answers[layer.name].shape:
+                    continue
+                where = measure.mask(self._element, value, layer.field, layer.receptive)
+                found[layer.name] = float(measure.distance(expected, answers[layer.name], where, layer.field).relative)
+        return found

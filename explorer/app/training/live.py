@@ -1,0 +1,281 @@
+"""A training that a window steers: lines of JSON go both ways, the network as it is lies in a file.
+
+What is asked of it, one line each: {"do": "play"}, "pause", "step", "finish", {"do": "back", "step": 120}, and
+{"do": "rate", "value": 0.5}, "speed", "loss", "seed". What it says: {"began": ...} with what can be chosen; {"steps":
+[[step, loss, parts], ...]}, several at once; {"kept": [...]}; {"live": step} whenever the file holds another network;
+{"errors": ..., "figures": ..., "step": ...}; {"paused": step}; {"trouble": sentence}; {"written": path}.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import torch
+
+from explorer.app.command.doors import BadInput
+from explorer.app.command.writing import save_tensors, save_weights
+from explorer.app.training.driving import Diverged, Drive, Steers
+from explorer.app.training.errors import LayerErrors
+from explorer.app.training.keeping import Keeper, Plan
+from explorer.app.training.telling import TimeLeft
+from explorer.app.training.whole import figures_now
+from explorer.declare.card import Card
+from explorer.declare.states.model_name import LIVE
+from explorer.work.progress import Cancelled
+
+TELL_S = 0.1  # between two lines of steps
+LIVE_S = 0.5  # between two networks that are shown
+ERRORS_SHARE = 0.05  # of the time may be spent on measuring layers
+ERRORS_S = 0.5
+MOST_STEPS = 4000  # in one line
+
+
+def serve(card: Card, args: argparse.Namespace, path: Path) -> int:
+    """Train as the lines on the standard input say; the standard output is for the window alone."""
+    said = sys.stdout
+    asked: SimpleQueue[Mapping[str, Any]] = SimpleQueue()
+    reader = threading.Thread(target=_read, args=(asked,), name="equiscope-asked", daemon=True)
+    reader.start()
+    live = Live(card, args, path, asked, lambda found: print(json.dumps(found), file=said, flush=True))
+    try:
+        live.run()
+    except Cancelled:
+        return 0
+    except Diverged as error:
+        raise BadInput(str(error)) from None
+    except (MemoryError, torch.OutOfMemoryError):
+        raise BadInput(f"there is not enough memory to train {card.name}") from None
+    return 0
+
+
+def _read(asked: SimpleQueue[Mapping[str, Any]]) -> None:
+    for line in sys.stdin:
+        try:
+            asked.put(json.loads(line))
+        except ValueError:
+            continue
+    asked.put({"do": "end"})  # the window is gone
+
+
+class Live(Steers):
+    """Between two steps: does what is asked, tells what is new."""
+
+    def __init__(
+        self,
+        card: Card,
+        args: argparse.Namespace,
+        path: Path,
+        asked: SimpleQueue[Mapping[str, Any]],
+        say: Callable[[Mapping[str, Any]], None],
+    ) -> None:
+        self._card, self._args, self._path, self._asked, self._say = card, args, path, asked, say
+        self.folder = Path(args.live)
+        self.keeper = Keeper(self.folder / "kept", Plan(card.name, args.epochs, args.seed), every_s=0.5)
+        self.drive = Drive(card, args.epochs, args.seed, args.rate, self)
+        self.drive.limit = args.steps
+        self._left = TimeLeft()
+        self._paused, self._single, self._speed = False, False, 0.0
+        self._new: list[list[Any]] = []
+        self._told = self._shown = self._measured = self._last = 0.0
+        self._errors_due = 0.0
+        self._errors: LayerErrors | None = None
+        self._refused = ""
+        self._branch: int | None = None  # the step that the training was taken back to, until the next one
+
+    def run(self) -> None:
+        """Train to the end and write the weights."""
+        network, figures = self.drive.run()
+        self._tell(last=True)
+        told = {"model": self._card.name, "seed": str(self._args.seed), **{k: f"{v:.6g}" for k, v in figures.items()}}
+        try:
+            save_weights(self._path, network, told)
+        except OSError as error:
+            raise BadInput(f"{self._path} cannot be written: {(error.strerror or '').lower()}") from None
+        self._say({"written": str(self._path), "figures": {k: float(v) for k, v in figures.items()}})
+
+    # between two steps ----------------------------------------------------------------------------------------
+    def begun(self, drive: Drive) -> None:
+        course = drive.course
+        if course is not None and self._args.loss:
+            course.choose(self._args.loss)
+        began = {
+            "total": drive.step.total, "losses": list(course.named_losses) if course is not None else [],
+            "loss": course.loss_name if course is not None else "", "steered": course is not None,
+            "live": str(self.folder / LIVE),
+        }  # fmt: skip
+        self._say({"began": began})
+        self.keeper.begin()
+        self.keeper.keep(drive)
+        self._say({"kept": self.keeper.ring.steps})
+        self._look(drive)
+        self._measure(drive)
+        self._heed(drive)
+
+    def stepped(self, drive: Drive) -> None:
+        if self._branch is not None:
+            self.keeper.ring.drop_after(self._branch)
+            self._branch = None
+        step, now = drive.step, time.monotonic()
+        loss = step.losses.get("loss")
+        self._new.append([step.step, loss, {k: v for k, v in step.losses.items() if k != "loss"}])
+        if drive.limit is not None and step.step >= drive.limit:
+            drive.finish()
+        if now - self._told >= TELL_S or len(self._new) >= MOST_STEPS:
+            self._tell()
+        if self.keeper.due() and self.keeper.keep(drive):
+            self._say({"kept": self.keeper.ring.steps})
+        self._complain()
+        if now - self._shown >= LIVE_S:
+            self._look(drive)
+        if now >= self._errors_due:
+            self._measure(drive)
+        if self._single:
+            self._single, self._paused = False, True
+            self._stand(drive)
+        if self._speed > 0 and not self._paused:
+            self._wait(self._last + 1 / self._speed, drive)
+        self._last = time.monotonic()
+        self._heed(drive)
+
+    def diverged(self, drive: Drive, error: Diverged) -> None:
+        """Go back to the last state of which every number is one, and stand there."""
+        sentence = str(error)
+        sentence = f"{sentence[:1].upper()}{sentence[1:]}"
+        ring = self.keeper.ring
+        if drive.course is None or not ring.steps:
+            raise error
+        ring.drop_after(max([step for step in ring.steps if step <= error.step], default=ring.steps[0]))
+        sound = ring.newest()
+        if sound is None:
+            raise error
+        drive.restore(sound)
+        self._tell()
+        self._say({"trouble": f"{sentence}. It stands at step {drive.step.step:,} again, the last kept one before it.",
+                   "back": drive.step.step, "kept": ring.steps})  # fmt: skip
+        self._paused = True
+        self._stand(drive)
+        self._heed(drive)
+
+    def _heed(self, drive: Drive) -> None:
+        """Do what is asked; while it is paused, wait for more."""
+        while True:
+            try:
+                # a pause waits for the next wish
+                wish = self._asked.get(block=self._paused and not self._single)
+            except Empty:
+                return
+            self._do(drive, wish)
+            if self._single or (not self._paused and self._asked.empty()):
+                return
+
+    def _wait(self, until: float, drive: Drive) -> None:
+        """Wait at a low speed; a wish ends the wait."""
+        while (left := until - time.monotonic()) > 0:
+            try:
+                wish = self._asked.get(timeout=left)
+            except Empty:
+                return
+            self._do(drive, wish)
+            if self._paused or self._speed <= 0:
+                return
+            until = self._last + 1 / self._speed
+
+    def _do(self, drive: Drive, wish: Mapping[str, Any]) -> None:
+        what, value = wish.get("do"), wish.get("value")
+        try:
+            if what == "end":
+                raise Cancelled
+            if what == "play":
+                self._paused = False
+            elif what == "pause":
+                self._paused = True
+                self._stand(drive)
+            elif what == "step":
+                self._single = True
+            elif what == "finish":
+                self._paused = False
+                drive.finish()
+            elif what == "rate":
+                drive.rate = float(str(value))
+            elif what == "speed":
+                self._speed = float(str(value))
+            elif what == "loss" and drive.course is not None:
+                drive.course.choose(str(value))
+            elif what == "seed" and drive.course is not None:
+                drive.course.reseed(int(str(value)))
+            elif what == "back":
+                self._back(drive, int(str(wish["step"])))
+        except ValueError as error:
+            self._say({"refused": str(error)})
+
+    def _back(self, drive: Drive, step: int) -> None:
+        self._tell()
+        drive.restore(self.keeper.ring.load(step))
+        self._branch = step
+        self._paused, self._single = True, False
+        self._say({"back": step, "losses": dict(drive.step.losses)})
+        self._look(drive)
+
+    # what is told ---------------------------------------------------------------------------------------------
+    def _tell(self, last: bool = False) -> None:
+        if not self._new and not last:
+            return
+        step = self.drive.step
+        left = self._left.seconds(step.step, step.total)
+        self._say({"steps": self._new, "epoch": step.epoch, "epochs": step.epochs, "total": step.total, "left": left})
+        self._new, self._told = [], time.monotonic()
+
+    def _stand(self, drive: Drive) -> None:
+        """Say all there is to say of the step at which the training stands."""
+        self._tell()
+        self._look(drive)
+        self._measure(drive)
+        self._say({"paused": drive.step.step})
+
+    def _look(self, drive: Drive) -> None:
+        """Write the network as it is, for the window to show."""
+        self._shown = time.monotonic()
+        network = drive.network
+        if network is None:
+            return
+        tensors = {name: t.detach().cpu().contiguous().clone() for name, t in network.state_dict().items()}
+        try:
+            save_tensors(self.folder / LIVE, tensors, {"model": self._card.name, "step": str(drive.step.step)})
+        except OSError as error:
+            self.keeper.told = f"{self.folder} cannot be written ({error.strerror}): the window shows an older network"
+            return
+        self._say({"live": drive.step.step})
+
+    def _measure(self, drive: Drive) -> None:
+        """Measure the error of every layer, at most so often that it takes a small part of the time."""
+        network = drive.network
+        if network is None or not self._args.errors:
+            self._errors_due = float("inf")
+            return
+        try:
+            if self._errors is None:
+                self._errors = LayerErrors(self._card, network, self._args.transform)
+            start = time.monotonic()  # without the tracing, which is done once
+            found = self._errors.of(network)
+        except Exception as error:  # of a network that cannot be measured: it can still learn
+            self._say({"refused": f"its layers cannot be measured: {error}"})
+            self._errors_due = float("inf")
+            return
+        self._say({"step": drive.step.step, "errors": dict(found), "figures": figures_now(drive),
+                   "transform": self._errors.chain})  # fmt: skip
+        end = time.monotonic()
+        self._errors_due = end + max(ERRORS_S, (end - start) / ERRORS_SHARE)
+
+    def _complain(self) -> None:
+        """Say once what the disk does not take."""
+        if self.keeper.told and self.keeper.told != self._refused:
+            self._say({"refused": self.keeper.told})
+        self._refused = self.keeper.told

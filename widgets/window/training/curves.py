@@ -1,0 +1,171 @@
+"""Curves over the steps of a training: the losses of several runs on one axis, the error of each layer of one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import zip_longest
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QWidget
+
+from widgets.base.look import theme
+from widgets.base.text.words import figure
+from widgets.charts.axis.axes import LogAxis, ValueAxis
+from widgets.charts.items.marks import ink
+from widgets.charts.library import pg
+from widgets.charts.plot import Plot
+from widgets.window.training.run import Run, Series
+
+POINTS = 700  # of a drawn curve: about one for each pixel
+# Okabe and Ito's colours, after those of the theme
+FURTHER = ("#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#a0522d")
+LOWEST = 1e-9  # an error of zero is drawn here
+
+
+def colour_of(number: int) -> str:
+    """Return the colour of the run of that number, from 1."""
+    t = theme.current()
+    colours = (t.first, t.second, *FURTHER)
+    return colours[(number - 1) % len(colours)]
+
+
+def thinned(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return a curve of about as many points as can be seen, with the lowest and the highest of each stretch."""
+    size = -(-2 * len(x) // POINTS)
+    if len(x) <= POINTS:
+        return x, y
+    whole = len(x) // size * size
+    part = y[:whole].reshape(-1, size)
+    first = np.arange(0, whole, size)
+    chosen = np.sort(np.concatenate([first + part.argmin(1), first + part.argmax(1), np.arange(whole, len(x))]))
+    return x[chosen], y[chosen]
+
+
+def smoothed(y: NDArray[np.float64], over: int) -> NDArray[np.float64]:
+    """Return the mean of the last `over` values at each place, of fewer at the start."""
+    if over <= 1 or not len(y):
+        return y
+    sums = np.concatenate([[0.0], np.cumsum(y)])
+    ends = np.arange(1, len(y) + 1)
+    starts = np.maximum(0, ends - over)
+    found: NDArray[np.float64] = (sums[ends] - sums[starts]) / (ends - starts)
+    return found
+
+
+class StepChart(Plot):
+    """Curves over steps, on a logarithmic or a linear axis."""
+
+    def __init__(self, parent: QWidget | None = None, log: bool = True) -> None:
+        self.log = log
+        super().__init__(
+            parent, left=LogAxis("left") if log else ValueAxis("left"), bottom=ValueAxis("bottom", whole=True)
+        )
+        self.bottom.end = "step"
+        self._lines: list[pg.PlotCurveItem] = []
+        self.ends = (0.0, 1.0, 1.0)  # lowest and highest coordinate, last step
+        self.drawn: list[tuple[str, Series, str]] = []  # what is said of a curve, its points, its colour
+
+    def place(self, values: NDArray[np.float64], low: float = LOWEST) -> NDArray[np.float64]:
+        """Return the coordinates of values."""
+        return np.log10(np.maximum(values, low)) if self.log else values
+
+    def show_curves(
+        self, curves: Sequence[tuple[str, Series, str]], last: float, over: int = 1, low: float = LOWEST
+    ) -> None:
+        """Draw (name, points, colour); with a smoothing, what is smoothed in full colour over the rest."""
+        self.drawn = [curve for curve in curves if len(curve[1])]
+        drawn: list[tuple[NDArray[np.float64], NDArray[np.float64], str, int]] = []
+        ends: list[float] = []
+        for _, points, colour in self.drawn:
+            x, y = points.x, self.place(points.y, low)
+            if over > 1:
+                drawn.append((*thinned(x, y), colour, 70))
+                y = self.place(smoothed(points.y, over), low)
+            drawn.append((*thinned(x, y), colour, 255))
+            ends += [float(self.place(points.y, low).min()), float(self.place(points.y, low).max())]
+        while len(self._lines) < len(drawn):
+            self._lines.append(self.add(pg.PlotCurveItem(), 1 + len(self._lines)))
+        for line, found in zip_longest(self._lines, drawn):
+            if found is None:
+                line.setData([], [])
+                continue
+            x, y, colour, alpha = found
+            line.setPen(ink(colour, 1.0, alpha))
+            line.setData(x, y)
+        if ends:
+            self.message = ""
+            bottom, top = min(ends), max(ends)
+            room = max(0.1 if self.log else 1e-6, 0.05 * (top - bottom))
+            self.ends = bottom - room, top + room, last
+            self.fix_range(*self.ends)
+
+    def fix_range(self, low: float, high: float, last: float) -> None:
+        """Show all steps up to the last one, and coordinates between two."""
+        self.set_ranges((0, max(1.0, last)), (low, high))
+
+    def read(self, at: QPointF) -> str:
+        """Return the step under the mouse with the values of the nearest curve there."""
+        if not self.drawn:
+            return ""
+        found: list[tuple[float, str, float, float]] = []
+        for name, points, _ in self.drawn:
+            k = int(np.abs(points.x - at.x()).argmin())
+            value = float(points.y[k])
+            found.append((abs(float(self.place(points.y[k : k + 1])[0]) - at.y()), name, float(points.x[k]), value))
+        _, name, step, value = min(found)
+        return f"{name}\nstep {step:,.0f}\n{figure(value)}"
+
+
+class LossChart(StepChart):
+    """The losses of all runs."""
+
+    def __init__(self, parent: QWidget | None = None, log: bool = True) -> None:
+        super().__init__(parent, log)
+        self.message = "The loss is drawn here while it learns."
+
+    def show_runs(self, runs: Sequence[Run], part: str, over: int) -> None:
+        """Draw a part of the loss, or a figure, of several runs."""
+        curves = []
+        for run in runs:
+            points = run.told.losses.get(part) or run.told.figures.get(part)
+            if points is not None:
+                curves.append((run.name, points, colour_of(run.number)))
+        last = max((float(points.x[-1]) for _, points, _ in curves if len(points)), default=1.0)
+        self.show_curves(curves, last, over)
+        t = theme.current()
+        self.header.write([(part, t.text, True), *((name, colour, False) for name, _, colour in curves)])
+
+
+class ErrorChart(StepChart):
+    """The error of every layer of one run: early layers dark, late ones bright, the output in the run's colour."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.message = "The error of every layer is drawn here while it learns."
+
+    def show_run(self, run: Run) -> None:
+        """Draw the errors of a run."""
+        names = list(run.told.errors)
+        shades = [_shade(k / max(1, len(names) - 1)) for k in range(len(names))]
+        curves = [(name, run.told.errors[name], shade) for name, shade in zip(names, shades, strict=True)]
+        last = max((float(points.x[-1]) for _, points, _ in curves if len(points)), default=1.0)
+        self.show_curves(curves, last)
+        worst = max((float(p.y[-1]) for _, p, _ in curves if len(p)), default=math.nan)
+        words = [(run.name, colour_of(run.number), True)]
+        if math.isfinite(worst):
+            words.append((f"{run.told.transform}: worst layer {figure(worst)}", theme.current().muted, False))
+        self.header.write(words)
+
+
+def _shade(share: float) -> str:
+    """Return a colour between the first and the last layer."""
+    t = theme.current()
+    early, late = QColor(t.muted), QColor(t.accent)
+    if share >= 1:
+        return t.bad
+    parts = ((early.red(), late.red()), (early.green(), late.green()), (early.blue(), late.blue()))
+    return QColor(*(round(a + (b - a) * share) for a, b in parts)).name(QColor.NameFormat.HexRgb)

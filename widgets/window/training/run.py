@@ -1,0 +1,202 @@
+"""One run of a training: its process, and all that it has told so far."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QObject, Signal
+
+from explorer.declare.card import ModelInfo
+from widgets.window.training.process import TrainProcess
+
+MOST = 200_000  # points of a series; of more, every second one
+
+
+class Series:
+    """Points of a curve, in arrays that grow."""
+
+    def __init__(self) -> None:
+        self._values = np.empty((2, 1024))
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def x(self) -> NDArray[np.float64]:
+        return self._values[0, : self._count]
+
+    @property
+    def y(self) -> NDArray[np.float64]:
+        return self._values[1, : self._count]
+
+    def add(self, x: float, y: float) -> None:
+        if self._count == self._values.shape[1]:
+            if self._count >= MOST:
+                thinned = self._values[:, ::2]
+                self._count = thinned.shape[1]
+                self._values[:, : self._count] = thinned.copy()
+            else:
+                self._values = np.concatenate([self._values, np.empty_like(self._values)], axis=1)
+        self._values[:, self._count] = x, y
+        self._count += 1
+
+    def cut(self, step: float) -> None:
+        """Take away what comes after a step."""
+        self._count = int(np.searchsorted(self.x, step, side="right"))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Settings that a training is started with; 0 epochs are as many as the card was shipped with."""
+
+    path: Path
+    epochs: int = 0
+    seed: int = 0
+    rate: float = 1.0
+    loss: str = ""
+    chain: str = ""
+    errors: bool = True
+
+
+@dataclass
+class Told:
+    """All that a run has said."""
+
+    losses: dict[str, Series] = field(default_factory=dict)
+    errors: dict[str, Series] = field(default_factory=dict)  # of each layer
+    figures: dict[str, Series] = field(default_factory=dict)
+    kept: list[int] = field(default_factory=list)
+    step: int = 0
+    total: int = 0
+    epoch: int = 0
+    epochs: int = 0
+    left: float | None = None
+    choices: tuple[str, ...] = ()  # losses
+    loss: str = ""
+    steered: bool = True
+    paused: bool = False
+    live: str = ""  # path of the network as it is
+    transform: str = ""
+
+
+class Run(QObject):
+    """A training that was started."""
+
+    changed = Signal()
+    shown = Signal(str)  # another network lies at this path
+    refused = Signal(str)  # one sentence; it goes on
+    over = Signal(str)  # path of the weights; "" where there are none
+
+    def __init__(self, info: ModelInfo, wanted: Wanted, number: int, parent: QObject) -> None:
+        super().__init__(parent)
+        self.info, self.wanted, self.number = info, wanted, number
+        self.told = Told(loss=wanted.loss)
+        self.sentence, self.bad = "Starting…", False
+        self.results: Mapping[str, float] = {}
+        self.folder = TemporaryDirectory(prefix="equiscope-training-", ignore_cleanup_errors=True)
+        self.process = TrainProcess(self)
+        self.process.told.connect(self._told)
+        self.process.done.connect(self._done)
+        self.process.failed.connect(self._failed)
+
+    @property
+    def name(self) -> str:
+        return f"{self.number} {self.info.name}"
+
+    def start(self) -> None:
+        w = self.wanted
+        words = [self.info.name, "--out", str(w.path), "--seed", str(w.seed), "--rate", f"{w.rate:g}"]
+        words += ["--live", self.folder.name, "--errors", "1" if w.errors else "0"]
+        for option, value in (("--epochs", w.epochs), ("--loss", w.loss), ("--transform", w.chain)):
+            words += [option, str(value)] if value else []
+        self.process.start(words)
+
+    def back(self, step: int) -> None:
+        """Go back to the kept state that is nearest to a step."""
+        if self.told.kept and self.process.running:
+            self.process.ask("back", step=min(self.told.kept, key=lambda kept: abs(kept - step)))
+
+    def close(self) -> None:
+        """End what runs and take its files away."""
+        self.process.stop()
+        self.folder.cleanup()
+
+    def _told(self, found: Mapping[str, Any]) -> None:
+        t = self.told
+        if (began := found.get("began")) is not None:
+            t.total, t.steered = int(began["total"]), bool(began["steered"])
+            t.choices, t.loss = tuple(began["losses"]), str(began["loss"])
+            self.sentence = ""
+        for step, loss, parts in found.get("steps", ()):
+            self.sentence, self.bad = "", False
+            t.step, t.paused = int(step), False
+            for name, value in (("loss", loss), *parts.items()):
+                if value is not None and math.isfinite(value):
+                    t.losses.setdefault(name, Series()).add(step, value)
+        if "steps" in found:
+            t.epoch, t.epochs, t.left = found["epoch"], found["epochs"], found["left"]
+            t.total = int(found["total"])
+        if "kept" in found:
+            t.kept = [int(step) for step in found["kept"]]
+        for series, key in ((t.errors, "errors"), (t.figures, "figures")):
+            for name, value in found.get(key, {}).items():
+                into = series.setdefault(name, Series())
+                if value is not None and math.isfinite(value) and not (len(into) and into.x[-1] >= found["step"]):
+                    into.add(found["step"], value)
+        t.transform = str(found.get("transform", t.transform))
+        if "back" in found:
+            self._cut(int(found["back"]))
+        if "paused" in found:
+            t.paused = True
+        if trouble := found.get("trouble"):
+            self.sentence, self.bad, t.paused = str(trouble), True, True
+        if refused := found.get("refused"):
+            self.refused.emit(str(refused))
+        if "live" in found:
+            t.live = str(found["live"])
+            self.shown.emit(t.live)
+        self.changed.emit()
+
+    def _cut(self, step: int) -> None:
+        t = self.told
+        t.step, t.paused = step, True
+        for series in (*t.losses.values(), *t.errors.values(), *t.figures.values()):
+            series.cut(step)
+
+    def _done(self, path: str, figures: Mapping[str, float]) -> None:
+        self.results = figures
+        told = ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in figures.items())
+        self.sentence = f"Trained{': ' + told if told else ''}. The window shows the network with these weights."
+        self.told.step = max(self.told.step, self.told.total if self.told.steered else 0)
+        self.told.paused = False
+        self.over.emit(path)
+        self.changed.emit()
+
+    def _failed(self, sentence: str) -> None:
+        self.sentence, self.bad = sentence or "Stopped; nothing was written.", bool(sentence)
+        self.told.paused = False
+        self.over.emit("")
+        self.changed.emit()
+
+
+def clock(seconds: float) -> str:
+    """Return a time as "1:05"."""
+    whole = max(0, round(seconds))
+    return f"{whole // 60}:{whole % 60:02d}"
+
+
+def free(path: Path, taken: Collection[Path] = ()) -> Path:
+    """Return a path of which there is no file yet, and which is not taken."""
+    k = 2
+    found = path
+    while found.exists() or found in taken:
+        found, k = path.with_stem(f"{path.stem}-{k}"), k + 1
+    return found
