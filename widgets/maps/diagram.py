@@ -255,8 +255,8 @@ class ReadOut(QGraphicsItem):
             painter.setFont(used)
             painter.setPen(colour(role))
             row = QRectF(left + indent, y, width - indent, metrics.height())
-            text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, row.width())
-            painter.drawText(row, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), say(text))
+            text = metrics.elidedText(say(text), Qt.TextElideMode.ElideRight, row.width())
+            painter.drawText(row, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), text)
             y += metrics.height()
             row.setWidth(min(row.width(), metrics.horizontalAdvance(text)))
             return row
