@@ -14,7 +14,8 @@ from explorer.state.state import State
 from tests.widgets.parts.driving.plot_mouse import PlotMouse
 from tests.widgets.parts.driving.view_driving import gather, objects, odd_frames, opened, with_square
 from tests.widgets.parts.frames.graph_frames import NAMES, graph_frame, graph_square, karate, pair_frame, structure_of
-from widgets.figures.export import export_numbers, export_view
+from widgets.figures.export import export_view
+from widgets.figures.numbers import export_numbers
 from widgets.graph.charts.depth_chart import scale_of
 from widgets.graph.charts.separation import distance, outputs
 from widgets.graph.views.depth import DepthView

@@ -23,7 +23,8 @@ from tests.widgets.parts.driving.view_driving import gather, objects, odd_frames
 from tests.widgets.parts.frames.graph_parts import both_ways, graph_frame, karate_part, make_part
 from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.look import theme
-from widgets.figures.export import export_numbers, export_view
+from widgets.figures.export import export_view
+from widgets.figures.numbers import export_numbers
 from widgets.graph.drawing import geometry
 from widgets.graph.drawing import pictures as graph_pictures
 from widgets.graph.drawing import placing as graph_placing

@@ -16,7 +16,8 @@ from tests.widgets.parts.driving.plot_mouse import PlotMouse
 from tests.widgets.parts.driving.view_driving import gather, objects, odd_frames, opened
 from tests.widgets.parts.frames.graph_frames import graph_frame, graph_square, karate, structure_of
 from tests.widgets.parts.frames.sample_frames import make_frame
-from widgets.figures.export import export_numbers, export_view
+from widgets.figures.export import export_view
+from widgets.figures.numbers import export_numbers
 from widgets.graph.views.spectrum import SpectrumView
 
 ODD = odd_frames()

@@ -14,7 +14,8 @@ from explorer.declare.states.latent import parse_latent
 from explorer.square.analyses.latent.part import Latent
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open
-from widgets.figures.export import export_numbers, export_view
+from widgets.figures.export import export_view
+from widgets.figures.numbers import export_numbers
 from widgets.latent.plane_view import LatentView
 from widgets.latent.samples_view import SamplesView
 from widgets.window.main_window import MainWindow

@@ -21,7 +21,8 @@ from tests.widgets.parts.frames.mesh_frames import mesh_frame
 from widgets.base.look import theme
 from widgets.base.pointer import Pointers
 from widgets.base.view import Wish
-from widgets.figures.export import export_numbers, export_view
+from widgets.figures.export import export_view
+from widgets.figures.numbers import export_numbers
 from widgets.mesh.charts.kernel_chart import KernelChart, Label, arranged, label
 from widgets.mesh.charts.patch_geometry import angle_of, around, edges_in, faces_near, frame_map, plane, raster
 from widgets.mesh.looks import colours_of

@@ -25,7 +25,7 @@ from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.look import theme
 from widgets.base.pointer import Pointer, Pointers
 from widgets.base.view import Wish
-from widgets.figures.export import export_numbers
+from widgets.figures.numbers import export_numbers
 from widgets.mesh.looks import answers, colours_of, feature, features, strongest
 from widgets.mesh.views.surface import SurfaceView
 from widgets.window.controller import Controller

@@ -24,7 +24,8 @@ from tests.widgets.parts.driving.mouse import Mouse
 from tests.widgets.parts.driving.view_driving import gather, odd_frames, opened
 from tests.widgets.parts.frames.sample_frames import make_frame, make_square
 from widgets.base.look import theme
-from widgets.figures.export import export_numbers, export_view
+from widgets.figures.export import export_view
+from widgets.figures.numbers import export_numbers
 from widgets.maps.mosaic import STEPS
 from widgets.pairs.panel import Panel
 from widgets.pairs.tiles import HIDDEN, Style, TileStore, shade

@@ -19,7 +19,8 @@ from tests.widgets.parts.driving.view_driving import gather, objects, odd_frames
 from tests.widgets.parts.frames.time_parts import shift_part, time_frame
 from widgets.base.controls.param_control import ParamControl
 from widgets.base.look import theme
-from widgets.figures.export import export_numbers, export_view
+from widgets.figures.export import export_view
+from widgets.figures.numbers import export_numbers
 from widgets.sequence.charts.gate_statistics import LONGEST, count, forgetting, keeps, timed
 from widgets.sequence.charts.phase_chart import principal, thinned
 from widgets.sequence.views.gates import GatesView

@@ -30,7 +30,8 @@ from tests.widgets.parts.frames.time_parts import hover, lstm, shift_part, sigmo
 from widgets.base.look import theme
 from widgets.base.pointer import Pointers
 from widgets.base.text.words import figure
-from widgets.figures.export import export_numbers, export_view
+from widgets.figures.export import export_view
+from widgets.figures.numbers import export_numbers
 from widgets.sequence.timeline.items.tiles import table
 from widgets.sequence.views.steps import NO_EQUATIONS, StepsView
 from widgets.sequence.views.timeline import TimelineView

@@ -19,7 +19,8 @@ from tests.widgets.parts.driving.view_driving import click, gather, objects, odd
 from tests.widgets.parts.frames.sample_frames import make_frame
 from tests.widgets.parts.frames.time_parts import dna_part, hover, shift_part, time_frame, token_part
 from widgets.base.look import theme
-from widgets.figures.export import export_numbers, export_view
+from widgets.figures.export import export_view
+from widgets.figures.numbers import export_numbers
 from widgets.sequence.timeline.items.tiles import table
 from widgets.sequence.timeline.rows import moved_names
 from widgets.sequence.views.timeline import NONE, TimelineView

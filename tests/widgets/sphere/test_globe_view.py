@@ -13,7 +13,8 @@ from explorer.spaces.sphere.harmonics import map_points
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import Open, settle
 from widgets.base.view import Wish
-from widgets.figures.export import export_numbers, export_view
+from widgets.figures.export import export_view
+from widgets.figures.numbers import export_numbers
 from widgets.sphere.views.globe import GlobeView, ball
 
 FIRST = State(model="sphere-cnn", sample="globe", steps=parse_chain("turn-sphere:60,0,30"), layer="lift")

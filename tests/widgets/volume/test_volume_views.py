@@ -17,7 +17,8 @@ from explorer.spaces.volume.elements.cube_map import CubeMap, linear
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import Open, settle
 from widgets.base.view import Wish
-from widgets.figures.export import export_numbers, export_view
+from widgets.figures.export import export_view
+from widgets.figures.numbers import export_numbers
 from widgets.volume.cursor import Panel, panels
 from widgets.volume.slice_grid import SliceGrid
 from widgets.volume.views.isosurface import IsosurfaceView

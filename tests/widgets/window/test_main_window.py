@@ -603,7 +603,7 @@ def test_files_are_opened_by_dropping_them(bench: Bench, tmp_path: Path) -> None
     picture.write_bytes(b"")
     save_session(session, State(model="plain-cnn", sample="digit-7"))
     drop(window, str(picture))
-    assert window.controller.state.sample == str(picture)
+    bench.until(lambda: window.controller.state.sample == str(picture))
     drop(window, str(session))
     assert window.controller.state.model == "plain-cnn"
     assert window.files.recent() == [str(session), str(picture)]

@@ -61,6 +61,7 @@ def test_a_photograph_is_opened_and_a_broken_one_leaves_the_session_as_it_was(
     Image.fromarray(rng.integers(0, 255, (60, 80, 3), dtype=np.uint8)).save(good)
     bad.write_bytes(good.read_bytes()[:500])
     window.controller.open_path(str(good))
+    qtbot.waitUntil(lambda: window.controller.state.sample == str(good), timeout=60_000)
     settle(qtbot, window, measured=True)
     shown = window.controller.frame
     assert shown is not None and shown.squares[0].x.shape == (1, 29, 29)

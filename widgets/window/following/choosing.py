@@ -74,8 +74,10 @@ def open_sample(controller: Opening, path: str) -> None:
         controller.change({"sample": path})
         return
 
+    likely = model_for(path, state.model, controller.catalogue)
+
     def work(engine: Any) -> str:
-        return str(engine.first_taking(models, state)) if hasattr(engine, "first_taking") else models[1]
+        return str(engine.first_taking(models, state)) if hasattr(engine, "first_taking") else likely
 
     def done(model: str) -> None:
         # another model that has been chosen meanwhile stays
