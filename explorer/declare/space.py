@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 Domains = Mapping[str, Callable[[str], Domain]]  # {first word of a field's text: the rest of it -> the domain}
 Representations = Mapping[str, Written]  # {word: how a representation is written}
+Trial = Callable[["Tensor", "Sequence[str]"], Mapping[str, "Tensor"]]  # another x, layers -> their values, or it raises
 Known = tuple[FieldType, float, int]  # field, receptive radius, weighted layers so far
 
 
@@ -114,6 +115,10 @@ class Inference(ABC):
     ) -> FieldType | None:
         """Return the field type of a module's output; `guessed` unless the module declares it."""
 
+    def fed(self, module: nn.Module, number: int, field: FieldType, shape: tuple[int, ...]) -> FieldType:
+        """Return the field of a tensor that a module is given, of that number; as the module declares what it takes."""
+        return field
+
     def receptive(
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
         radius: float,
@@ -136,15 +141,14 @@ class Inference(ABC):
         return None
 
     def reaches(
-        self, run: Callable[[Tensor], Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
+        self, run: Callable[..., Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
     ) -> dict[str, float]:
-        """Return the radius of layers whose radius is not known, by trial; nothing of those that it tells nothing of.
-
-        Args:
-            run: another x -> the values of these layers; it raises what they raise.
-            fields: of the layers.
-        """
+        """Return the radius of layers where none is known, by trial: run(x, names or none) -> values, or it raises."""
         return {}
+
+    def studied(self, run: Trial, inputs: Inputs, layers: Sequence[Layer]) -> Inference | None:
+        """Return what knows more after trials on the traced network, by which it is traced again; else None."""
+        return None
 
     def wide(self, shape: tuple[int, ...]) -> FieldType | None:
         """Return the field of a tensor whose channels have several axes, or None where it has no places."""
@@ -161,11 +165,7 @@ class Inference(ABC):
     def exchanges(
         self, channels: tuple[int, ...], elements: Sequence[Element]
     ) -> Iterator[tuple[tuple[int, ...], ...]]:
-        """Yield orders of channels that people exchange under these elements: for each of them, which comes where.
-
-        Args:
-            channels: how many there are, along each axis of channels.
-        """
+        """Yield orders of so many channels that people exchange under these elements: for each, which comes where."""
         return iter(())
 
     def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:

@@ -80,9 +80,9 @@ def _effects(
     form: AbstractContextManager[object],
 ) -> dict[str, Effect]:
     """Return the effects of the layers called `names`, with the network computed within `form`."""
-    # the input needs a gradient so that every layer after it is in the graph
+    # the inputs need a gradient so that every layer after any of them is in the graph
     with gradients_to_inputs(model):
-        fed = gx.with_x(differentiable(gx.x)) if isinstance(gx, Inputs) else differentiable(gx)
+        fed = gx.map(lambda v, _: _followed(v)) if isinstance(gx, Inputs) else differentiable(gx)
         with form:
             outputs, _ = capture(model, fed, names, clone=trace.clones)
         out = outputs[trace.output]
@@ -98,6 +98,10 @@ def _effects(
             return found | _estimated(out, missed, local_errors, size, count, seed)
         except RuntimeError:
             return found  # work in place has overwritten what the derivative needs: it has none
+
+
+def _followed(value: Tensor) -> Tensor:
+    return differentiable(value) if value.is_floating_point() else value
 
 
 def _exact(

@@ -204,7 +204,7 @@ class Audit:
             if expected.shape != answer.shape or not (value.isfinite().all() and answer.isfinite().all()):
                 figures.idle.append(label)
                 continue
-            where = measure.mask(element, value, f, layer.receptive)
+            where = measure.mask(element, value, f, layer.sees)
             if where.kept == 0.0:
                 continue  # nothing here is determined by the input
             exact = measure.judged(element, case.inputs, layer, value, where)
@@ -222,7 +222,7 @@ class Audit:
                     self.worst_on[layer.name] = (case, element)
             if others[layer.name].shape == expected.shape:
                 figures.chance.append(measure.apart(expected, others[layer.name], where, f))
-            figures.floor.append(measure.there_and_back(once, value, f, layer.receptive))
+            figures.floor.append(measure.there_and_back(once, value, f, layer.sees))
             figures.distances.append(d)
             figures.kept.append(where.kept)
             collected = self.found[layer.name].setdefault(label, ([], []))
@@ -250,7 +250,7 @@ class Audit:
         answer = self.run(case.inputs.moved(element))[0][layer.name]
         if answer.shape != expected.shape or not element.exact(layer.field, tuple(expected.shape)):
             return None
-        where = measure.mask(element, expected, layer.field, layer.receptive)
+        where = measure.mask(element, expected, layer.field, layer.sees)
         return float(measure.apart(expected, answer, where, layer.field).median())
 
     def with_exchanges(self, elements: Sequence[tuple[str, Element]]) -> Trace:

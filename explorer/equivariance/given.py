@@ -60,7 +60,7 @@ def given_inputs(
         for x in found:
             _require(symmetry, group, space_of(x), "the input is", f" with x of shape {tuple(x.x.shape)}")
         return [space_of(x).stimulus(x, seed) for x in found]
-    for space in spaces().values():
+    for space in _asked(symmetry):
         if taken := space.reads(data):
             tensor = None if isinstance(data, Tensor) else next((v for v in data if isinstance(v, Tensor)), None)
             _require(symmetry, group, space, taken, "" if tensor is None else f" with x of shape {tuple(tensor.shape)}")
@@ -76,13 +76,18 @@ def given_inputs(
 
 def _by_name(data: Named, symmetry: Symmetry, group: str, seed: int, model: nn.Module) -> Inputs:
     """Return tensors that came by name as the inputs of the space that knows them."""
-    for space in spaces().values():
+    for space in _asked(symmetry):
         if (found := space.named(data.tensors)) is not None:
             order, made = found
             _require(symmetry, group, space, f"{data.what} is taken for")
             made = replace(made, call=partial(_called, data, order))
             return space.stimulus(space.settled(made, model), seed)
     raise ValueError(f"the data is {data.what}, and nothing says of which kind; make inputs: {_listed(symmetry)}")
+
+
+def _asked(symmetry: Symmetry) -> list[Space]:
+    """Return the spaces in the order in which they are asked: first those that the group acts on."""
+    return sorted(spaces().values(), key=lambda s: not any(kind.name in symmetry.domains for kind in s.kinds))
 
 
 def _called(data: Named, order: Sequence[str], network: nn.Module, given: Sequence[Tensor]) -> Any:

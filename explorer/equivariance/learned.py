@@ -53,7 +53,7 @@ def learn_action(
     moved = element.act(values, moved_field)
     if moved.shape != answers.shape:
         return None
-    where = measure.mask(element, values, moved_field, layer.receptive)
+    where = measure.mask(element, values, moved_field, layer.sees)
     before, after = _vectors(moved, layer.field, where), _vectors(answers, layer.field, where)
     samples, places, channels = before.shape
     if samples * places < 4:

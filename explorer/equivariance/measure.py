@@ -7,7 +7,7 @@ the places that are determined (a transformed mask of ones, shrunk by the recept
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,6 +23,7 @@ from explorer.network.tracing.layers import Layer, Trace
 
 K = 64.0  # tolerance = K eps sqrt(weighted layers): rounding of well-conditioned layers stays a factor 10 below
 SIZEABLE = 0.05  # share of what unrelated inputs differ by: an error as large as this is no rounding of filters
+Radius = float | Callable[[], float]  # a receptive radius, or what finds it where it is needed
 _LARGEST_KEPT = 64 * 64  # places of a mask that is kept for the next layer of the same size
 _MIN_KEPT = 0.05  # below this the shrunk mask says nothing, and the unshrunk one is used instead
 
@@ -57,18 +58,33 @@ def tolerance(dtype: torch.dtype, rank: int, k: float = K) -> float:
     return k * torch.finfo(dtype).eps * math.sqrt(max(rank, 1))
 
 
-def mask(element: Element, values: Tensor, field: FieldType, receptive: float = 0.0) -> Mask:
+def mask(element: Element, values: Tensor, field: FieldType, receptive: Radius = 0.0) -> Mask:
     """Return where rho(g) values can be compared, shrunk by the receptive radius (input pixels).
 
     Args:
         values: before the element acts on them; only their shape counts.
+        receptive: asked for where the element leaves places unknown, and nowhere else.
     """
     if not element.resamples:
         return EVERYWHERE  # nothing is cut off; and what is kept by element would keep every permutation alive
     shape = tuple(values.shape if not field.batched else values.shape[1:])
-    if not field.batched or math.prod(shape[-2:]) > _LARGEST_KEPT:
-        return _mask.__wrapped__(element, shape, field, receptive, values.dtype, values.device)
-    return _mask(element, shape, field, receptive, values.dtype, values.device)
+    kept = field.batched and math.prod(shape[-2:]) <= _LARGEST_KEPT
+    where = (element, shape, field, values.dtype, values.device)
+    places = _places(*where) if kept else _places.__wrapped__(*where)
+    if places is None:
+        return EVERYWHERE
+    if not places.numel():
+        return Mask(places, 1.0)
+    radius = receptive() if callable(receptive) else receptive
+    return _mask(*where, radius) if kept else _shrunk(places, field, radius)
+
+
+@lru_cache(maxsize=1024)
+def _places(
+    element: Element, shape: tuple[int, ...], field: FieldType, dtype: torch.dtype, device: torch.device
+) -> Tensor | None:
+    one = torch.empty((), dtype=dtype, device=device)
+    return element.known(one.expand(1, *shape) if field.batched else one.expand(shape), field)
 
 
 @lru_cache(maxsize=4096)
@@ -76,16 +92,16 @@ def _mask(
     element: Element,
     shape: tuple[int, ...],
     field: FieldType,
-    receptive: float,
     dtype: torch.dtype,
     device: torch.device,
+    receptive: float,
 ) -> Mask:
-    one = torch.empty((), dtype=dtype, device=device)
-    places = element.known(one.expand(1, *shape) if field.batched else one.expand(shape), field)
-    if places is None:
-        return EVERYWHERE
-    if not places.numel():
-        return Mask(places, 1.0)
+    places = _places(element, shape, field, dtype, device)
+    assert places is not None
+    return _shrunk(places, field, receptive)
+
+
+def _shrunk(places: Tensor, field: FieldType, receptive: float) -> Mask:
     shrunk = field.domain.shrunk(places, receptive)
     sure = bool(shrunk.sum() >= _MIN_KEPT * places.numel())
     if not sure:
@@ -170,7 +186,7 @@ def channel_errors(expected: Tensor, answer: Tensor, where: Mask, field: FieldTy
     return e.square().sum(dim=(0, 2)).sqrt() / norm
 
 
-def there_and_back(element: Element, values: Tensor, field: FieldType, receptive: float = 0.0) -> Tensor:
+def there_and_back(element: Element, values: Tensor, field: FieldType, receptive: Radius = 0.0) -> Tensor:
     """Return the interpolation floor ||M(rho(g^-1) rho(g) y - y)|| / ||M y|| per sample, (batch,)."""
     if element.exact(field, tuple(values.shape)) or not element.resamples:
         # what resamples nothing and yet does not permute leaves something out

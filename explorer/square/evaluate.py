@@ -27,6 +27,7 @@ from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.layers import Layer, LayerError
 from explorer.network.tracing.running import evaluating
 from explorer.square.analyses.figures import at_once
+from explorer.square.analyses.latent.making import at_once as latent_now
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
 from explorer.square.drawing.weights import weights_of
@@ -47,7 +48,7 @@ def layer_infos(p: Prepared) -> tuple[LayerInfo, ...]:
     return tuple(
         LayerInfo(
             w.name, w.kind, w.shape, w.params, str(w.field) if w.field else "unknown",
-            bool(w.field and w.field.guessed), w.call, w.name.count("."), w.receptive, w.leaf,
+            bool(w.field and w.field.guessed), w.call, w.name.count("."), w.leaf,
             str(p.values[w.name].dtype).removeprefix("torch."),
             p.values[w.name].numel() * p.values[w.name].element_size(), w.reason, w.module,
         )
@@ -70,7 +71,7 @@ def measured(
     if expected is None or f is None or expected.shape != answer.shape:
         return Measure(None, None, floor, None, False, "no law", 0.0)
     plain = element.element if isinstance(element, Remembered) else element  # masks are kept by element
-    where = measure.mask(plain, value, f, layer.receptive)
+    where = measure.mask(plain, value, f, layer.sees)
     exact = measure.judged(plain, p.inputs, layer, value, where)
     d = measure.distance(expected, answer, where, f)
     fed = p.fed.get(layer.called, ())
@@ -82,7 +83,7 @@ def measured(
         if instead is not None and instead.shape == expected.shape:
             found[name] = measure.relative(size, measure.compared(expected - instead, where, f))
     if not exact:
-        found["floor"] = measure.there_and_back(element, value, f, layer.receptive)
+        found["floor"] = measure.there_and_back(element, value, f, layer.sees)
     # one transfer from the device for all of them
     figures = dict(zip(found, torch.cat(list(found.values())).tolist()))
     relative, here, chance = figures["relative"], figures.get("alone"), figures.get("other", math.nan)
@@ -195,7 +196,7 @@ def _chance(p: Prepared, element: Element, layer: Layer, found: Measure) -> floa
     if found.cumulative is None or f is None or expected is None or other is None or other.shape != expected.shape:
         return None
     plain = element.element if isinstance(element, Remembered) else element
-    chance = float(measure.apart(expected, other, measure.mask(plain, value, f, layer.receptive), f))
+    chance = float(measure.apart(expected, other, measure.mask(plain, value, f, layer.sees), f))
     return chance if math.isfinite(chance) else None
 
 
@@ -213,7 +214,7 @@ def effects_on_output(p: Prepared, element: Element, names: Sequence[str]) -> di
             expected = measure.expected_after(element, layer, value)
             alone = measure.local_answer(p.model, p.trace, layer, element, p.fed.get(layer.called, ()))
             if layer.leaf and layer.field and expected is not None and alone is not None:
-                where = measure.mask(element, value, layer.field, layer.receptive)
+                where = measure.mask(element, value, layer.field, layer.sees)
                 errors[name] = measure.masked(alone - expected, where, layer.field)
         if not errors:
             return {}
@@ -251,7 +252,7 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
         grid = f.domain.spread(one.difference)
         if grid.ndim == 4 and not isinstance(grid, Tiled):
             map_a = frozen(grid[0].square().mean(0).sqrt())
-            known = measure.mask(element, one.value, f, layer.receptive).places
+            known = measure.mask(element, one.value, f, layer.sees).places
             known_a = None if known is None else frozen(known)
         if state.untransform:
             with suppress(NoAction):  # what was left out does not come back
@@ -273,7 +274,7 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
         output=scores_of(p.output, *last), output_g=scores, labels=p.labels, probabilities=bool(p.labels),
         back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
         matrices=fixed.matrices, shown=fixed.total, interventions=p.interventions, source=_source(p, layer.owner),
-        part=space.part(one), kind=space.kinds[0].name, message=p.trouble.sentence,
+        part=space.part(one), latent=latent_now(one), kind=space.kinds[0].name, message=p.trouble.sentence,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from explorer.declare.telling.excerpt import Excerpt
 from explorer.declare.telling.summaries import Differences, Law, LayerFigures
 from explorer.declare.types.field_text import parse_field
 from explorer.declare.types.fields import Domain, Point
+from explorer.square.analyses.latent.part import Latent
 from explorer.state.state import State
 
 Array = NDArray[np.floating]
@@ -80,7 +81,6 @@ class LayerInfo:
     guessed: bool
     call: int = 0
     depth: int = 0
-    receptive: float = 0.0  # radius in input pixels, an upper bound along the trace
     leaf: bool = True
     dtype: str = ""
     nbytes: int = 0  # of its values
@@ -222,6 +222,7 @@ class Square:
     kind: str = ""  # of the data it lives on; that of its part if empty
     differences: Differences | None = None  # from another run that the person compares with
     laws: tuple[Law, ...] = ()  # the groups that were tested on it, when the person has asked
+    latent: Latent | None = None  # the codes of a network that encodes and decodes
     figures: LayerFigures | None = None  # statistics, operations, dead channels: what is known of the layers besides
 
     @property

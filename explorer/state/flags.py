@@ -93,6 +93,12 @@ def _field(word: str) -> tuple[str, str]:
     return layer, str(parse_field(text))
 
 
+def _latent(word: str) -> str:
+    from explorer.declare.states.latent import checked_latent
+
+    return checked_latent(word)
+
+
 FLAGS = (
     Flag("channel", "--channel", "enlarge a channel of the layer", "N", _count("--channel")),
     Flag("pixel", "--pixel", "select a pixel of the layer", "R,C", _pixel, lambda at: f"{at[0]},{at[1]}"),
@@ -103,4 +109,5 @@ FLAGS = (
     Flag("watched", "--watch", "measure a layer in every frame", "LAYER", str, several=True),
     Flag("against", "--against", "another run to compare with, as sessions write it", "RUN", str),
     Flag("laws", "--laws", "which groups it keeps, and how far"),
+    Flag("latent", "--latent", "the plane of codes: a projection, a place, an example", "tsne@X,Y>N", _latent),
 )

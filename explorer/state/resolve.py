@@ -12,6 +12,7 @@ from explorer.declare.elements import Step, transforms
 from explorer.declare.params import Param
 from explorer.declare.registry import did_you_mean
 from explorer.declare.space import kinds, same_space, space_of_kind
+from explorer.declare.states.latent import checked_latent
 from explorer.declare.states.saliency import parse_saliency, saliency_text
 from explorer.declare.types.field_text import parse_field
 from explorer.state.catalogue import Catalogue
@@ -55,6 +56,7 @@ def resolve(state: State, catalogue: Catalogue, layers: Sequence[LayerSeen] = ()
         truncate=state.truncate if state.truncate is not None and state.truncate > 0 else None,
         gradient=state.gradient if state.gradient == "norm" or state.gradient.isdecimal() else "",
         saliency=_saliency(state.saliency),
+        latent=_latent(state.latent),
         overrides=tuple((layer, text) for layer, text in dict(state.overrides).items() if _is_field(text)),
     )
     return _place(state, layers)
@@ -151,6 +153,14 @@ def _saliency(text: str) -> str:
     """Return what asks for a map of pixels, "" where nothing does."""
     try:
         return saliency_text(*parse_saliency(text)) if text else ""
+    except ValueError:
+        return ""
+
+
+def _latent(text: str) -> str:
+    """Return what is looked at in the plane of codes, "" where that cannot be read."""
+    try:
+        return checked_latent(text) if text else ""
     except ValueError:
         return ""
 

@@ -1,7 +1,9 @@
 """Session files: one State as JSON, with a title, a text and an equation when it is a lesson.
 
 {"equiscope": 1, "state": {...}, "title": "", "text": "in Markdown", "equation": "", "view": "steps",
-"layout": "in base64", "code": {"/path/net.py": "SHA-256"}}
+"tasks": [{"do": "in Markdown", "when": {...}}], "layout": "in base64", "code": {"/path/net.py": "SHA-256"}}
+
+`tasks` are the steps of a lesson (`explorer.state.lessons`); a lesson without them has its steps in its text.
 
 Reading one executes nothing and believes nothing: every field is checked, and what is wrong is said in one
 sentence that names the field. A field left out has its default, so that a lesson written by hand states
@@ -15,7 +17,7 @@ import math
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -26,6 +28,7 @@ import msgspec
 from explorer.declare.elements import Step, transforms
 from explorer.declare.registry import known_names
 from explorer.declare.states.interventions import parse_interventions
+from explorer.state.lessons.tasks import Task, read_tasks, tasks_to_json, written
 from explorer.state.state import State
 
 VERSION = 1
@@ -55,6 +58,12 @@ class Session:
     view: str = ""
     layout: str = ""
     code: tuple[tuple[str, str], ...] = ()
+    tasks: tuple[Task, ...] = ()
+
+    @property
+    def written(self) -> str:
+        """The whole text, with the steps in place."""
+        return written(self.text, self.tasks)
 
 
 def save_session(
@@ -62,6 +71,7 @@ def save_session(
     state: State,
     extras: Mapping[str, str] | None = None,
     code: Iterable[tuple[str, str]] = (),
+    tasks: Sequence[Task] = (),
 ) -> None:
     """Write a session, beside the file first and then in its place: a reader never sees half of it.
 
@@ -74,6 +84,8 @@ def save_session(
         raise ValueError(f"a session has no {unknown[0]!r}; it may have {', '.join(TEXTS)}")
     text = {name: extras[name] for name in TEXTS if extras.get(name)}
     whole = {"equiscope": VERSION, **text, "state": state_to_json(state)}
+    if tasks:
+        whole["tasks"] = tasks_to_json(tasks)
     if files := dict(code):
         whole["code"] = files
     write_beside(Path(path), (json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
@@ -129,13 +141,17 @@ def read_session(data: bytes) -> Session:
         raise SessionError(f'its version, "equiscope", must be a whole number, not {_show(version)}')
     if version > VERSION:
         raise SessionError(f"it was written by a newer Equiscope (session version {version}, this one reads {VERSION})")
-    if unknown := sorted(set(whole) - {"equiscope", "state", "code", *TEXTS}):
+    if unknown := sorted(set(whole) - {"equiscope", "state", "code", "tasks", *TEXTS}):
         raise SessionError(f"unknown field {_show(unknown[0])}")
     texts = {name: _value(whole.get(name, ""), str, name) for name in TEXTS}
     code = whole.get("code", {})
     if not isinstance(code, dict) or not all(isinstance(digest, str) for digest in code.values()):
         raise SessionError('"code" must be an object of paths and their SHA-256')
-    return Session(state_from_json(whole.get("state", {})), **texts, code=tuple(code.items()))
+    try:
+        tasks = read_tasks(whole.get("tasks", []))
+    except ValueError as error:
+        raise SessionError(str(error)) from None
+    return Session(state_from_json(whole.get("state", {})), **texts, code=tuple(code.items()), tasks=tasks)
 
 
 def state_to_json(state: State) -> dict[str, Any]:

@@ -43,6 +43,7 @@ class State:
         saliency: how it is asked which pixels an entry of the answer depends on: "occlusion", "gradient:3"; "" not.
         watched: layers that the person watches: measured in every frame, and shown alone where that is wished.
         against: another run that the layers are compared with, as `explorer.state.runs` writes it, or "".
+        latent: what is looked at in the plane of codes, as `explorer.declare.states.latent` writes it, or "".
         laws: the person has asked which symmetries the network keeps; they are tested in idle time.
     """
 
@@ -69,6 +70,7 @@ class State:
     watched: tuple[str, ...] = ()
     against: str = ""
     laws: bool = False
+    latent: str = ""
 
     @property
     def compared(self) -> tuple[str, ...]:

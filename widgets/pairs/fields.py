@@ -16,6 +16,7 @@ from explorer.spaces.graph.drawing.pairs.matrix import EdgePattern, PairMatrix, 
 from explorer.spaces.graph.drawing.pairs.on_demand import dense
 from explorer.spaces.graph.drawing.pairs.orders import boundaries, node_order
 from explorer.spaces.graph.drawing.values import GraphPart, Structure
+from explorer.spaces.grid.drawing.patches import PatchesPart
 from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.square.frame import Frame, Square
 
@@ -60,9 +61,9 @@ class Ordered:
 
 
 def graph_squares(frame: Frame | None) -> list[tuple[int, Square, GraphPart]]:
-    """Return the squares of a frame that have pairs: of nodes of a graph, or of steps of a sequence."""
+    """Return the squares of a frame that have pairs: of nodes of a graph, steps of a sequence, patches of an image."""
     squares = frame.squares[:2] if frame else ()
-    parts = ((i, s, s.of(GraphPart) or _pairs_of_steps(s)) for i, s in enumerate(squares))
+    parts = ((i, s, s.of(GraphPart) or _pairs_of_steps(s) or _pairs_of_patches(s)) for i, s in enumerate(squares))
     return [(i, s, part) for i, s, part in parts if part is not None and part.structure.nodes]
 
 
@@ -77,6 +78,36 @@ def _pairs_of_steps(square: Square) -> GraphPart | None:
         _row_of_steps(part.steps, part.names), order, np.zeros(0, np.int64), "pair", part.x, part.gx, part.values,
         part.moved, part.expected, part.difference, pairs={square.layer.name: part.values},
     )  # fmt: skip
+
+
+def _pairs_of_patches(square: Square) -> GraphPart | None:
+    """Return the matrices between the tokens of an image as fields on a set of as many nodes; None without any."""
+    part = square.of(PatchesPart)
+    if part is None:
+        return None
+    none, chosen = np.zeros((0, 0), np.float32), bool(part.layer)
+    return GraphPart(
+        _row_of_steps(part.tokens, part.names), part.order, np.zeros(0, np.int64), "pair" if chosen else "invariant",
+        none, none, none if part.values is None else part.values, none if part.moved is None else part.moved,
+        part.expected, part.difference, pairs=part.pairs,
+    )  # fmt: skip
+
+
+def word_of_places(square: Square) -> str:
+    """Return what rows and columns are in a sentence."""
+    return "tokens" if square.of(PatchesPart) is not None else "steps" if square.of(TimePart) is not None else "nodes"
+
+
+def channel_of(square: Square, head: int | None) -> int | None:
+    """Return the channel of the selected layer that a head is; of an image the head's first row."""
+    part = square.of(PatchesPart)
+    return head if part is None or head is None else head * part.tokens
+
+
+def head_of(square: Square, channel: int | None) -> int | None:
+    """Return the head that a channel of the selected layer lies in."""
+    part = square.of(PatchesPart)
+    return channel if part is None or channel is None else channel // part.tokens
 
 
 @lru_cache(maxsize=8)

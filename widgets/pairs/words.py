@@ -26,10 +26,16 @@ NO_PAIRS = (
     "{} is a sequence, and no layer of this model lies on pairs of its steps.\nWhere it is too long for a matrix of "
     "attention, click a step in the timeline to see what that step attends to."
 )
+NO_PATCHES = (
+    "{} is an image, and no layer of this model lies on pairs of its patches.\nOpen a network with attention over the "
+    "image, such as a ViT, to see it as a matrix."
+)
 
 
 def without_pairs(square: Square, sample: str) -> str:
     """Return why there is no matrix to show, and what to do."""
+    if square.domain == "grid":
+        return NO_PATCHES.format(sample)
     if square.of(TimePart) is None:
         return NO_GRAPH.format(sample)
     formed = any(layer.kind_of_places == "pair" for layer in square.layers)

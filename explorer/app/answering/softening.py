@@ -58,6 +58,6 @@ def apart(p: Prepared, shifts: list[str]) -> float | None:
             answer = p.run(p.inputs.moved(g))[p.trace.output]
             if expected is None or expected.shape != answer.shape:
                 continue
-            where = measure.mask(g, p.output, layer.field, layer.receptive)
+            where = measure.mask(g, p.output, layer.field, layer.sees)
             found.append(float(measure.apart(expected, answer, where, layer.field).max()))
     return fmean(found) if found else None

@@ -56,7 +56,7 @@ class Setting:
         field, found = self.layer.field, []
         for g in self.elements if field is not None else ():
             assert field is not None
-            where = measure.mask(g, value, field, self.layer.receptive)
+            where = measure.mask(g, value, field, self.layer.sees)
             if measure.judged(g, self.inputs, self.layer, value, where):
                 found.append(g)
         return found
@@ -84,7 +84,7 @@ class Setting:
             answer = self.values(self.inputs.moved(g))[name]
             if expected is None or field is None or expected.shape != answer.shape:
                 continue
-            where = measure.mask(g, values[name], field, self.layer.receptive)
+            where = measure.mask(g, values[name], field, self.layer.sees)
             if not measure.judged(g, self.inputs, self.layer, values[name], where):
                 continue
             cumulative.append(float(measure.apart(expected, answer, where, field).max()))

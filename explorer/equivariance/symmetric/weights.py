@@ -62,7 +62,7 @@ class _Trial:
             for g in self.elements:
                 moved = tuple(f.rep.acted(g, t, f) for t, f in zip(tensors, layer.inputs, strict=True) if f is not None)
                 expected, answer = field.rep.acted(g, value, field), self.answer(weights, fed, moved)
-                where = measure.mask(g, value, field, layer.receptive)
+                where = measure.mask(g, value, field, layer.sees)
                 wrong = measure.compared(expected - answer, where, field)
                 found.append(wrong.flatten())
                 size = measure.compared(expected.detach(), where, field)

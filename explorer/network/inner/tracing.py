@@ -46,7 +46,7 @@ def described(
     return Layer(
         name=label, module=base, kind=kind, call=int(call or 1) - 1, shape=tuple(value.shape), params=0,
         field=field, inputs=given, alone=bool(given) and all(f is not None for f in given),
-        receptive=math.nan if inner.pairs and _windowed(value) else math.inf, leaf=True, rank=rank,
+        told=math.nan if inner.pairs and _windowed(value) else math.inf, leaf=True, rank=rank,
         shape_in=tuple(inner.fed[0].shape) if inner.fed else (), within=inner.owner,
     )  # fmt: skip
 

@@ -64,13 +64,15 @@ def named(data: object, model: nn.Module) -> Named | None:
 
 @dataclass(frozen=True)
 class ByName:
-    """Call a network with arguments of these names, or with a dict of them where its forward has no such arguments."""
+    """Call a network with arguments of these names: else in their order, or with a dict where it takes one argument."""
 
     names: tuple[str, ...]
 
     def __call__(self, network: nn.Module, given: tuple[Tensor, ...]) -> Any:
         items = dict(zip(self.names, given, strict=True))
-        return network(**items) if _takes(network, items) else network(items)
+        if _takes(network, items):
+            return network(**items)
+        return network(*given) if len(_needed(network)) == len(given) > 1 else network(items)
 
 
 def _takes(model: nn.Module, items: Mapping[str, Any]) -> bool:

@@ -6,6 +6,7 @@ import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 
@@ -25,6 +26,12 @@ from explorer.work.crumbs import within
 from explorer.work.progress import Cancelled
 
 Reduce = Callable[[str, Tensor], Any]
+_reducing: ContextVar[bool] = ContextVar("reducing", default=False)
+
+
+def reducing() -> bool:
+    """Return whether a run of a network waits for what is made of a layer's value: it cannot be run within."""
+    return _reducing.get()
 
 
 def capture(
@@ -36,6 +43,7 @@ def capture(
     clone: bool = False,
     inputs: bool = False,
     cancelled: Callable[[], bool] | None = None,
+    no_further: bool = False,
 ) -> tuple[dict[str, Any], dict[str, tuple[Tensor, ...]]]:
     """Run the network and return ({layer: value}, {layer: input tensors}) for the watched layers.
 
@@ -46,12 +54,13 @@ def capture(
         clone: let the network go on with a copy of what is kept, because something in it works in place.
         inputs: also keep each watched module's tensor inputs.
         cancelled: asked between modules; True raises Cancelled there.
+        no_further: leave the network behind the last watched layer.
 
     Raises:
         LayerError: a module raised, or a watched layer was not called; `.where` names it.
     """
     wanted = tuple(dict.fromkeys(layers))
-    by_module = _by_module(wanted)
+    by_module, left = _by_module(wanted), set(wanted)
     outputs: dict[str, Any] = {}
     fed: dict[str, tuple[Tensor, ...]] = {}
     handles: list[_Hook | RemovableHandle] = []
@@ -76,6 +85,10 @@ def capture(
             if part >= len(found):
                 continue
             tensor = found[part]
+            left.discard(name)
+            if no_further and not left:
+                outputs[name] = reduce(name, tensor) if reduce else tensor
+                raise _Enough
             if reduce:
                 outputs[name] = reduce(name, tensor)
             elif clone and tensor is result:
@@ -92,14 +105,16 @@ def capture(
             raise Cancelled
 
     def arisen(name: str, value: Inner) -> None:
-        if name not in wanted:
+        if name not in left:
             return
+        left.discard(name)
         made = value.make()
         outputs[name] = reduce(name, made) if reduce else made.clone() if clone else made
         if inputs and value.again is not None:
             given = fed[name] = Fed.of(value.fed, {}, clone)
             given.again = value.again
 
+    token = _reducing.set(reduce is not None)
     try:
         if cancelled is not None:
             handles.append(_Hook(step, [m._forward_pre_hooks for m in modules.values()]))
@@ -113,6 +128,8 @@ def capture(
                 result = x.run(model, clone) if isinstance(x, Inputs) else model(x.clone() if clone else x)
                 if finish is not None:
                     finish()
+        except _Enough:
+            result = None
         except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
             raise
         except BaseException as error:  # somebody else's network may raise anything
@@ -127,6 +144,7 @@ def capture(
                 name = base
                 raise LayerError(name, f"the network returned {no_tensor(result)}")
     finally:
+        _reducing.reset(token)
         for handle in handles:
             handle.remove()
     if len(outputs) < len(wanted):
@@ -135,6 +153,10 @@ def capture(
     if not torch.is_grad_enabled():  # the network may have asked for derivatives within: nobody else does
         outputs = {n: v.detach() if isinstance(v, Tensor) and v.requires_grad else v for n, v in outputs.items()}
     return outputs, fed
+
+
+class _Enough(BaseException):
+    """All that is watched has been seen: no handler of a network's own is meant."""
 
 
 Named = dict[int, list[tuple[str, int]]]  # {call: [(layer, which tensor of the result it is)]}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from torch import Tensor, nn
@@ -35,13 +37,14 @@ class Layer:
         field: of the output, None when the output's shape fits no domain that is known.
         inputs: fields of the positional tensor inputs; None where unknown.
         alone: whether the module can be fed alone (all its inputs are tensors with known fields).
-        receptive: radius in input pixels, an upper bound along the trace; inf after a global operation, NaN where it is
-            not known.
+        told: radius in input pixels as the layers tell it, an upper bound along the trace; inf after a global
+            operation, NaN where they do not tell it.
         leaf: whether it has no children that were called.
         rank: how many weighted layers lie before it, itself included (for tolerances).
         shape_in: of its first tensor input.
         part: which tensor of the result it is.
         within: of a value that no module returns, the name of the module in whose forward it arises; else None.
+        trial: finds by trying the network what no layer tells of the radius.
         reason: why its field is what it is, or why there is none, in a clause.
     """
 
@@ -54,13 +57,23 @@ class Layer:
     field: FieldType | None
     inputs: tuple[FieldType | None, ...]
     alone: bool
-    receptive: float
+    told: float
     leaf: bool
     rank: int
     shape_in: tuple[int, ...] = ()
     part: int = 0
     reason: str = ""
     within: str | None = None
+    trial: Callable[[], float] | None = dataclasses.field(default=None, compare=False, repr=False)
+
+    @property
+    def receptive(self) -> float:
+        """Return the radius in input pixels; NaN where it is not known. Asking may run the network many times."""
+        return self.trial() if self.trial is not None and math.isnan(self.told) else self.told
+
+    def sees(self) -> float:
+        """Return `receptive`, for those who may do without it."""
+        return self.receptive
 
     @property
     def owner(self) -> str:
@@ -89,6 +102,11 @@ class Trace:
 
     def __getitem__(self, name: str) -> Layer:
         return self.by_name[name]
+
+    def find_radii(self) -> None:
+        """Try out what no layer tells of its radius, for those who will ask in the midst of a run of the network."""
+        for layer in self.layers:
+            layer.sees()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,38 +3,69 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 
 import torch
 from torch import Tensor, nn
 
 from explorer.declare.space import Inference
 from explorer.network.input.inputs import Inputs
-from explorer.network.tracing.capture import capture
+from explorer.network.tracing.capture import capture, reducing
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating
+from explorer.work.progress import Cancelled, step
+
+MANY = 1000  # layers of a network that is left behind the last one that is looked at; a run to its end takes long
 
 
 def reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: list[Layer]) -> list[Layer]:
-    """Return the layers with the radii that no layer tells by itself: found by trying the network as a whole."""
-    unknown = {n.name: n.field for n in layers if math.isnan(n.receptive) and n.field is not None}
+    """Return the layers with a trial of the network as a whole for radii that no layer tells by itself.
+
+    The trial is many runs and most elements need no radius: it is made when the first one is asked for.
+    """
+    unknown = {n.name: n.field for n in layers if math.isnan(n.told) and n.field is not None}
     if not unknown or not inputs.x.is_floating_point() or not inputs.x.numel():
         return layers
+    alike = [
+        k for k, (v, f) in enumerate(zip(inputs.arguments, inputs.fields))
+        if v.is_floating_point() and v.numel() and type(f.domain) is type(inputs.field.domain)
+    ]  # fmt: skip
+    many = len(layers) > MANY
 
-    def run(x: Tensor) -> dict[str, Tensor]:
-        torch.manual_seed(0)
-        found, _ = capture(model, inputs.with_x(x), unknown, clone=True)
-        return found
+    def reach(at: int) -> Mapping[str, float]:
+        """Return how far layers see of one of the inputs."""
+        first = [at, *(k for k in range(len(inputs.values)) if k != at)]
+        turned = replace(
+            inputs, values=tuple(inputs.values[k] for k in first), fields=tuple(inputs.fields[k] for k in first)
+        )
 
-    try:
-        with evaluating(model), torch.no_grad():
-            found = inference.reaches(run, inputs, unknown)
-    except torch.OutOfMemoryError:
-        raise
-    except Exception:  # on other values somebody else's network may raise anything
-        return layers
-    return [replace(n, receptive=found.get(n.name, n.receptive)) for n in layers]
+        def run(x: Tensor, names: Iterable[str] = unknown) -> dict[str, Tensor]:
+            step("Trying how far layers see", math.nan)
+            torch.manual_seed(0)
+            values = (*inputs.values[:at], x, *inputs.values[at + 1 :])
+            return capture(model, replace(inputs, values=values), names, clone=True, no_further=many)[0]
+
+        return inference.reaches(run, turned, unknown)
+
+    @cache
+    def found() -> Mapping[str, float]:
+        if reducing():
+            raise RuntimeError("a radius is asked for within a run of the network: call Trace.find_radii before it")
+        try:
+            with evaluating(model), torch.no_grad():
+                each = [reach(at) for at in alike]  # what a layer sees of one argument it need not see of another
+        except (torch.OutOfMemoryError, Cancelled):
+            raise
+        except Exception:  # on other values somebody else's network may raise anything
+            return {}
+        return {name: widest([r.get(name, math.nan) for r in each]) for name in unknown} if each else {}
+
+    def radius(name: str) -> float:
+        return found().get(name, math.nan)
+
+    return [replace(n, trial=partial(radius, n.name)) if n.name in unknown else n for n in layers]
 
 
 def widest(radii: Sequence[float]) -> float:

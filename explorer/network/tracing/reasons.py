@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from torch import nn
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
+
+from explorer.declare.space import Known
 from explorer.declare.types.fields import FieldType
 from explorer.network.input import typed
 
@@ -38,3 +43,21 @@ def declares(module: nn.Module) -> bool:
     """Say whether a module declares what it changes: by `out_rep`, a whole `out_field`, or a type of its package."""
     said = getattr(module, "out_rep", None) is not None or isinstance(getattr(module, "out_field", None), FieldType)
     return said or typed.declares(module)
+
+
+def inside(
+    by_id: Mapping[int, Known], args: Any, kwargs: Any, told: Sequence[Tensor], known: Sequence[Known | None]
+) -> list[Known | None]:
+    """Return what is known of all tensors in arguments of any form; nothing where not all is known.
+
+    Args:
+        by_id: what is known of tensors of the network.
+        told, known: the tensors that stand in their order, and what is known of them by their places.
+    """
+    leaves = tree_leaves((args, kwargs))
+    # numbers of places move as numbers, which no shape tells
+    by_place = {id(t): k for t, k in zip(told, known, strict=True) if t.is_floating_point()}
+    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+    found = [by_id.get(id(t), by_place.get(id(t))) for t in tensors]
+    plain = all(isinstance(leaf, Tensor | bool | int | float | str | None) for leaf in leaves)
+    return found if plain and all(k is not None for k in found) else []

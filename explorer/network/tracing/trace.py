@@ -16,9 +16,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves
 
-from explorer.declare.space import Known, inference_of
+from explorer.declare.space import Inference, Known, inference_of
 from explorer.declare.types.field_text import parse_field
 from explorer.declare.types.fields import FieldType, Scalar
 from explorer.network.changing.conduct import Unusual, left_out, require_usual, writes
@@ -26,13 +25,15 @@ from explorer.network.inner.tracing import constant_masks, described, settled
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.input.inputs import Given, Inputs, inputs_of
+from explorer.network.input.typed import irreps_text
 from explorer.network.tracing import reasons
 from explorer.network.tracing.capture import Fed
 from explorer.network.tracing.layers import FORWARD, OUTPUT, Layer, LayerError, Run, Trace, layer_error
 from explorer.network.tracing.reaching import reaching, widest
 from explorer.network.tracing.reasons import declares
 from explorer.network.tracing.running import measured, no_tensor, tensors_in, tensors_of
-from explorer.network.tracing.trials import Sizes, channelwise, pointwise, sizes
+from explorer.network.tracing.studying import studied
+from explorer.network.tracing.trials import Sizes, channelwise, counted, pointwise, sizes
 from explorer.work.progress import Cancelled
 
 
@@ -57,6 +58,7 @@ def traced_run(
     overrides: Mapping[str, str] | None = None,
     declared: bool = False,
     parts: bool = False,
+    inference: Inference | None = None,
 ) -> tuple[Trace, Run | None]:
     """Run `model` once, describe every module call, and return what the run gave.
 
@@ -68,6 +70,7 @@ def traced_run(
         declared: the network's author stands for its fields (a built-in card), so none is marked as a guess.
         parts: describe every tensor that a module returns, not the first alone, and feed layers alone that take more
             than tensors in their order.
+        inference: what is known of the network from a trial; by default one is made where shapes leave something open.
 
     Raises:
         LayerError: a module raised; `.where` names it.
@@ -78,7 +81,7 @@ def traced_run(
     names = {m: n for n, m in model.named_modules() if "parametrizations" not in n.split(".")}
     fields = {name: parse_field(text) for name, text in (overrides or {}).items()}
     inputs = inputs_of(x, x_field).map(lambda v, _: v.detach().clone())  # the first layer may work in place
-    recorder = _Recorder(names, inputs, fields, declared, parts)
+    recorder = _Recorder(names, inputs, fields, declared, parts, inference or inference_of(inputs))
     if not declared:
         recorder.sizes = sizes(model, names, inputs, recorder.inference)
     handles = []
@@ -104,6 +107,8 @@ def traced_run(
         raise LayerError(OUTPUT, f"the network returned {no_tensor(result)}")
     seconds, steady = time.perf_counter() - start, torch.equal(drawn, torch.get_rng_state()) and not inputs.x.is_cuda
     layers = recorder.finish(result)
+    if inference is None and not declared and (wiser := studied(model, inputs, recorder.inference, layers)) is not None:
+        return traced_run(model, x, x_field, overrides=overrides, parts=parts, inference=wiser)
     clones = recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
     layers = reaching(model, inputs, recorder.inference, layers)
     if recorder.masks:
@@ -134,11 +139,12 @@ class _Recorder:
         overrides: Mapping[str, FieldType],
         declared: bool,
         parts: bool,
+        inference: Inference,
     ) -> None:
         self.names = names
         self.parts = parts
         self.outputs: list[str] = []
-        self.inference = inference_of(inputs)
+        self.inference = inference
         self.overrides = overrides
         self.declared = declared
         self.stack: list[str] = []
@@ -211,6 +217,8 @@ class _Recorder:
             self._lookup(t, other.given[k] if other and len(other.given) == len(tensors) else None)
             for k, t in enumerate(tensors)
         ]
+        fed = self.inference.fed
+        known = [k and (fed(module, i, k[0], tuple(tensors[i].shape)), *k[1:]) for i, k in enumerate(known)]
         first = known[0] if known else None
         in_field, radius, rank = first if first else (None, self.inference.untold, 0)
         shape_in, shape = tuple(tensors[0].shape) if tensors else (), tuple(out.shape)
@@ -234,7 +242,7 @@ class _Recorder:
             if not alike and in_field is not None and out_field is not None and len(tensors) == 1:
                 tried = self._kept(module, args, kwargs, in_field, out_field)
                 out_field, why = tried, why if tried == out_field else reasons.KEPT
-            weighted = any(True for _ in module.parameters())
+            weighted = counted(module) is not None
             rank = max([rank + int(weighted and not inner), *(layer.rank for layer in inner)])
             told = self.inference.receptive(module, in_field, shape_in, shape, radius)
             if self.declared and math.isnan(told) and (inner or (not weighted and shape == shape_in)):
@@ -250,14 +258,19 @@ class _Recorder:
             out_field, why = out_field.declared(), reasons.AUTHOR
         if out_field is not None and not self.inference.fits(out_field, out):
             out_field, why = None, reasons.UNFIT
-        if out_field is not None and len(tensors) == 1 and declares(module) and self._guessed_alike(tensors[0], out):
+        if (
+            out_field is not None
+            and len(tensors) == 1
+            and declares(module)
+            and self._guessed_alike(module, tensors[0], out)
+        ):
             # a value that is only given a name: what it is declared to be holds for what comes in as well
             known = [(out_field, radius, rank)]
         self._keep.append((out, writes(out)))
         if out_field is not None:
             self._remember(out, out_field, radius, rank)
         alone = len(args) == len(tensors) and not kwargs and bool(known) and all(k is not None for k in known)
-        if self.parts and not alone and (inside := self._inside(args, kwargs, tensors, known)):
+        if self.parts and not alone and (inside := reasons.inside(self._known, args, kwargs, tensors, known)):
             alone, known = True, inside
         self.layers.append(
             Layer(
@@ -266,11 +279,11 @@ class _Recorder:
                 kind=type(module).__name__,
                 call=call,
                 shape=tuple(out.shape),
-                params=sum(p.numel() for p in module.parameters()),
+                params=counted(module) or 0,
                 field=out_field,
                 inputs=tuple(k[0] if k else None for k in known),
                 alone=alone,
-                receptive=radius,
+                told=radius,
                 leaf=not has_inner,
                 rank=rank,
                 shape_in=shape_in,
@@ -282,22 +295,6 @@ class _Recorder:
         self.values[label], self.fed[called] = out, Fed.of(args, kwargs, clone=False)
         if self.parts:
             self._rest(self.layers[-1], result, part)
-
-    def _inside(
-        self, args: Any, kwargs: Any, told: Sequence[Tensor], known: Sequence[Known | None]
-    ) -> list[Known | None]:
-        """Return what is known of all tensors in arguments of any form; nothing where not all is known.
-
-        Args:
-            told, known: the tensors that stand in their order, and what is known of them by their places.
-        """
-        leaves = tree_leaves((args, kwargs))
-        # numbers of places move as numbers, which no shape tells
-        by_place = {id(t): k for t, k in zip(told, known, strict=True) if t.is_floating_point()}
-        tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-        found = [self._known.get(id(t), by_place.get(id(t))) for t in tensors]
-        plain = all(isinstance(leaf, Tensor | bool | int | float | str | None) for leaf in leaves)
-        return found if plain and all(k is not None for k in found) else []
 
     def _rest(self, first: Layer, result: Any, known: int, own: bool = True) -> None:
         """Add the tensors after the first one of what a module returned, where no layer inside has made them."""
@@ -391,9 +388,11 @@ class _Recorder:
         given = {id(t) for t in tensors} & self._stored
         return bool(given) and not given <= {id(t) for t in (*module.parameters(), *module.buffers())}
 
-    def _guessed_alike(self, given: Tensor, out: Tensor) -> bool:
+    def _guessed_alike(self, module: nn.Module, given: Tensor, out: Tensor) -> bool:
         """Return whether what came in is what goes out, or has its shape and was known by nothing else."""
-        return given is out or (given.shape == out.shape and id(given) not in self._known)
+        # e3nn's modules say what comes in as well
+        unknown = given.shape == out.shape and id(given) not in self._known
+        return not irreps_text(module) and (given is out or unknown)
 
     def overwritten(self) -> bool:
         """Return whether functional code changed a layer's output in place after the layer had returned it."""

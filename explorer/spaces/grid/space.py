@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from explorer.declare.space import Domains, Inference, Kind, Scene, Space
 from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.fields import Scalar
-from explorer.spaces.grid.fields import grid, parse_grid, parse_pixels, parse_tokens
+from explorer.spaces.grid.fields import grid, parse_grid, parse_pixels, parse_token_pairs, parse_tokens
 from explorer.spaces.grid.network.form import InputSpec
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ class GridSpace(Space):
         ),
     )
     rank = 90  # whatever is none of the others takes images
-    domains: ClassVar[Domains] = {"grid": parse_grid, "token": parse_tokens, "pixel": parse_pixels}
+    domains: ClassVar[Domains] = {
+        "grid": parse_grid, "token": parse_tokens, "pixel": parse_pixels, "token-pair": parse_token_pairs,
+    }  # fmt: skip
     examples = ("grid scalar", "grid regular(D4)", "grid scalar /2")
     orbits = ("rotate",)
     scenes = (
@@ -185,8 +187,16 @@ class GridSpace(Space):
 
     def part(self, one: BothWays) -> object | None:
         from explorer.spaces.grid.analysis.dense_chain import dense_chain
+        from explorer.spaces.grid.drawing.patches import patches_part
+        from explorer.spaces.grid.drawing.tokens import attention_part
 
-        return dense_chain(one.p.model, one.gx, one.p.card.labels)
+        # a network that makes pictures of codes says itself what there is to see of them
+        drawn = getattr(one.p.model, "drawn_part", None)
+        if callable(drawn):
+            told: object | None = drawn(one)
+            return told
+        attention = attention_part(one, patches_part(one))
+        return dense_chain(one.p.model, one.gx, one.p.card.labels) if attention is None else attention
 
     def sweepers(self) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
         from explorer.spaces.grid.analysis.survey import survey, sweep

@@ -42,7 +42,7 @@ class PointsSpace(Space):
     domains: ClassVar[Domains] = {"particle": numbered(Particles)}
     representations: ClassVar[Representations] = {
         "coordinates": Written(lambda _: Coordinates(), ("particle",)),
-        "irreps": Written(irreps, ("particle", "edge", "graph"), rf"{TERM}(?:\+{TERM})*"),
+        "irreps": Written(irreps, ("particle", "edge", "graph", "voxel", "point"), rf"{TERM}(?:\+{TERM})*"),
     }
     examples = ("particle scalar", "particle coordinates", "particle irreps(2x0e+1x1o)")
     orbits = ("rotation",)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
-from explorer.declare.telling.asking import Question
+from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.written import Written
 from explorer.spaces.sequence.fields import Steps, Strands, parse_steps
 from explorer.spaces.sequence.network.form import KINDS, LAYOUTS, SequenceInput
@@ -60,16 +60,18 @@ class SequenceSpace(Space):
     scenes = (Scene("timeline", "lstm", "shift:5", node=60),)
     form = SequenceInput
     questions = (
-        Question(
-            "kind",
-            "Values",
-            "Measured values, one-hot symbols or DNA, or numbers of tokens.",
-            "choice",
-            KINDS,
-        ),
+        Question("kind", "Values", "Measured values, one-hot symbols or DNA, or numbers of tokens.", "choice", KINDS),
         Question("channels", "Channels", "The width of x; any takes what the data have.", "whole"),
         Question("layout", "Axes", "The order of axes: N a batch of one, T steps, C channels.", "choice", LAYOUTS),
         Question("most", "Steps at most", "The largest number of steps that it is made for.", "whole"),
+        Question(
+            "sequences",
+            "Several sequences",
+            "Name and width of each, as in audio:8,text:4: given by name, or in a dict "
+            "where the network has no such arguments.",
+            "named",
+            sides=1,
+        ),
     )
     parted = True
 
@@ -86,6 +88,10 @@ class SequenceSpace(Space):
         from explorer.spaces.sequence.network.fit import fit_sequence
 
         assert isinstance(form, SequenceInput)
+        if form.sequences:
+            from explorer.spaces.sequence.network.several import fit_several
+
+            return fit_several(sample, form)
         return fit_sequence(sample, form)
 
     def parts(self, sample: Sample) -> int:
@@ -105,21 +111,48 @@ class SequenceSpace(Space):
 
     def recognise(self, network: Recognised) -> Form | None:
         from explorer.spaces.sequence.network.layouts import declared_input, reads_sequences, sequence_input
+        from explorer.spaces.sequence.network.several import said_sequences, several_sequences
 
         if network.said("input_shape") is not None:
             return None
         made = network.network()
         told = declared_input(network.made, network.module)
-        if not {"kind", "layout", "steps"} & set(told) and not reads_sequences(made):
+        named = said_sequences(told.get("channels")) if told.get("kind", "values") == "values" else None
+        if not named and not {"kind", "layout", "steps"} & set(told) and not reads_sequences(made):
             return None
         reasons = {"data": "its layers run along the steps of a sequence"}
         reasons |= dict.fromkeys(("channels", "layout"), "found by trying: so a step of x changes the answer at others")
         reasons |= {name: f"the file says INPUT_{name.upper()} = {value!r:.60}" for name, value in told.items()}
         network.why.update(reasons | {"most": reasons.get("steps", "")})
+        needed = network.required()
+        if named or ((len(needed) > 1 or network.by_keyword()) and told.get("kind", "values") == "values"):
+            network.why["sequences"] = reasons["channels"] if named else f"its forward takes ({', '.join(needed)})"
+            return several_sequences(made, needed, told)
         return sequence_input(made, told)
+
+    def declared(self, said: Declared) -> Form:
+        form = super().declared(said)
+        assert isinstance(form, SequenceInput)
+        if not form.sequences:
+            return form
+        from explorer.spaces.sequence.network.several import declared_sequences
+
+        layout = form.layout if dict(said.answers).get("layout") else "NTC"
+        return declared_sequences(form.sequences, layout, form.most)
+
+    def proposed(self, network: Recognised) -> Mapping[str, tuple[Any, str]]:
+        from explorer.spaces.sequence.network.several import proposed_sequences
+
+        needed = network.required()
+        found = proposed_sequences(network.network(), needed) if len(needed) > 1 else None
+        return {} if found is None else {"sequences": (found, f"its forward takes ({', '.join(needed)})")}
 
     def first_sample(self, form: Form) -> str:
         assert isinstance(form, SequenceInput)
+        if form.sequences:
+            from explorer.spaces.sequence.network.several import first_data
+
+            return first_data(form.sequences, form.most)
         return FIRST[form.kind]
 
     def takes(self, form: Form) -> tuple[int | str | None, ...]:
@@ -137,6 +170,10 @@ class SequenceSpace(Space):
             from explorer.spaces.sequence.network.called_by_name import id_inputs
 
             return id_inputs(sample, form, device)
+        if form.sequences:
+            from explorer.spaces.sequence.network.several import several_inputs
+
+            return several_inputs(sample, form, device, dtype)
         made = from_signals(sample, (next(iter(sample.signals)),), device, dtype)
         if form.layout == "TC":
             return made
@@ -145,25 +182,38 @@ class SequenceSpace(Space):
     def reads(self, data: Tensor | Sequence[object]) -> str:
         from torch import Tensor
 
-        symbols = isinstance(data, Tensor) and _symbols(data)
-        return "a tensor of whole numbers alone is taken for" if symbols else ""
+        from explorer.spaces.sequence.network.several import is_sequence
+
+        if isinstance(data, Tensor):
+            return "a tensor of whole numbers alone is taken for" if _symbols(data) else ""
+        several = len(data) > 1 and all(map(is_sequence, data))
+        return f"a {type(data).__name__} of sequences is taken for" if several else ""
 
     def given(self, data: Tensor | Sequence[object], seed: int) -> Inputs:
         from torch import Tensor
 
-        assert isinstance(data, Tensor)
-        found = self.named({"x": data})
+        several = [data] if isinstance(data, Tensor) else [v for v in data if isinstance(v, Tensor)]
+        names = ("x", *(f"x{k}" for k in range(1, len(several))))
+        found = self.named(dict(zip(names, several, strict=True)))
         assert found is not None
         return found[1]
 
     def named(self, tensors: Mapping[str, Tensor]) -> tuple[tuple[str, ...], Inputs] | None:
         from explorer.declare.types.fields import FieldType
         from explorer.network.input.inputs import Inputs
+        from explorer.spaces.sequence.network.several import named_sequences
 
+        if (real := named_sequences(tensors)) is not None:
+            return tuple(tensors), real
         values = tuple(tensors.values())
         if not all(map(_symbols, values)) or len({v.shape[-1] for v in values}) > 1:
             return None
         return tuple(tensors), Inputs(values, tuple(FieldType(Steps(v.ndim - 1)) for v in values), tuple(tensors))
+
+    def settled(self, inputs: Inputs, model: nn.Module) -> Inputs:
+        from explorer.spaces.sequence.network.several import settled
+
+        return settled(inputs, model)
 
     def inference(self, inputs: Inputs) -> Inference:
         from explorer.spaces.sequence.network.inference import SequenceInference

@@ -144,7 +144,7 @@ def orbit(
         for element in (words[k].on(p.inputs) for k in some):
             with torch.inference_mode():
                 try:
-                    floor = measure.there_and_back(element, p.values[w.name], w.field, w.receptive)
+                    floor = measure.there_and_back(element, p.values[w.name], w.field, w.sees)
                 except NoAction:
                     break
             found.append(float(floor))

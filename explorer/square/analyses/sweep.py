@@ -31,7 +31,7 @@ def sweep(
         layer, value, each = p.trace[name], p.values[name], []
         assert layer.field is not None
         for k, element in enumerate(elements):
-            where = measure.mask(element, value, layer.field, layer.receptive)
+            where = measure.mask(element, value, layer.field, layer.sees)
             expected = measure.masked(element.act(value, layer.field), where, layer.field)
             each.append(norms_of(expected, measure.masked(answer[k : k + 1], where, layer.field)))
         return torch.cat(each, 1)
@@ -79,6 +79,8 @@ def in_a_batch(
 ) -> tuple[Figures, list[Tensor]]:
     """Run the batch; a layer whose field has no such action, or whose size changes, has NaN for every element."""
     wanted = {w.name for w in layers} | {p.trace.output}
+    if any(e.resamples for e in elements):
+        p.trace.find_radii()
     moved: Given | None = gx
     if moved is None or p.inputs.call is not None or len(p.inputs.values) > 1:
         moved = p.inputs.map(lambda v, f: torch.cat([e.act(v, f) for e in elements]))

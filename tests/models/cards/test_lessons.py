@@ -79,7 +79,7 @@ def test_a_lesson_shows_what_it_asks_for(number: str) -> None:
 @each_lesson
 def test_layers_controls_and_choices_in_a_lesson_exist(number: str) -> None:
     """Lower-case names in italics are layers, choices or models; names in bold are controls."""
-    text, state = load_session(LESSONS[number]).text, lesson(number)
+    text, state = load_session(LESSONS[number]).written, lesson(number)
     cards = [engine().cards[name] for name in filter(None, [state.model, state.compare])]
     squares = list(answer(state).squares)
     for param in cards[0].params:

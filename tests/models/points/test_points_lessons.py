@@ -40,4 +40,28 @@ def test_lesson_81_each_degree_keeps_its_size() -> None:
 def test_lesson_82_components_were_cut_off_one_by_one() -> None:
     assert guilty(at("82").squares[0]) == ["layer1.gate"]
     assert error(at("82", "displacement:1,2,3")) < EXACT and error(at("82", "permute:3")) < EXACT
-    assert float(part(at("82")).values.min()) >= 0, "no component is negative"
+    assert float(part(at("82", layer="layer1.gate")).values.min()) >= 0, "no component is negative"
+
+
+def test_lesson_83_frames_turn_along_or_are_drawn() -> None:
+    seen = part(at("83"))
+    assert error(at("83")) == 0 and seen.lifted is not None and seen.lifted_after is not None
+    np.testing.assert_allclose(seen.lifted.turn, seen.lifted_after.turn, atol=1e-4)
+    near = seen.lifted.distance <= seen.lifted.reach
+    assert 0.2 < near.mean() < 0.9
+    few, many = (at("83", model="lieconv-drawn", layer="total", params={"lifts": k}) for k in (2, 16))
+    drawn = part(few)
+    assert drawn.lifted is not None and drawn.lifted_after is not None
+    assert np.abs(drawn.lifted.shift - drawn.lifted_after.shift).max() > 0.01
+    assert error(few) > 2 * error(many) > 1e-5
+
+
+def test_lesson_84_no_ribbon_becomes_wider() -> None:
+    routes = part(at("84")).routes
+    assert set(routes) == {"layer1.product", "layer2.product"}
+    assert {route.value for route in routes["layer1.product"]} == {"0e"}
+    assert ("1o", "1o", "1e") in {(r.value, r.harmonic, r.out) for r in routes["layer2.product"]}
+    own = part(at("84"))
+    np.testing.assert_allclose((own.values**2).sum(), (own.answer**2).sum(), rtol=1e-4)
+    route = next(r for r in routes["layer2.product"] if r.layer == "layer2.product.paths.1o_x_1o_to_2e")
+    np.testing.assert_allclose(route.energy, (own.values**2).sum() / len(own.values), rtol=1e-4)

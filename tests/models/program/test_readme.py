@@ -90,9 +90,8 @@ def test_the_index_of_models_is_that_of_the_cards() -> None:
 
 
 def test_the_number_of_lessons_is_right() -> None:
-    assert len(list((ROOT / "resources" / "lessons").glob("*.json"))) == 80
-    for page in ("README.md", "CHANGELOG.md"):
-        assert "eighty" in PAGES[page].read_text(encoding="utf-8").lower()
+    count = len(list((ROOT / "resources" / "lessons").glob("*.json")))
+    assert re.findall(r"(\d+) short ones", README) == [str(count)]
 
 
 def test_benchmarks_in_the_table_exist() -> None:

@@ -45,3 +45,12 @@ def test_lesson_92_a_stride_on_an_even_size_is_the_fault() -> None:
     sound = at("92", model="symmetric-cnn-3d")
     assert guilty(sound.squares[0]) == [] and error(sound, "head") < EXACT
     assert np.array_equal(at("92").squares[0].layers[0].shape[-3:], (24, 24, 24))
+
+
+def test_lesson_94_the_law_holds_as_far_as_the_grid_samples() -> None:
+    there = at("94")
+    assert 1e-4 < error(there) < 0.1 and measured(there).verdict == "no law"
+    plain = at("94", model="plain-cnn-3d", layer="conv3", sample="phantom-3d")
+    assert error(plain) > 5 * max(error(there, name) for name in ("gate1", "gate2", "conv3"))
+    assert error(at("94", "rotate-volume:90")) < EXACT
+    assert "gate1" in guilty(at("94", "rotate-volume:90", model="fault-steerable-3d").squares[0])

@@ -12,7 +12,8 @@ PAGE = (Path(__file__).resolve().parents[3] / "docs" / "models-volumes.md").read
 CARDS = {name: card for name, card in scan(models, "CARD").items() if card.domain in ("volume", "sphere")}
 # | model | row | shows | compared with | figures |
 ROWS = {
-    row[0]: row for row in re.findall(r"^\| ([a-z0-9-]+) \| (G8|G10) \| (.+) \| (.+) \| (.+) \|$", PAGE, re.MULTILINE)
+    row[0]: row
+    for row in re.findall(r"^\| ([a-z0-9-]+) \| (G8|G10|E2) \| (.+) \| (.+) \| (.+) \|$", PAGE, re.MULTILINE)
 }
 
 

@@ -566,7 +566,11 @@ def test_without_pairs_the_view_says_what_to_do(qtbot: QtBot) -> None:
 
     assert sentence() == pairs.NOTHING
     view.set_frame(make_frame())
-    assert "is not a graph" in sentence() and view.numbers() == {} and view.caption() == ""
+    assert (
+        "no layer of this model lies on pairs of its patches" in sentence()
+        and view.numbers() == {}
+        and view.caption() == ""
+    )
     view.set_frame(frame_of(part_of()))
     assert "not a graph" not in sentence() and view.caption()
     view.set_frame(None)
@@ -594,6 +598,7 @@ def odd_parts() -> dict[str, GraphPart]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", odd_parts())
 @pytest.mark.parametrize("choice", ["light", "dark"])
 def test_odd_graphs_are_drawn(qtbot: QtBot, name: str, choice: str) -> None:

@@ -14,6 +14,8 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 
 SENTENCE = 15  # pixels of what is said in place of a view
+# of classes, in their order
+CLASSES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6fd1", "#7f8fa6", "#b8860b", "#6b8e23")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,11 @@ from PySide6.QtGui import QColor
 from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.square.frame import Square
 from widgets.base.look import theme
+from widgets.base.look.theme import CLASSES
 from widgets.base.text.words import figure
 from widgets.graph.drawing.geometry import Strands
 
 Array = NDArray[Any]
-CLASSES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6fd1", "#7f8fa6", "#b8860b", "#6b8e23")
 ODD = (208, 32, 208)  # a value that is not a number, as in the maps
 FADED = 0.14  # what is left of the colour of what is not near the selected node
 SIDES = ("before", "after", "difference")

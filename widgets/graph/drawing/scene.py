@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from explorer.spaces.graph.drawing.values import GraphPart, Structure
 from explorer.square.frame import Square
 from widgets.base.look import theme
+from widgets.base.look.theme import CLASSES
 from widgets.graph.drawing.geometry import Strands, strands
 from widgets.graph.drawing.look import (
-    CLASSES,
     SIDES,
     Choice,
     Heat,

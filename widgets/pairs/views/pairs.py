@@ -16,7 +16,6 @@ from explorer.spaces.graph.drawing.pairs.matrix import PairMatrix, Pool, Propert
 from explorer.spaces.graph.drawing.pairs.on_demand import written
 from explorer.spaces.graph.drawing.pairs.orders import ORDERS
 from explorer.spaces.graph.drawing.values import GraphPart
-from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.square.frame import Square
 from explorer.state.state import State
 from widgets.base.frame_view import FrameView, Pages
@@ -31,11 +30,14 @@ from widgets.pairs.fields import (
     ADJACENCY,
     Matrices,
     PairField,
+    channel_of,
     comparison,
     default_field,
     fields_of,
     graph_squares,
+    head_of,
     ordered,
+    word_of_places,
 )
 from widgets.pairs.panel import Panel
 from widgets.pairs.words import Form, caption, properties_table, share, without_pairs
@@ -98,9 +100,11 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
     def set_state(self, state: State) -> None:
         super().set_state(state)
         self.canvas.select(state.node, state.other)
-        if self._field is not None and self._field.key == state.layer and state.channel != self._head:
-            self._head = state.channel
-            self.refresh()
+        if self._field is not None and self._field.key == state.layer and self.squares:
+            head = head_of(self.squares[0], state.channel)
+            if head != self._head:
+                self._head = head
+                self.refresh()
 
     def follow(self) -> None:
         """Leave the panels as they are: the canvas has the selection already."""
@@ -190,7 +194,7 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
 
     def _channel(self, field: PairField, square: Square) -> int | None:
         """Return the head that the state asks for."""
-        return self.state.channel if field.key == square.layer.name and field.square == 0 else None
+        return head_of(square, self.state.channel) if (field.key, field.square) == (square.layer.name, 0) else None
 
     # panels -----------------------------------------------------------------------------------------------------
     def _order(self) -> str:
@@ -278,8 +282,9 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         self.controls.kept.setText(f"{figure(threshold)}: {share(kept)}" if threshold else "all shown")
         title = field.key if panel.small else panel.title
         form: Form = "row" if not self._flat else "lines" if self.height() < LOW else "column"
-        places = "nodes" if square.of(TimePart) is None else "steps"
-        words = properties_table(title, panel.matrix, self._measured[key], moved, form, WORDS - 26, places)
+        words = properties_table(
+            title, panel.matrix, self._measured[key], moved, form, WORDS - 26, word_of_places(square)
+        )
         self.words.setText(words)
 
     # what the person does ---------------------------------------------------------------------------------------
@@ -304,7 +309,7 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         self.refresh()
         square = self.frame.squares[0] if self.frame else None
         if square is not None and field.square == 0 and field.key == square.layer.name:
-            self.wished.emit(Wish(changes={"channel": head}, done=True))
+            self.wished.emit(Wish(changes={"channel": channel_of(square, head)}, done=True))
 
     def _pick(self, panel: Panel, row: int, column: int) -> None:
         if panel.small:
@@ -316,7 +321,7 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
     def _drop(self, panel: Panel, row: int, target: int) -> None:
         """Give the dragged node the number of the one it was let go on, as numbered after the steps so far."""
         shown = self._of.get(id(panel))
-        if shown is None or shown.square.of(TimePart) is not None:  # time cannot be put in any order
+        if shown is None or shown.square.of(GraphPart) is None:  # steps and patches cannot be put in any order
             return
         i, j = (int(shown.part.order[int(panel.view.nodes[k])]) for k in (row, target))
         if min(i, j) >= 0 and i != j:
@@ -336,7 +341,7 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         matrix, head = panel.matrix, panel.head
         received = f"row sum {precise(float(matrix.row_sums(head)[row]))}"
         if column is None:
-            hand = ": drag it onto another row to renumber it" if shown.square.of(TimePart) is None else ""
+            hand = ": drag it onto another row to renumber it" if shown.square.of(GraphPart) is not None else ""
             self.hovered.emit(f"{self._node(panel, row)}, {received}{hand}")
             return
         value = precise(matrix.value(head, row, column))
@@ -435,7 +440,7 @@ VIEW = ViewSpec(
     "bottom",
     5,
     "Attention, adjacency and every field on pairs, as matrices.",
-    domains=("graph", "set", "sequence"),
+    domains=("graph", "set", "sequence", "grid"),
 )
 
 

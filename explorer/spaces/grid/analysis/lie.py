@@ -21,7 +21,7 @@ from explorer.network.changing.differentiating import Plainly
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, Trace
 from explorer.network.tracing.running import evaluating
-from explorer.spaces.grid.fields import Grid, Tokens
+from explorer.spaces.grid.fields import ChannelsLast, Grid, TokenPairs
 
 GENERATORS = ("right", "down", "rotation")
 
@@ -75,8 +75,10 @@ def generator(name: str, values: Tensor, field: FieldType) -> Tensor:
     """
     if name not in GENERATORS:
         raise ValueError(f"unknown generator {name!r}; known are {', '.join(GENERATORS)}")
-    if isinstance(field.domain, Tokens):
-        maps = generator(name, field.domain.spread(values), replace(field, domain=Grid(field.domain.step)))
+    if isinstance(field.domain, TokenPairs):  # rows move, and columns move
+        return _of_columns(name, values, field) + _of_columns(name, values.mT, field).mT
+    if isinstance(field.domain, ChannelsLast):
+        maps = generator(name, field.domain.spread(values), replace(field, domain=Grid(field.domain.spacing)))
         return field.domain.gathered(maps, torch.zeros_like(values))
     result = torch.zeros_like(values)
     if isinstance(field.domain, Grid):
@@ -100,6 +102,14 @@ def generator(name: str, values: Tensor, field: FieldType) -> Tensor:
     elif name == "rotation" and isinstance(field.rep, Regular):
         result = _turn(values, field)
     return result
+
+
+def _of_columns(name: str, values: Tensor, field: FieldType) -> Tensor:
+    assert isinstance(field.domain, TokenPairs)
+    maps = generator(name, field.domain.spread(values), replace(field, domain=Grid(field.domain.spacing)))
+    moved = torch.zeros_like(values)
+    moved[..., field.domain.tokens.inside] = maps.flatten(2).unflatten(1, values.shape[1:-1])
+    return moved
 
 
 def _turn(values: Tensor, field: FieldType) -> Tensor:
@@ -136,6 +146,8 @@ def lie_derivative(
     """
     watched = [layer for layer in trace.layers if layer.field is not None and (layers is None or layer.name in layers)]
     result: dict[str, float] = {}
+    if along == "rotation":
+        trace.find_radii()
 
     def reduce(name: str, value: Tensor) -> None:
         primal, tangent = fwd.unpack_dual(value)

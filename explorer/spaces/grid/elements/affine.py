@@ -18,7 +18,7 @@ from explorer.declare.elements import Element, NoAction
 from explorer.declare.groups import MIRROR, FiniteGroup, Matrix
 from explorer.declare.types.fields import FieldType, Regular, Scalar
 from explorer.spaces.grid.fibres import Fibre
-from explorer.spaces.grid.fields import Grid, Pixels, Tokens
+from explorer.spaces.grid.fields import ChannelsLast, Grid
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -99,7 +99,7 @@ class Affine(Element):
             return False
         if isinstance(field.rep, Fibre) and field.rep.matrix(self.orthogonal) is None:
             return False
-        if not isinstance(field.domain, Grid | Pixels | Tokens):
+        if not isinstance(field.domain, Grid | ChannelsLast):
             return True
         steps = [by / field.domain.spacing for by in self.shift]
         return self.lattice and all(abs(step - round(step)) < _TINY for step in steps)
@@ -114,9 +114,9 @@ class Affine(Element):
         # torch is imported only when tensors are there
         from explorer.spaces.grid.elements import resampling as grid_action
 
-        if isinstance(field.domain, Tokens | Pixels):
-            maps = self.act(field.domain.spread(values), replace(field, domain=Grid(field.domain.spacing)))
-            return field.domain.gathered(maps, values)
+        if isinstance(field.domain, ChannelsLast):
+            on_maps = replace(field, domain=Grid(field.domain.spacing))
+            return field.domain.moved(values, lambda maps: self.act(maps, on_maps))
         flat = field.domain.flat if isinstance(field.domain, Grid) else None
         if flat:
             values = values.unflatten(1, (-1, *flat))
@@ -136,11 +136,11 @@ class Affine(Element):
         from explorer.spaces.grid.elements import resampling as grid_action
 
         # one place that stands for the whole image is neither moved nor cut off
-        if not isinstance(field.domain, Grid | Pixels | Tokens) or math.isinf(field.domain.spacing):
+        if not isinstance(field.domain, Grid | ChannelsLast) or math.isinf(field.domain.spacing):
             return None
         if self.lattice and (self.boundary == "circular" or not self._edges):
             return None
-        rows, columns = field.domain.spread(values[:1]).shape[-2:]
+        rows, columns = field.domain.ones(values[:1]).shape[-2:]
         size = (rows, columns)
         return grid_action.known(size, self.matrix, self.shift, field.domain.spacing, self.boundary, values)
 

@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from explorer.declare.elements import Element
-from explorer.declare.space import Inference, Known
+from explorer.declare.space import Inference, Known, Trial
 from explorer.declare.types.fields import INVARIANT, FieldType, Point, Regular, Scalar
 from explorer.network.input.inputs import Inputs
+from explorer.network.tracing.layers import Layer
 from explorer.spaces.grid.fibres import declared_rep
-from explorer.spaces.grid.fields import Grid, Pixels, Tokens
+from explorer.spaces.grid.fields import Grid, Pixels, TokenPairs, Tokens
 from explorer.spaces.grid.network.orientations import orientations
 from explorer.spaces.grid.network.reach import reaches
 from explorer.spaces.grid.network.stimulus import another, noise
+from explorer.spaces.grid.network.tokens import token_layouts
 
 _KEEPS_REP = (
     nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Hardtanh,
@@ -40,20 +43,43 @@ class GridInference(Inference):
 
     untold = math.nan
 
-    def __init__(self, inputs: Inputs) -> None:
-        self.sides = tuple(inputs.x.shape[-2:])
+    def __init__(self, inputs: Inputs, layouts: Mapping[int, Tokens] = MappingProxyType({})) -> None:
+        self.sides, self.batch = tuple(inputs.x.shape[-2:]), inputs.x.shape[0]
+        self.layouts = layouts  # of so many tokens, as a trial has told them
+
+    def studied(self, run: Trial, inputs: Inputs, layers: Sequence[Layer]) -> Inference | None:
+        counts: dict[str, int] = {}
+        for layer in layers:
+            if len(layer.shape) == 3 and layer.shape[0] == self.batch and layer.shape[1] not in counts.values():
+                counts[layer.name] = layer.shape[1]
+        found = token_layouts(lambda x: run(x, tuple(counts)), inputs.x, counts) if counts else {}
+        return GridInference(inputs, found) if found else None
+
+    def _tokens(self, shape: tuple[int, ...]) -> Tokens | TokenPairs | None:
+        """Return the layout of a tensor of tokens, or of pairs of them, as far as its shape tells it."""
+        if len(shape) < 3 or shape[0] != self.batch:
+            return None
+        if len(shape) in (3, 4) and shape[-1] == shape[-2] in self.layouts:
+            return TokenPairs(self.layouts[shape[-1]])
+        return self.layouts.get(shape[1]) if len(shape) == 3 else None
+
+    def paired(self, value: Tensor) -> FieldType | None:
+        found = self._tokens(tuple(value.shape))
+        return FieldType(found, guessed=True) if isinstance(found, TokenPairs) else None
 
     def fits(self, field: FieldType, value: Tensor) -> bool:
         if field.invariant and value.ndim == 1:
             return True  # one number for each image
+        if field.batched and value.ndim > 1 and value.shape[0] != self.batch:
+            return False  # a table for all images, or parts of them that were made samples
+        if isinstance(field.domain, TokenPairs):
+            return value.ndim in (3, 4) and tuple(value.shape[-2:]) == (field.domain.tokens.count,) * 2
         if not field.batched or len(field.axes) != value.ndim:
             return False
         if field.invariant:
             return True
         if isinstance(field.domain, Tokens):
-            return value.shape[1] == math.prod(field.domain.size) + field.domain.extra and not (
-                value.shape[2] % field.rep.size
-            )
+            return value.shape[1] == field.domain.count and not value.shape[2] % field.rep.size
         channels = value.shape[1]
         if isinstance(field.domain, Grid) and field.domain.flat:
             h, w = field.domain.flat
@@ -66,6 +92,9 @@ class GridInference(Inference):
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
     ) -> FieldType | None:
         found = infer(module, in_field, shape_in, shape)
+        laid = self._tokens(shape)
+        if laid is not None and (found is None or found.guessed):
+            return FieldType(laid, guessed=True)
         if found is None or not found.guessed or len(shape) != 4 or found.rep != Scalar():
             return found
         if in_field is not None and isinstance(in_field.domain, Pixels) and shape[:3] == shape_in[:3]:
@@ -81,7 +110,7 @@ class GridInference(Inference):
         return receptive(module, in_field, shape_in, shape, radius)
 
     def reaches(
-        self, run: Callable[[Tensor], Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
+        self, run: Callable[..., Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
     ) -> dict[str, float]:
         return reaches(run, inputs.x, fields)
 
@@ -108,6 +137,8 @@ class GridInference(Inference):
 
     def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
         field, radius, rank = known
+        if (laid := self._tokens(shape)) is not None:
+            return FieldType(laid, guessed=True), math.inf, rank
         if len(seen) == 4 and len(shape) == 3 and isinstance(field.domain, Grid):
             n, c, h, w = seen
             extra = shape[1] - h * w

@@ -26,9 +26,9 @@ def image_input(own: Recognised) -> InputSpec:
         return named_images(tuple((str(name), _declared_shape(shape)) for name, shape in declared.items()))
     if len(needed := own.required()) > 1:
         raise ValueError(
-            f"its forward takes ({', '.join(needed)}), and an image is one tensor; for several images say in the file "
-            f"INPUT_SHAPE = {{{needed[0]!r}: (channels, height, width), ...}}, for a graph INPUT_SIGNALS = ('x', "
-            "'edge_index', ...), in the order of its arguments"
+            f"its forward takes ({', '.join(needed)}), and an image is one tensor; say in the file INPUT_SHAPE = "
+            f"{{{needed[0]!r}: (channels, height, width), ...}} for images, INPUT_CHANNELS = {{{needed[0]!r}: 8, ...}} "
+            "for sequences, INPUT_SIGNALS = ('x', 'edge_index', ...) for a graph"
         )
     shape = _input_shape(own) if declared is None else _declared_shape(declared)
     return named_images(((needed[0], shape),)) if own.by_keyword() else InputSpec(shape)

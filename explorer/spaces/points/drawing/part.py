@@ -13,6 +13,7 @@ from explorer.declare.types.fields import FieldType, Pairs
 from explorer.network.input.inputs import Inputs
 from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.points.drawing.ball import fineness, harmonics
+from explorer.spaces.points.drawing.told import lifted_at_first, lifted_of, routes_of
 from explorer.spaces.points.drawing.values import Curve, PointsPart
 from explorer.spaces.points.fields import Coordinates, Irreps
 from explorer.square.both_ways import BothWays
@@ -48,6 +49,7 @@ def points_part(one: BothWays) -> PointsPart:
         charge=_charge(p), velocity=_maybe(p.inputs, "velocity"), target=_target(p),
         links=_links(one.value, field), answer_links=_links(one.answer, field, order),
         names=p.sample.names if p.sample is not None else (), curves=_curves(p),
+        routes=routes_of(p), lifted=lifted_at_first(p), lifted_after=lifted_of(p, gx),
         harmonics={k: harmonics(k, fineness(len(position))) for k in _degrees(field) if k > 1},
     )  # fmt: skip
 

@@ -25,6 +25,40 @@ class Curve:
     unit: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A path of a product: values of one kind and harmonics couple to values of a kind, "1o" and "2e" to "1o".
+
+    `energy` is the mean square of what the path gives, all channels of a place together; `layer` gives it.
+    """
+
+    value: str
+    harmonic: str
+    out: str
+    energy: float
+    layer: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lifted:
+    """Logarithms between lifted points (i, a) and (j, b): tables (K, K, N, N) at [a, b, i, j].
+
+    turn: angles of their logarithm in radians; shift: its lengths; distance: alpha turn + (1 - alpha) shift, and a
+    point sees another one where that is at most `reach`.
+    """
+
+    turn: Array
+    shift: Array
+    distance: Array
+    alpha: float
+    reach: float
+
+    @property
+    def lifts(self) -> int:
+        """Return how many frames a point has."""
+        return len(self.distance)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PointsPart:
     """The data that views of points draw, beside the images of the Square.
@@ -45,6 +79,9 @@ class PointsPart:
         links: (2, L) pairs from, to, of the numbers of x that a layer with a number for each pair joins most, of F(x);
             answer_links: the same of F(rho(g) x), in the numbering of x.
         target: (N, 3) where the points will be, where that is known.
+        routes: {product: its paths, with what they carry of x}.
+        lifted: what lifted points of x are to each other, where the network lifts any; lifted_after: those of rho(g) x,
+            in the numbering of rho(g) x.
         harmonics: {degree: (corners of `ball(fineness(N))`, 2 l + 1)} for the degrees of the layer from 2 on.
     """
 
@@ -74,4 +111,7 @@ class PointsPart:
     edge_order: Index = field(default_factory=lambda: np.zeros(0, np.int64))
     names: tuple[str, ...] = ()
     curves: Mapping[str, Curve] = field(default_factory=dict)
+    routes: Mapping[str, tuple[Route, ...]] = field(default_factory=dict)
+    lifted: Lifted | None = None
+    lifted_after: Lifted | None = None
     harmonics: Mapping[int, Array] = field(default_factory=dict)

@@ -14,7 +14,8 @@ from explorer.spaces.graph.chemistry.atoms import COLUMNS, SYMBOLS, element_of, 
 from explorer.spaces.graph.fields import EDGE_INDEX, EDGE_INPUT
 from explorer.spaces.points.fields import PARTICLE, PARTICLE_INPUT, POSITION
 from explorer.spaces.points.network.form import PointsInput
-from explorer.spaces.points.sample import NUMBER
+from explorer.spaces.points.network.frames import FRAMES, drawn_frames
+from explorer.spaces.points.sample import NUMBER, coincident, doubtful_units
 
 MOST_EDGES = 2**22
 TIE = 1e-9  # relative; distances that are nearer than this to each other are equal
@@ -52,6 +53,8 @@ def fit_points(sample: Sample, wanted: PointsInput) -> Sample:
         made["charge"] = Signal(_charges(sample)[:, None], PARTICLE_INPUT)
     if "velocity" in wanted.signals and "velocity" not in made:
         raise ValueError(f"{sample.name!r} has no velocities, and this network takes them; open bodies that move")
+    if "frames" in wanted.signals:
+        made["frames"] = Signal(drawn_frames(n), FRAMES)
     made["batch"] = Signal(np.zeros(n, np.int64), PARTICLE)
     first = wanted.signals[0]
     ordered = {first: made[first]} | {name: signal for name, signal in made.items() if name != first}
@@ -78,7 +81,12 @@ def in_space(sample: Sample) -> Sample:
     index = sample.signals.get("edge_index")
     if index is not None and (once := index.values[0] < index.values[1]).any():
         signals["bonds"] = Signal(np.array(index.values[:, once], np.int64), PARTICLE)
-    return replace(sample, domain="points", signals=MappingProxyType(signals), label_names=())
+    places = np.asarray(signals["position"].values, np.float64)
+    told = [coincident(places)]
+    if "number" in signals:
+        told.append(doubtful_units(np.asarray(signals["number"].values, np.int64), places))
+    notes = (*sample.notes, *filter(None, told))
+    return replace(sample, domain="points", signals=MappingProxyType(signals), label_names=(), notes=notes)
 
 
 def features(sample: Sample, kind: str, channels: int | None) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from explorer.declare.card import Form
 
-SIGNALS = ("x", "position", "edge_index", "edge_attr", "velocity", "charge", "number", "batch")
+SIGNALS = ("x", "position", "edge_index", "edge_attr", "velocity", "charge", "number", "batch", "frames")
 FEATURES = ("elements", "charge", "speed", "values", "constant", "number")
 EDGES = ("all", "near", "nearest", "bonds")
 
@@ -19,7 +19,8 @@ class PointsInput(Form):
         channels: width of x, (points, channels); None takes what is made.
         signals: "x", "position" (points, 3), "edge_index" (2, edges), "edge_attr" (edges, 1) the product of the
             charges at the ends of an edge, "velocity" (points, 3), "charge" (points, 1), "number" (points,) atomic
-            numbers, "batch" (points,) zeros. The first one is what is drawn as the input.
+            numbers, "batch" (points,) zeros, "frames" (points, 72) eight rotations at each point, as arrows. The first
+            one is what is drawn as the input.
         features: what x is made of: "elements" (one column each, `explorer.spaces.graph.chemistry.atoms`), "charge",
             "speed" (the length of the velocity), "values" of the file, "constant", or "number".
         edges: which points are joined: "all" pairs, those "near" each other (nearer than `reach`), the "nearest"

@@ -24,6 +24,8 @@ class SequenceInput(Form):
         unknown: which of them takes the tokens that are none of them.
         names: of the arguments that numbers of tokens and their masks are given as; () for one without a name.
         tokenizer: the folder whose tokenizer makes numbers of a text, or "".
+        sequences: name and width of each argument, the first one with `channels`, of a network that takes several
+            sequences of values, or takes one by its name or in a dict; () for one sequence.
     """
 
     space = "sequence"
@@ -37,3 +39,4 @@ class SequenceInput(Form):
     unknown: str | None = None
     names: tuple[str, ...] = ()
     tokenizer: str = ""
+    sequences: tuple[tuple[str, tuple[int, ...]], ...] = ()

@@ -57,11 +57,17 @@ class SequenceInference(Inference):
 
     def __init__(self, inputs: Inputs) -> None:
         self.steps = inputs.places
+        # a second sequence may have another number of steps
+        self.lengths = {
+            v.shape[f.domain.axis]
+            for v, f in zip(inputs.values, inputs.fields, strict=True)
+            if isinstance(f.domain, Steps)
+        }
 
     def fits(self, field: FieldType, value: Tensor) -> bool:
         match field.domain:
             case Steps(axis=axis, apart=1.0):
-                return axis < value.ndim and value.shape[axis] == self.steps
+                return axis < value.ndim and value.shape[axis] in self.lengths
             case Steps(axis=axis, apart=apart):
                 return axis < value.ndim and abs(value.shape[axis] * apart - self.steps) < 2 * max(apart, 1.0)
             case Pairs():
@@ -163,14 +169,22 @@ class SequenceInference(Inference):
 
     def another(self, inputs: Inputs, seed: int) -> Inputs:
         """Return the sequence backwards and a third of it further on; noise where that is the same again."""
-        x = inputs.x
-        axis = inputs.field.domain.axis if isinstance(inputs.field.domain, Steps) else 0
-        other = x.flip(axis).roll(max(1, self.steps // 3), axis) if self.steps else x
+        return replace(
+            inputs,
+            values=tuple(
+                self._other(v, f.domain.axis, seed + k) if isinstance(f.domain, Steps) else v
+                for k, (v, f) in enumerate(zip(inputs.values, inputs.fields, strict=True))
+            ),
+        )
+
+    def _other(self, x: Tensor, axis: int, seed: int) -> Tensor:
+        steps = x.shape[axis]
+        other = x.flip(axis).roll(max(1, steps // 3), axis) if steps else x
         if not x.is_floating_point():
-            return inputs.with_x(other)
+            return other
         size = float(x.norm())
         if size == 0.0 or float((other - x).norm()) <= 1e-3 * size:
             generator = torch.Generator().manual_seed(seed)
             drawn = torch.randn(x.shape, generator=generator, dtype=torch.float64).to(x)
             other = drawn * max(float(x.abs().mean()), 1e-3) + x
-        return inputs.with_x(other)
+        return other

@@ -8,7 +8,9 @@ and no step hears of another. So an order counts where one step of x changes the
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +20,7 @@ from explorer.spaces.sequence.network.form import KINDS, LAYOUTS, SequenceInput
 from explorer.spaces.sequence.network.inputs import sequence_inputs
 
 TEMPORAL = (nn.RNNBase, nn.RNNCellBase, nn.Conv1d, nn.MultiheadAttention)
+Call = Callable[[nn.Module, tuple[Tensor, ...]], Any]
 SPATIAL = (nn.Conv2d, nn.Conv3d)
 _WIDTHS = ("input_size", "in_channels", "embed_dim", "in_features")
 _STEPS = 23  # of the trial: no usual width, so that an order that does not fit is noticed
@@ -49,6 +52,8 @@ def declared_input(made: object, module: ModuleType) -> dict[str, object]:
             raise Unclear(f"INPUT_{name.upper()} must be one of {', '.join(choices)}, not {told[name]!r:.60}")
     for name in ("channels", "steps"):
         value = told.get(name)
+        if name == "channels" and isinstance(value, Mapping):
+            continue  # of several arguments
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
             raise Unclear(f"INPUT_{name.upper()} must be a whole number above 0, not {value!r:.60}")
     if told.get("kind") == "ids":
@@ -77,7 +82,9 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
     kind = str(told.get("kind", "ids" if "channels" not in told and _takes_ids(network, most) else "values"))
     if kind == "ids":
         return _ids(network, told, most)
-    widths = [w for w in (told.get("channels"),) if isinstance(w, int)] or ([4] if kind == "dna" else _widths(network))
+    widths = [w for w in (told.get("channels"),) if isinstance(w, int)] or (
+        [4] if kind == "dna" else widths_in(network)
+    )
     orders = [str(told["layout"])] if "layout" in told else list(LAYOUTS)
     if "layout" in told and widths:
         return SequenceInput(widths[0], kind, most, orders[0])
@@ -87,14 +94,14 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
         running: dict[str, Tensor] = {}
         for order in orders:
             try:
-                mixes, by_step = _mixes(network, most or _STEPS, width, order)
+                heard, by_step = mixes(copy.deepcopy(network), most or _STEPS, [width], order)
             except (torch.OutOfMemoryError, KeyboardInterrupt):
                 raise
             except Exception as error:  # a forward of somebody else's may raise anything
                 failed = failed or error
                 continue
             running[order] = by_step
-            if mixes:
+            if heard:
                 mixing.append(order)
         # where one has a batch axis, the same without it is the same call
         batched = [order for order in mixing if "N" in order] or mixing
@@ -112,11 +119,11 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
         if batched or running:
             return SequenceInput(width, kind, most, (batched or list(running))[0])
     wide = " or ".join(map(str, widths or [1]))
-    reason = f" ({type(failed).__name__}: {' '.join(str(failed).split())[:120]})" if failed is not None else ""
+    reason = f" ({type(failed).__name__}: {' '.join(str(failed).split())[:80]})" if failed is not None else ""
     raise Unclear(
         f"it takes no sequence of {most or _STEPS} steps and {wide} channel(s){reason}; "
-        "say in the file what it takes, INPUT_CHANNELS = 1, INPUT_LAYOUT = 'NTC', and INPUT_STEPS where it takes so "
-        "many and no other number"
+        "say in the file what it takes, INPUT_CHANNELS = 1 or {'name': 1, ...} for a dict, INPUT_LAYOUT = 'NTC', and "
+        "INPUT_STEPS where it takes so many and no other number"
     )
 
 
@@ -150,7 +157,7 @@ def _shown(order: str) -> str:
     return f"{order} ({', '.join(names[letter] for letter in order)})"
 
 
-def _widths(network: nn.Module) -> list[int]:
+def widths_in(network: nn.Module) -> list[int]:
     """Return the widths that layers take, in the order in which they stand in the network."""
     found: list[int] = []
     for m in network.modules():
@@ -160,19 +167,25 @@ def _widths(network: nn.Module) -> list[int]:
     return found
 
 
-def _mixes(network: nn.Module, steps: int, width: int, order: str) -> tuple[bool, Tensor]:
-    """Return whether a change of one step of x changes the answer elsewhere, and the answer, with that order of axes.
+def mixes(
+    network: nn.Module, steps: int, widths: Sequence[int], order: str, call: Call | None = None
+) -> tuple[bool, Tensor]:
+    """Return whether a change of one step changes the answer elsewhere, and the answer, with that order of axes.
 
-    What reads the end or the beginning alone hears of nothing in the middle.
+    What reads the end or the beginning alone hears of nothing in the middle. The network is not left as it was.
+
+    Args:
+        widths: of each argument.
+        call: how the network is called; with its arguments in their order if None.
     """
-    trial = copy.deepcopy(network)
-    weight = next((p for p in trial.parameters() if p.is_floating_point()), torch.zeros(()))
+    weight = next((p for p in network.parameters() if p.is_floating_point()), torch.zeros(()))
     generator = torch.Generator().manual_seed(0)
-    x = torch.randn(steps, width, generator=generator).to(weight)
+    given = [torch.randn(steps, width, generator=generator).to(weight) for width in widths]
 
-    def answer(values: Tensor) -> Tensor:
+    def answer(values: Sequence[Tensor]) -> Tensor:
         torch.manual_seed(0)
-        found = first_tensor(trial(*sequence_inputs(values, order).values))
+        made = tuple(sequence_inputs(v, order).x for v in values)
+        found = first_tensor(network(*made) if call is None else call(network, made))
         if found is None:
             raise TypeError("the network returned nothing that holds a tensor")
         return found
@@ -180,11 +193,12 @@ def _mixes(network: nn.Module, steps: int, width: int, order: str) -> tuple[bool
     def by_step(found: Tensor) -> Tensor:
         return found.movedim(found.shape.index(steps), 0).flatten(1) if steps in found.shape else found.flatten()
 
-    with torch.no_grad(), evaluating(trial):
-        before = answer(x)
+    with torch.no_grad(), evaluating(network):
+        before = answer(given)
         for at in (steps // 2, steps - 1, 0):
-            other = x.clone()
-            other[at] += 1.0
+            other = [x.clone() for x in given]
+            for x in other:
+                x[at] += 1.0
             change = by_step((answer(other) - before).abs()).clone()
             if change.ndim == 2:
                 change[at] = 0.0

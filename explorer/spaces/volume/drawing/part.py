@@ -12,6 +12,7 @@ from explorer.declare.elements import Chain, Element
 from explorer.declare.types.fields import FieldType
 from explorer.spaces.volume.drawing.values import VolumePart
 from explorer.spaces.volume.elements.cube_map import CubeMap
+from explorer.spaces.volume.elements.volume_turn import VolumeTurn
 from explorer.spaces.volume.fields import Orientations, Voxels
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import frozen
@@ -29,7 +30,7 @@ def volume_part(one: BothWays) -> VolumePart:
     field = layer.field
     step = _step(p.x.shape[-3:], 1, MOST_VOXELS)
     z, y, x = p.x.shape[-3:]
-    maps = tuple(m for m in _parts(one.element) if isinstance(m, CubeMap))
+    maps = tuple(m for m in _parts(one.element) if isinstance(m, CubeMap | VolumeTurn))
     gx = _input(p, step) if one.element.identity else _shown(one.gx.x[0, 0], step)
     plain = VolumePart(_input(p, step), gx, None, None, None, None, 0, 0, 1.0, maps, (z, y, x), strides=(step, 1, 1))
     if field is None or not isinstance(field.domain, Voxels) or math.isinf(field.spacing):

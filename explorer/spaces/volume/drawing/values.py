@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.spaces.volume.elements.cube_map import CubeMap
+from explorer.spaces.volume.elements.volume_turn import VolumeTurn
 from explorer.spaces.volume.fields import Sides
 from explorer.square.frame import Array
 
@@ -43,7 +44,7 @@ class VolumePart:
     channel: int
     channels: int
     spacing: float
-    maps: tuple[CubeMap, ...]
+    maps: tuple[CubeMap | VolumeTurn, ...]
     sides: Sides
     group: str = ""
     labels: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from explorer.declare.elements import Element, NoAction
 from explorer.declare.groups import Matrix
 from explorer.declare.types.fields import FieldType
+from explorer.spaces.points.fields import Irreps
 from explorer.spaces.volume.fields import Fibre, Sides, Voxels
 
 if TYPE_CHECKING:
@@ -102,6 +103,8 @@ class CubeMap(Element):
 
         if isinstance(field.rep, Fibre):
             values = field.rep.mixed(values, self.matrix)
+        elif isinstance(field.rep, Irreps):
+            values = moving.mixed_irreps(values, field.rep, self.linear)
         if not isinstance(field.domain, Voxels):
             return values
         steps = self._steps(field.domain.spacing)

@@ -1,10 +1,16 @@
-"""Move the values of volumes, (..., z, y, x): permutations of voxels, and shifts between them by their spectrum."""
+"""Move the values of volumes, (..., z, y, x): permutations of voxels, shifts between them, rotations by splines."""
 
 from __future__ import annotations
+
+import warnings
+from functools import lru_cache
 
 import numpy as np
 import torch
 from torch import Tensor
+
+from explorer.spaces.points.elements.wigner import wigner
+from explorer.spaces.points.fields import Irreps
 
 _UP = (1, -1, 1)  # y points upwards, and rows are counted downwards
 
@@ -58,3 +64,64 @@ def between(volume: Tensor, steps: tuple[float, float, float]) -> Tensor:
         spectrum = torch.fft.fft(volume, dim=axis) * phase.to(volume.device, kind).view(shape)
         volume = torch.fft.ifft(spectrum, dim=axis).real
     return volume
+
+
+def mixed_irreps(values: Tensor, rep: Irreps, linear: tuple[float, ...]) -> Tensor:
+    """Return values (batch, channels, ...) with the channels of each degree mixed by the Wigner block of a matrix."""
+    if linear == (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0) or rep.still:
+        return values
+    blocks = values.unflatten(1, (-1, rep.size))
+    parts, at = [], 0
+    for count, degree, parity in rep.terms:
+        width = count * (2 * degree + 1)
+        part = blocks[:, :, at : at + width].unflatten(2, (count, -1))
+        block = torch.as_tensor(wigner(degree, parity, linear), dtype=values.dtype, device=values.device)
+        parts.append(torch.einsum("ij,nbcj...->nbci...", block, part).flatten(2, 3))
+        at += width
+    return torch.cat(parts, 2).flatten(1, 2)
+
+
+def resampled(volume: Tensor, linear: tuple[float, ...]) -> Tensor:
+    """Return f(A⁻¹ u) by cubic splines, with nothing outside: one sparse product for all channels."""
+    sides = volume.shape[-3:]
+    flat = volume.reshape(-1, *sides)
+    for axis, side in zip((-3, -2, -1), sides, strict=True):
+        filtered = torch.as_tensor(_prefilter(side), dtype=volume.dtype, device=volume.device)
+        flat = (flat.movedim(axis, -1) @ filtered.T).movedim(-1, axis)
+    taps = _taps(tuple(sides), linear).to(volume.device, volume.dtype)
+    return (taps @ flat.flatten(1).T).T.reshape(volume.shape)
+
+
+@lru_cache(maxsize=16)
+def _prefilter(side: int) -> np.ndarray:
+    """Return the matrix that makes spline coefficients of values, continued by their mirror image."""
+    from scipy.ndimage import spline_filter1d
+
+    return np.asarray(spline_filter1d(np.eye(side), 3, axis=0, mode="mirror"))
+
+
+@lru_cache(maxsize=8)
+def _taps(sides: tuple[int, int, int], linear: tuple[float, ...]) -> Tensor:
+    """Return the sparse matrix (voxels, voxels) that evaluates a spline at A⁻¹ u."""
+    axes = [np.arange(n) - (n - 1) / 2 for n in sides]
+    z, y, x = np.meshgrid(axes[0], -axes[1], axes[2], indexing="ij")
+    there = np.stack([x, y, z], -1).reshape(-1, 3) @ np.array(linear).reshape(3, 3)
+    at = there[:, ::-1] * np.array([1, -1, 1]) + (np.array(sides) - 1) / 2  # slice, row, column
+    inside = ((at >= -1e-9) & (at <= np.array(sides) - 1 + 1e-9)).all(1)
+    first = np.floor(at).astype(np.int64) - 1
+    index = np.zeros((len(at), 1), np.int64)
+    weight = np.ones((len(at), 1))
+    for axis, side in enumerate(sides):
+        t = at[:, axis] - first[:, axis] - 1
+        cubic = np.stack([(1 - t) ** 3, 3 * t**3 - 6 * t**2 + 4, -3 * t**3 + 3 * t**2 + 3 * t + 1, t**3], 1) / 6
+        place = np.abs(first[:, axis, None] + np.arange(4))
+        place = np.where(place >= side, 2 * (side - 1) - place, place).clip(0, side - 1)
+        index = (index[:, :, None] * side + place[:, None]).reshape(len(at), -1)
+        weight = (weight[:, :, None] * cubic[:, None]).reshape(len(at), -1)
+    weight[~inside] = 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the format is in beta state
+        return torch.sparse_csr_tensor(
+            torch.arange(0, index.size + 1, index.shape[1]), torch.from_numpy(index.ravel()),
+            torch.from_numpy(weight.ravel()), (len(at),) * 2, check_invariants=False,
+        )  # fmt: skip

@@ -9,11 +9,11 @@ from explorer.square.frame import Frame, LayerInfo, Measure, OrbitCurve, Square
 from explorer.state.state import State
 
 LAYERS = (
-    LayerInfo("lift", "LiftingConv2d", (1, 64, 29, 29), 640, "grid regular(D4)", False, receptive=1.0),
-    LayerInfo("relu1", "ReLU", (1, 64, 29, 29), 0, "grid regular(D4)", False, receptive=1.0),
-    LayerInfo("block.conv", "GroupConv2d", (1, 64, 15, 15), 36928, "grid regular(D4) /2", True, depth=1, receptive=3.0),
-    LayerInfo("group_pool", "GroupPool", (1, 8, 15, 15), 0, "grid scalar /2", False, receptive=3.0),
-    LayerInfo("head", "Linear", (1, 10), 90, "invariant", False, receptive=14.0),
+    LayerInfo("lift", "LiftingConv2d", (1, 64, 29, 29), 640, "grid regular(D4)", False),
+    LayerInfo("relu1", "ReLU", (1, 64, 29, 29), 0, "grid regular(D4)", False),
+    LayerInfo("block.conv", "GroupConv2d", (1, 64, 15, 15), 36928, "grid regular(D4) /2", True, depth=1),
+    LayerInfo("group_pool", "GroupPool", (1, 8, 15, 15), 0, "grid scalar /2", False),
+    LayerInfo("head", "Linear", (1, 10), 90, "invariant", False),
 )
 
 

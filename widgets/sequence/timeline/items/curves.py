@@ -12,11 +12,11 @@ from PySide6.QtGui import QColor, QFont, QTransform
 from PySide6.QtWidgets import QGraphicsSimpleTextItem
 
 from widgets.base.look import theme
+from widgets.base.look.theme import CLASSES
 from widgets.base.text.words import figure
 from widgets.charts.inks import mixed
 from widgets.charts.items.marks import fill, ink
 from widgets.charts.library import pg
-from widgets.graph.drawing.look import CLASSES
 from widgets.sequence.timeline.axes.scale import TimeScale
 from widgets.sequence.timeline.layout import Slot
 from widgets.sequence.timeline.pyramids.pyramid import bucket_for

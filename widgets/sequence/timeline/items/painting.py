@@ -10,9 +10,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QLinearGradient, QPainter, QPainterPath, QPen
 
 from widgets.base.look import theme
+from widgets.base.look.theme import CLASSES
 from widgets.base.text.words import figure
 from widgets.charts.inks import mixed
-from widgets.graph.drawing.look import CLASSES
 from widgets.sequence.timeline.items.tiles import colours, ramp
 from widgets.sequence.timeline.rows import Row, Scene
 

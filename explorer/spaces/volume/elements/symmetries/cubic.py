@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from explorer.declare.elements import Element
 from explorer.declare.symmetries import Situation, Symmetry
+from explorer.spaces.points.elements.isometry import rotation
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.elements.cube_map import CubeMap, linear
+from explorer.spaces.volume.elements.volume_turn import volume_turn
 
 
 def _point(name: str, situation: Situation) -> list[tuple[str, Element]]:
@@ -26,6 +30,15 @@ def _shifts(name: str, situation: Situation) -> list[tuple[str, Element]]:
     ]
 
 
+def _angles(name: str, situation: Situation) -> list[tuple[str, Element]]:
+    made: list[tuple[str, Element]] = []
+    for _ in range(situation.count):
+        axis = situation.rng.normal(size=3)
+        turn = axis / np.linalg.norm(axis) * situation.rng.uniform(10.0, 180.0)
+        made.append((",".join(f"{v:.0f}°" for v in turn), volume_turn(rotation(turn))))
+    return made
+
+
 SYMMETRY = (
     Symmetry("O", "the 24 rotations of the cube", ("volume",), r"O", _point, True,
              trials=(("O", "The rotations of the cube"),)),
@@ -33,4 +46,6 @@ SYMMETRY = (
              trials=(("Oh", "All symmetries of the cube"),)),
     Symmetry("Z3", "whole shifts of a volume", ("volume",), r"Z3", _shifts,
              trials=(("Z3", "Whole shifts"),)),
+    Symmetry("volume-SO3", "rotations of a volume by any angle (resampled: a curve, no verdict)", ("volume",),
+             r"volume-SO3", _angles, trials=(("volume-SO3", "Rotations by any angle"),)),
 )  # fmt: skip

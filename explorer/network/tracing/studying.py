@@ -1,0 +1,32 @@
+"""Let a space study a network that it has traced: what shapes leave open, a trial on all of it may tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from explorer.declare.space import Inference
+from explorer.network.input.inputs import Inputs
+from explorer.network.tracing.capture import capture
+from explorer.network.tracing.layers import Layer
+from explorer.network.tracing.running import evaluating
+
+
+def studied(model: nn.Module, inputs: Inputs, inference: Inference, layers: Sequence[Layer]) -> Inference | None:
+    """Return what knows more of the layers after a trial, with which they are traced again; None where nothing does."""
+    if not inputs.x.is_floating_point() or not inputs.x.numel():
+        return None
+
+    def run(x: Tensor, names: Sequence[str]) -> dict[str, Tensor]:
+        torch.manual_seed(0)
+        return capture(model, inputs.with_x(x), names, clone=True)[0]
+
+    try:
+        with evaluating(model), torch.no_grad():
+            return inference.studied(run, inputs, layers)
+    except torch.OutOfMemoryError:
+        raise
+    except Exception:  # on other values somebody else's network may raise anything
+        return None

@@ -1,0 +1,1 @@
+"""Make what views of images draw beside the images themselves."""

@@ -1,0 +1,65 @@
+"""Find by trial which tokens of a network stand for patches of an image: a patch is changed, and it is seen which.
+
+No name and no position tells it: class tokens and registers may come first or last, and stand still.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import torch
+from torch import Tensor
+
+from explorer.spaces.grid.fields import Tokens
+
+Run = Callable[[Tensor], Mapping[str, Tensor]]
+
+MOST_EXTRA = 64  # tokens that stand for no patch
+LEAST = 4  # patches of which a layout can be told
+
+
+def token_layouts(run: Run, x: Tensor, counts: Mapping[str, int]) -> dict[int, Tokens]:
+    """Return {number of tokens: their layout} as far as a trial tells it.
+
+    Args:
+        run: x -> the values of the layers in `counts`, (batch, tokens, channels); what it raises is passed on.
+        x: images (batch, channel, y, x).
+        counts: {layer: how many tokens it has}, in the order of execution.
+    """
+    x = x[:1]
+    generator = torch.Generator().manual_seed(0)
+    size = float(x.std()) if x.numel() > 1 else 0.0
+    noise = (torch.randn(x.shape, generator=generator, dtype=torch.float64) * (size or 1.0)).to(x)
+    before, again = run(noise), run(noise)
+    # what draws random numbers of its own tells nothing
+    left = {name: n for name, n in counts.items() if torch.equal(before[name], again[name])}
+    found: dict[int, Tokens] = {}
+    for height, width, step in _patches(tuple(x.shape[-2:])):
+        wanted = {k: n for k, n in left.items() if n not in found and 0 <= n - height * width <= MOST_EXTRA}
+        if not wanted:
+            continue
+        seen: dict[str, list[int]] = {name: [] for name in wanted}
+        cells = ((0, 0), (0, 1), (1, 0), (height // 2, width // 2), (height - 1, 0), (height - 1, width - 1))
+        for row, column in cells:
+            changed = noise.clone()
+            patch = changed[..., row * step : (row + 1) * step, column * step : (column + 1) * step]
+            patch.copy_(patch.flip(1, 2, 3) * -1.0 + (size or 1.0))
+            after = run(changed)
+            for name in wanted:
+                apart = (after[name][0] - before[name][0]).norm(dim=-1)
+                seen[name].append(int(apart.argmax()))
+        for name, n in wanted.items():
+            first = seen[name][0]
+            told = all(first + r * width + c == at for (r, c), at in zip(cells, seen[name], strict=True))
+            after_it = n - first - height * width
+            if n not in found and told and after_it >= 0:
+                found[n] = Tokens((height, width), float(step), first, after_it)
+    return found
+
+
+def _patches(sides: tuple[int, ...]) -> Iterator[tuple[int, int, int]]:
+    """Yield (rows, columns, pixels of a side) of the square patches that an image can be cut into, large ones first."""
+    for step in range(min(sides) // 2, 0, -1):
+        rows, columns = sides[0] // step, sides[1] // step
+        if sides[0] % step == 0 and sides[1] % step == 0 and rows * columns >= LEAST:
+            yield rows, columns, step

@@ -1,0 +1,222 @@
+"""Networks that take several sequences of values: what each is called and how wide it is, found by trial, and data."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from explorer.data.samples import Sample, Signal
+from explorer.declare.types.fields import FieldType, Scalar
+from explorer.network.input.arguments import ByName
+from explorer.network.input.inputs import Inputs, from_signals
+from explorer.network.tracing.running import evaluating, first_tensor
+from explorer.spaces.sequence.fields import Steps
+from explorer.spaces.sequence.network.fit import fit_sequence
+from explorer.spaces.sequence.network.form import LAYOUTS, SequenceInput
+from explorer.spaces.sequence.network.inputs import sequence_inputs
+from explorer.spaces.sequence.network.layouts import Unclear, mixes, widths_in
+from explorer.spaces.sequence.sample import sequence_sample
+
+STEPS = 64  # of noise where nothing says how many
+MOST_TRIALS = 720  # of widths and orders of axes
+
+Named = tuple[tuple[str, tuple[int, ...]], ...]
+
+
+def said_sequences(channels: object) -> Named | None:
+    """Return the name and width of each argument as a file says them, INPUT_CHANNELS = {"audio": 8, "text": 4}.
+
+    Raises:
+        Unclear: a name that is none, or a width that is no whole number above 0.
+    """
+    if not isinstance(channels, Mapping):
+        return None
+    for name, width in channels.items():
+        if not isinstance(name, str) or not name.isidentifier():
+            raise Unclear(f"INPUT_CHANNELS must name the arguments of the network, and {name!r:.40} is no name")
+        if not isinstance(width, int) or isinstance(width, bool) or width < 1:
+            raise Unclear(f"INPUT_CHANNELS must hold whole numbers above 0, not {width!r:.40} for {name!r}")
+    if not channels:
+        raise Unclear("INPUT_CHANNELS must name at least one argument, as in {'audio': 8, 'text': 4}")
+    return tuple((name, (width,)) for name, width in channels.items())
+
+
+def several_sequences(network: nn.Module, names: tuple[str, ...], told: Mapping[str, object]) -> SequenceInput:
+    """Return what a network takes that is called with these names: widths and axes by trial where the file is silent.
+
+    Raises:
+        Unclear: no widths and no order of the axes run, or several orders do and differ; with what to declare.
+    """
+    steps = told.get("steps")
+    most = steps if isinstance(steps, int) else None
+    known = said_sequences(told.get("channels"))
+    names = tuple(name for name, _ in known) if known else names
+    found = [width for width in widths_in(network) if width > 0] or [1]
+    choices = [[w] for _, (w,) in known] if known else [found] * len(names)
+    orders = [str(told["layout"])] if "layout" in told else list(LAYOUTS)
+    tried = itertools.islice(itertools.product(orders, itertools.product(*choices)), MOST_TRIALS)
+    trial = copy.deepcopy(network)
+    running: dict[str, tuple[int, ...]] = {}
+    mixing: dict[str, tuple[int, ...]] = {}
+    failed: Exception | None = None
+    for order, widths in tried:
+        if order in mixing:
+            continue
+        try:
+            heard = mixes(trial, most or 23, widths, order, ByName(names))[0]
+        except (torch.OutOfMemoryError, KeyboardInterrupt):
+            raise
+        except Exception as error:  # a forward of somebody else's may raise anything
+            failed = failed or error
+            continue
+        running.setdefault(order, widths)
+        if heard:
+            mixing[order] = widths
+    batched = {order: widths for order, widths in mixing.items() if "N" in order} or mixing
+    listed = ", ".join(f"{name!r}: ..." for name in names)
+    if len(batched) > 1:
+        raise Unclear(
+            f"its sequences {', '.join(names)} could each be {' or '.join(batched)}; say which in the file, "
+            f"INPUT_LAYOUT = {next(iter(batched))!r}"
+        )
+    if not batched and not running:
+        reason = f" ({type(failed).__name__}: {' '.join(str(failed).split())[:120]})" if failed is not None else ""
+        raise Unclear(
+            f"its forward takes ({', '.join(names)}), and no sequences of {most or 23} steps run through it{reason}; "
+            f"say in the file how wide each is, INPUT_CHANNELS = {{{listed}}}, and INPUT_LAYOUT = 'NTC'; INPUT_STEPS "
+            "where it takes so many and no other number"
+        )
+    order, widths = next(iter((batched or running).items()))
+    return declared_sequences(tuple((n, (w,)) for n, w in zip(names, widths, strict=True)), order, most)
+
+
+def proposed_sequences(network: nn.Module, names: tuple[str, ...]) -> Named:
+    """Return what a network with these arguments could take, for a person to change."""
+    try:
+        return several_sequences(network, names, {}).sequences
+    except Unclear:
+        return tuple((name, (next(iter(widths_in(network)), 1),)) for name in names)
+
+
+def declared_sequences(sequences: Named, layout: str, most: int | None) -> SequenceInput:
+    """Return what a network takes whose arguments are these."""
+    return SequenceInput(sequences[0][1][0], "values", most, layout, sequences=sequences)
+
+
+def first_data(sequences: Named, most: int | None) -> str:
+    """Return the data that such a network is shown on first: noise for each argument."""
+    return ",".join(f"{name}=random:{min(most or STEPS, STEPS)}x{width}" for name, (width,) in sequences)
+
+
+def fit_several(sample: Sample, form: SequenceInput) -> Sample:
+    """Adapt a sample to several arguments; of one sequence alone the first is made, and the others are noise.
+
+    Raises:
+        ValueError: it is no sequence, has other names, or one does not fit.
+    """
+    names = [name for name, _ in form.sequences]
+    own = dict(sample.signals)
+    single = not any(name in own for name in names)
+    if not single and (lacking := [name for name in names if name not in own]):
+        raise ValueError(
+            f"{sample.name!r} has {', '.join(own)}, and this network takes {', '.join(names)}: {lacking[0]} is missing"
+        )
+    made: dict[str, Signal] = {}
+    notes, first = sample.notes, sample
+    for k, (name, (width,)) in enumerate(form.sequences):
+        one = replace(form, channels=width, sequences=())
+        if single and k:
+            steps = len(next(iter(made.values())).values)
+            noise = np.random.default_rng(k).standard_normal((steps, width)).astype(np.float32)
+            made[name] = sequence_sample(name, noise).x
+            notes += (f"the data is one sequence: {name} is noise",)
+            continue
+        given = sample if single else replace(
+            sample, name=name, signals=MappingProxyType({"x": own[name]}), names=sample.names if not k else (),
+            channels=sample.channels if not k else (), notes=(),
+        )  # fmt: skip
+        fit = fit_sequence(replace(given, notes=()), one)
+        notes += tuple(f"{name}: {note}" for note in fit.notes)
+        made[name] = fit.x
+        if not k:
+            first = fit
+    rest = {k: v for k, v in first.signals.items() if k != next(iter(first.signals))} if single else {}
+    return replace(first, name=sample.name, title=sample.title if not single else first.title,
+                   signals=MappingProxyType(made | rest), notes=notes)  # fmt: skip
+
+
+def several_inputs(sample: Sample, form: SequenceInput, device: torch.device, dtype: torch.dtype) -> Inputs:
+    """Return the arguments of such a network, given by name.
+
+    Raises:
+        ValueError: NaN and infinities.
+    """
+    names = tuple(name for name, _ in form.sequences)
+    made = from_signals(sample, names, device, dtype)
+    each = [sequence_inputs(value, form.layout) for value in made.values]
+    return Inputs(tuple(one.x for one in each), tuple(one.field for one in each), names, call=ByName(names))
+
+
+def is_sequence(value: object) -> bool:
+    """Say whether a tensor can be one sequence of values with a batch axis of one."""
+    return isinstance(value, Tensor) and value.ndim == 3 and value.is_floating_point() and 1 in value.shape[:2]
+
+
+def named_sequences(tensors: Mapping[str, Tensor]) -> Inputs | None:
+    """Return sequences of values that came by name, with the axis of time still to be found; None for anything else."""
+    values = tuple(tensors.values())
+    if not values or not all(map(is_sequence, values)):
+        return None
+    return Inputs(values, (_unsettled(),) * len(values), tuple(tensors))
+
+
+def _unsettled() -> FieldType:
+    return FieldType(Steps(-1), Scalar(intensity=True))
+
+
+def settled(inputs: Inputs, model: nn.Module) -> Inputs:
+    """Return the inputs with the axis of time that a trial tells: a network takes half as many steps.
+
+    Raises:
+        ValueError: it takes fewer along several axes, or along none.
+    """
+    if not any(f.domain == Steps(-1) for f in inputs.fields):
+        return inputs
+    batch = next((axis for axis in (0, 1) if all(v.shape[axis] == 1 for v in inputs.values)), None)
+    axes = [axis for axis in range(3) if axis != batch] if batch is not None else []
+    # where an argument has one step, nothing can be left out
+    axes = [axis for axis in axes if all(v.shape[axis] > 1 for v in inputs.values)]
+    trial = copy.deepcopy(model)
+    found = []
+    for axis in axes:
+        fewer = tuple(v.narrow(axis, 0, (v.shape[axis] + 1) // 2).clone() for v in inputs.values)
+        try:
+            with torch.no_grad(), evaluating(trial):
+                if first_tensor(replace(inputs, values=fewer).run(trial)) is not None:
+                    found.append(axis)
+        except (torch.OutOfMemoryError, KeyboardInterrupt):
+            raise
+        except Exception:  # a forward of somebody else's may raise anything
+            continue
+    if not found:
+        # it takes so many steps and no other number: they are what all arguments and the answer have as many of
+        with torch.no_grad(), evaluating(trial):
+            answer = first_tensor(inputs.run(trial, clone=True))
+        sizes = {axis: {v.shape[axis] for v in inputs.values} for axis in axes}
+        found = [a for a, of in sizes.items() if len(of) == 1 and answer is not None and of <= set(answer.shape)]
+    if len(found) != 1:
+        shapes = ", ".join(f"{n}: {tuple(v.shape)}" for n, v in zip(inputs.names, inputs.values, strict=True))
+        why = "fewer steps run along several axes" if found else "the network takes no fewer steps along any axis"
+        raise ValueError(
+            f"which axis of {shapes} is time is not known ({why}); give equiscope.Inputs with the field of each, as "
+            "equiscope.sequence(x[0], 'NTC') has it"
+        )
+    fields = tuple(replace(f, domain=Steps(found[0])) for f in inputs.fields)
+    return replace(inputs, fields=fields)

@@ -1,0 +1,129 @@
+"""The latent plane and the samples in the program, with shipped networks and a mouse."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import QPoint, QPointF, Qt
+from pytestqt.qtbot import QtBot
+
+from explorer.declare.elements import parse_chain
+from explorer.declare.states.latent import parse_latent
+from explorer.square.analyses.latent.part import Latent
+from explorer.state.state import State
+from tests.widgets.parts.driving.windows import LONGEST_MS, Open
+from widgets.figures.export import export_numbers, export_view
+from widgets.latent.plane_view import LatentView
+from widgets.latent.samples_view import SamplesView
+from widgets.window.main_window import MainWindow
+
+
+def shown(window: MainWindow) -> Latent | None:
+    frame = window.controller.frame
+    return frame.squares[0].latent if frame is not None and frame.state == window.controller.state else None
+
+
+def finished(qtbot: QtBot, window: MainWindow) -> Latent:
+    """Wait until all of the plane is there."""
+
+    def done() -> bool:
+        latent = shown(window)
+        return latent is not None and latent.ready and latent.samples is not None
+
+    qtbot.waitUntil(done, timeout=LONGEST_MS)
+    latent = shown(window)
+    assert latent is not None
+    return latent
+
+
+def plane(window: MainWindow) -> LatentView:
+    window.panes.raise_tab("latent")
+    view = window.panes.named("latent")
+    assert isinstance(view, LatentView)
+    return view
+
+
+def at(view: LatentView, x: float, y: float) -> QPoint:
+    """Return where a place of the plane lies in the chart's own pixels."""
+    scene = view.chart.box.mapViewToScene(QPointF(x, y))
+    return view.chart.mapFromScene(scene)
+
+
+def picture(window: MainWindow, name: str) -> None:
+    if folder := os.environ.get("LATENT_PICS"):
+        window.grab().save(f"{folder}/{name}.png")
+
+
+def test_a_click_decodes_a_place_and_undo_takes_it_back(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    window = open_window(State(model="vae", sample="digit-3", steps=parse_chain("rotate:90")))
+    view = plane(window)
+    finished(qtbot, window)
+    picture(window, "vae")
+    qtbot.mouseClick(view.chart.viewport(), Qt.MouseButton.LeftButton, pos=at(view, 0.5, -0.5))
+    qtbot.waitUntil(lambda: (found := shown(window)) is not None and found.decoded is not None, timeout=LONGEST_MS)
+    place = parse_latent(window.controller.state.latent).at
+    assert place is not None and np.hypot(place[0] - 0.5, place[1] + 0.5) < 0.1
+    qtbot.mouseClick(view.walk, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: (found := shown(window)) is not None and found.walk is not None, timeout=LONGEST_MS)
+    picture(window, "vae-walk")
+    for ending in (".svg", ".png"):
+        export_view(view, tmp_path / f"plane{ending}")
+        assert (tmp_path / f"plane{ending}").stat().st_size > 10_000
+    export_numbers(view, tmp_path / "plane.csv")
+    assert "divergence" in (tmp_path / "plane.csv").read_text(encoding="utf-8")
+    window.controller.undo()
+    window.controller.undo()
+    assert window.controller.state.latent == ""
+
+
+def test_a_drag_is_one_step_of_undo_and_the_picture_follows(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="vae", sample="digit-3", latent="axes@0,0"))
+    view = plane(window)
+    finished(qtbot, window)
+    viewport = view.chart.viewport()
+    start, end = at(view, 0.0, 0.0), at(view, 1.0, 1.0)
+    qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=start)
+    for share in (0.25, 0.5, 0.75, 1.0):
+        qtbot.mouseMove(viewport, start + (end - start) * share)
+    qtbot.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=end)
+    qtbot.waitUntil(lambda: shown(window) is not None, timeout=LONGEST_MS)
+    place = parse_latent(window.controller.state.latent).at
+    assert place is not None and np.hypot(place[0] - 1, place[1] - 1) < 0.15
+    window.controller.undo()
+    assert parse_latent(window.controller.state.latent).at == (0.0, 0.0)
+
+
+def test_the_code_of_the_equivariant_network_is_said_to_rotate(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="c4-autoencoder", sample="sprite-angle", steps=parse_chain("rotate:90")))
+    view = plane(window)
+    latent = finished(qtbot, window)
+    picture(window, "c4")
+    assert latent.orbit is not None and latent.orbit.kind == "rotates"
+    assert "rotates as its field" in view.caption()
+    assert (
+        latent.there is not None and latent.wanted is not None and np.allclose(latent.there, latent.wanted, atol=1e-4)
+    )
+
+
+def test_samples_scroll_through_thousands_and_paint_what_is_seen(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="vae", sample="digit-3"))
+    window.panes.raise_tab("samples")
+    view = window.panes.named("samples")
+    assert isinstance(view, SamplesView)
+    latent = finished(qtbot, window)
+    assert latent.samples is not None and len(latent.samples) == 2048
+    qtbot.waitUntil(lambda: len(view.tiles.images) == 2048, timeout=LONGEST_MS)
+    picture(window, "samples")
+    view.tiles.verticalScrollBar().setValue(view.tiles.verticalScrollBar().maximum())
+    view.tiles.repaint()
+    view.tiles.viewport().repaint()
+    assert view.tiles.painted[-1] == 2047 and len(view.tiles.painted) < 1000
+
+
+def test_a_network_without_a_code_is_told_so(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="plain-cnn", sample="digit-3"))
+    view = plane(window)
+    assert "no code" in view.pages.label.text() and view.numbers() == {}
+    picture(window, "none")

@@ -1,0 +1,1 @@
+"""Codes in a plane, and what is decoded from them."""

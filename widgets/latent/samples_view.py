@@ -1,0 +1,150 @@
+"""Samples of a decoder: thousands of images in a grid that scrolls; only those that are seen are painted."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QVBoxLayout, QWidget
+
+from explorer.square.analyses.latent.part import Latent
+from widgets.base.frame_view import FrameView, Pages
+from widgets.base.look import theme
+from widgets.base.text.words import subject
+from widgets.latent.pictures import grey
+
+NOTHING = "Choose an autoencoder, such as vae, to see what it decodes from random codes."
+NONE = "This network decodes nothing.\nChoose an autoencoder in the gallery, such as vae."
+SOON = "Decoding random codes…"
+SIDES = (20, 160)  # pixels of an image, at the least and at the most
+GAP = 2
+
+
+class Tiles(QAbstractScrollArea):
+    """Images in rows that fill the width. The wheel scrolls, with Ctrl it changes their size."""
+
+    pointed = Signal(int)  # the image under the cursor, -1 where there is none
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.images: NDArray[np.uint8] = np.zeros((0, 1, 1), np.uint8)
+        self.side = 44
+        self.painted: range = range(0)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+
+    def show_images(self, images: NDArray[np.uint8]) -> None:
+        """Show (n, height, width); the place that is scrolled to is kept."""
+        self.images = images
+        self._fit()
+
+    @property
+    def columns(self) -> int:
+        return max(1, (self.viewport().width() - GAP) // (self.side + GAP))
+
+    def _fit(self) -> None:
+        rows = math.ceil(len(self.images) / self.columns)
+        bar, page = self.verticalScrollBar(), self.viewport().height()
+        bar.setRange(0, max(0, rows * (self.side + GAP) + GAP - page))
+        bar.setPageStep(page)
+        bar.setSingleStep(self.side + GAP)
+        self.viewport().update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            factor = 1.15 ** (event.angleDelta().y() / 120)
+            self.side = int(min(max(round(self.side * factor), SIDES[0]), SIDES[1]))
+            self._fit()
+            event.accept()
+            return
+        super().wheelEvent(event)
+
+    def number_at(self, at: QPoint) -> int:
+        """Return the image at a position of the viewport, -1 where there is none."""
+        step = self.side + GAP
+        column, row = (at.x() - GAP) // step, (at.y() + self.verticalScrollBar().value() - GAP) // step
+        number = row * self.columns + column
+        return number if 0 <= column < self.columns and 0 <= number < len(self.images) else -1
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self.pointed.emit(self.number_at(event.position().toPoint()))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        painter.fillRect(self.viewport().rect(), QColor(theme.current().panel))
+        step, top, columns = self.side + GAP, self.verticalScrollBar().value(), self.columns
+        first = max(0, top // step) * columns
+        last = (math.ceil((top + self.viewport().height()) / step) + 1) * columns
+        self.painted = range(first, min(last, len(self.images)))
+        for k in self.painted:
+            row, column = divmod(k, columns)
+            box = QRectF(GAP + column * step, GAP + row * step - top, self.side, self.side)
+            painter.drawImage(box, grey(self.images[k]))
+        painter.end()
+
+
+class SamplesView(FrameView[Latent]):
+    """Draws what random codes decode to."""
+
+    MOST = 1
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.said = QLabel()
+        self.tiles = Tiles()
+        self.tiles.pointed.connect(lambda k: self.hovered.emit("" if k < 0 else f"sample {k}"))
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.said)
+        column.addWidget(self.tiles, 1)
+        self.pages = Pages(self, content, NOTHING)
+        self.apply_theme()
+        self.refresh()
+
+    def parts(self) -> list[Latent]:
+        """Return the codes of the first network that decodes images."""
+        return [s.latent for s in self.squares if s.latent is not None and s.latent.picture is not None]
+
+    def reason(self, parts: list[Latent]) -> str:
+        if not self.squares:
+            return NOTHING
+        return (SOON if parts[0].samples is None else "") if parts else NONE
+
+    def show_empty(self, sentence: str) -> None:
+        self.pages.say(sentence)
+
+    def draw(self, parts: list[Latent]) -> None:
+        samples = parts[0].samples
+        assert samples is not None
+        self.pages.say("")
+        self.said.setText(f"  {len(samples):,} samples, {parts[0].drawn}")
+        if samples is not self.tiles.images:
+            self.tiles.show_images(samples)
+
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        parts = self.parts()
+        return {"samples": parts[0].samples} if parts and parts[0].samples is not None else {}
+
+    def caption(self) -> str:
+        parts = self.parts()
+        if self.frame is None or not parts or parts[0].samples is None:
+            return ""
+        return (
+            f"{len(self.tiles.painted)} of {len(parts[0].samples):,} samples, {parts[0].drawn}: {subject(self.frame)}."
+        )
+
+    def apply_theme(self) -> None:
+        self.said.setStyleSheet(f"color: {theme.current().muted}; background: {theme.current().panel}; padding: 4px;")
+        self.pages.apply_theme()
+        self.tiles.viewport().update()
