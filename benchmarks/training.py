@@ -52,16 +52,14 @@ def _bare() -> None:
     import torch
     from torch.nn import functional as F
 
-    import models
-    from explorer.declare.registry import scan
+    import main
     from explorer.spaces.grid.samples import digit_images
-    from models.layers.seeded import seeded
-    from models.training.digits import one_thread
 
-    card = scan(models, "CARD")[CARD]
-    with one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
         images, labels = (torch.tensor(part) for part in digit_images.load("train"))
-        network = seeded(card.build, 0).train()
+        network = main.cards()[CARD].build().train()
         chance = torch.Generator().manual_seed(0)
         optimizer = torch.optim.AdamW(network.parameters(), lr=4e-3, weight_decay=1e-2)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 4e-3, total_steps=STEPS, pct_start=0.2)
@@ -72,6 +70,8 @@ def _bare() -> None:
             optimizer.step()
             schedule.step()
             loss.item()
+    finally:
+        torch.set_num_threads(threads)
 
 
 class _Ended(Exception):
@@ -79,10 +79,9 @@ class _Ended(Exception):
 
 
 def _live(folder: Path, watched: bool, over: Callable[[Any], None]) -> Any:
-    import models
+    import main
     from explorer.app.training.driving import Drive
     from explorer.app.training.live import Live
-    from explorer.declare.registry import scan
 
     class Steered(Live):
         def stepped(self, drive: Drive) -> None:
@@ -92,7 +91,7 @@ def _live(folder: Path, watched: bool, over: Callable[[Any], None]) -> Any:
     args = argparse.Namespace(
         live=str(folder), epochs=1, seed=0, rate=1.0, steps=None, loss="", errors=int(watched), transform="rotate:90"
     )
-    card = scan(models, "CARD")[CARD]
+    card = main.cards()[CARD]
     steered = Steered(card, args, folder / "w.safetensors", SimpleQueue(), lambda _: None)
     steered._watched = watched
     return steered
@@ -149,9 +148,8 @@ def _window() -> list[dict[str, Any]]:
         from PySide6.QtCore import QSettings
         from PySide6.QtWidgets import QApplication
 
-        import models
+        import main
         from explorer.app.answering.engine import LocalEngine
-        from explorer.declare.registry import scan
         from explorer.state.state import State
         from widgets.window.main_window import MainWindow
 
@@ -159,7 +157,7 @@ def _window() -> list[dict[str, Any]]:
         assert isinstance(app, QApplication)
         with tempfile.TemporaryDirectory() as name:
             settings = QSettings(str(Path(name) / "s.ini"), QSettings.Format.IniFormat)
-            window = MainWindow(lambda: LocalEngine(scan(models, "CARD")), State(CARD, device="cpu"), settings)
+            window = MainWindow(lambda: LocalEngine(main.cards()), State(CARD, device="cpu"), settings)
             window.resize(1280, 800)
             window.show()
             window.controller.begin()

@@ -83,7 +83,7 @@ class Told:
     choices: tuple[str, ...] = ()  # losses
     loss: str = ""
     steered: bool = True
-    paused: bool = False
+    paused: bool = False  # as it was last asked, or by a loss that diverged: what it says of it may come late
     live: str = ""  # path of the network as it is
     transform: str = ""
 
@@ -133,6 +133,7 @@ class Run(QObject):
     def back(self, step: int) -> None:
         """Go back to the kept state that is nearest to a step."""
         if self.told.kept and self.process.running:
+            self.told.paused = True
             self.process.ask("back", step=min(self.told.kept, key=lambda kept: abs(kept - step)))
 
     def close(self) -> None:
@@ -148,7 +149,7 @@ class Run(QObject):
             self.sentence = ""
         for step, loss, parts in found.get("steps", ()):
             self.sentence, self.bad = "", False
-            t.step, t.paused = int(step), False
+            t.step = int(step)
             for name, value in (("loss", loss), *parts.items()):
                 if value is not None and math.isfinite(value):
                     t.losses.setdefault(name, Series()).add(step, value)
@@ -165,8 +166,6 @@ class Run(QObject):
         t.transform = str(found.get("transform", t.transform))
         if "back" in found:
             self._cut(int(found["back"]))
-        if "paused" in found:
-            t.paused = True
         if trouble := found.get("trouble"):
             self.sentence, self.bad, t.paused = str(trouble), True, True
         if refused := found.get("refused"):
@@ -178,7 +177,7 @@ class Run(QObject):
 
     def _cut(self, step: int) -> None:
         t = self.told
-        t.step, t.paused = step, True
+        t.step = step
         for series in (*t.losses.values(), *t.errors.values(), *t.figures.values()):
             series.cut(step)
 
