@@ -82,7 +82,11 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--data", metavar="D", default="")
     run.add_argument("--compare", metavar="M", default="", help="another network or other weights: M@FILE.safetensors")
     run.add_argument("--compare-data", metavar="D", default="", help="the same network on other data")
-    run.add_argument("--layers", metavar="L,..|all", default="all")
+    run.add_argument("--layers", metavar="L,..|all", default="all", help="whose values are saved")
+    run.add_argument("--layer", metavar="L", default="", help="the layer that the pictures show")
+    place = run.add_mutually_exclusive_group()
+    place.add_argument("--node", type=int, default=None, metavar="N", help="the node that the pictures show")
+    place.add_argument("--step", type=int, dest="node", metavar="N", help="the step of a sequence that they show")
     run.add_argument("--out", metavar="DIR", required=True)
     run.add_argument("--json", action="store_true", help="also print the report")
     run.add_argument("--no-pictures", action="store_true", help="no PNG of the views (needs no Qt)")
@@ -110,6 +114,7 @@ def parser() -> argparse.ArgumentParser:
 
     gallery = verbs.add_parser("gallery", help="every card x view as a picture")
     gallery.add_argument("--out", metavar="DIR", required=True)
+    gallery.add_argument("--thumbnails", action="store_true", help="the small pictures of resources/thumbnails alone")
 
     bench = verbs.add_parser("bench", help="benchmarks, as ratios measured in one run")
     bench.add_argument("names", nargs="*")

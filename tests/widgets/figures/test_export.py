@@ -24,7 +24,8 @@ from tests.widgets.parts.frames.sample_catalogue import make_catalogue
 from tests.widgets.parts.frames.sample_frames import make_frame, make_orbit
 from widgets.base.look import theme
 from widgets.base.view import View
-from widgets.figures.export import ExportError, export_numbers, export_view, save_animation
+from widgets.figures.export import ExportError, export_view, save_animation
+from widgets.figures.numbers import export_numbers, without_ones
 from widgets.views.charts.errors import ErrorsView
 from widgets.views.charts.orbit import OrbitView
 
@@ -50,6 +51,7 @@ def text_of_pdf(path: Path) -> str:
     return subprocess.run(["pdftotext", "-layout", path, "-"], capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPECS)
 def test_every_view_as_svg_is_text_and_vectors(qtbot, tmp_path, name):
     view = filled(opened(qtbot, SPECS[name].make(), 640, 300))
@@ -68,6 +70,7 @@ def test_every_view_as_svg_is_text_and_vectors(qtbot, tmp_path, name):
     assert 'font-family="Sans Serif' not in path.read_text("utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPECS)
 def test_every_view_as_pdf_is_text_and_vectors(qtbot, tmp_path, name):
     view = filled(opened(qtbot, SPECS[name].make(), 640, 300))
@@ -83,6 +86,7 @@ def test_every_view_as_pdf_is_text_and_vectors(qtbot, tmp_path, name):
         assert view.caption().split()[0] in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPECS)
 def test_every_view_as_png_is_sharp(qtbot, tmp_path, name):
     view = filled(opened(qtbot, SPECS[name].make(), 640, 300))
@@ -105,6 +109,7 @@ def test_a_view_that_was_never_shown_can_be_exported(qtbot, tmp_path, name):
     assert not view.isVisible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MINE)
 @pytest.mark.parametrize("odd", ["no frame", "odd measures", "200 layers"])
 def test_odd_frames_can_be_exported(qtbot, tmp_path, name, odd):
@@ -159,6 +164,7 @@ def test_a_long_list_is_exported_whole(qtbot, tmp_path):
 
 
 # numbers ------------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPECS)
 def test_numbers_as_csv_and_npz_are_the_views_own(qtbot, tmp_path, name):
     view = filled(opened(qtbot, SPECS[name].make(), 640, 300))
@@ -174,8 +180,13 @@ def test_numbers_as_csv_and_npz_are_the_views_own(qtbot, tmp_path, name):
         for key, array in numbers.items():
             np.testing.assert_array_equal(read[key], array)
     rows = list(csv.reader(io.StringIO((tmp_path / "n.csv").read_text("utf-8"))))
-    assert rows[0] == ["name", "index", "value"]
-    assert len(rows) - 1 == sum(np.asarray(a).size for a in numbers.values())
+    heads = [k for k, row in enumerate(rows) if row[:1] == ["row"]]
+    arrays = {name: without_ones(np.asarray(array)) for name, array in numbers.items()}
+    assert len(heads) == len({a.shape[0] if a.ndim else 1 for a in arrays.values()})
+    titles = [title.partition("[")[0] for k in heads for title in rows[k][1:]]
+    assert set(titles) == set(arrays)
+    written = sum(len(row) - 1 for row in rows if row and row[0] != "row")
+    assert written == sum(a.size for a in arrays.values())
 
 
 def test_text_with_commas_and_quotes_stays_one_value(qtbot, tmp_path):

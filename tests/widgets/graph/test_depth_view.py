@@ -135,6 +135,7 @@ def test_out_of_reach_and_without_influence_are_said(view):
     view.grab()
 
 
+@pytest.mark.slow
 def test_many_nodes_are_drawn_by_some_of_them_and_a_band(view):
     view.set_frame(graph_frame(graph_square(structure_of(nx.star_graph(1400), names=False), node=0), node=0))
     spots = view.influence.spots[0]

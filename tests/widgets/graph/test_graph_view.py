@@ -416,6 +416,7 @@ def test_another_graph_takes_the_place_of_one_still_being_laid_out(qtbot: Any) -
     qtbot.waitUntil(lambda: first is not None and not first.is_alive())
 
 
+@pytest.mark.slow
 def test_a_crowded_graph_is_a_picture_that_moves_with_the_hand(qtbot: Any) -> None:
     graph = nx.barabasi_albert_graph(4000, 4, seed=0)
     view = shown(qtbot, graph_frame(make_part(both_ways(graph), 4000), channel=0))

@@ -599,6 +599,7 @@ def test_a_turntable_goes_once_round_the_upright_axis(qtbot: Any) -> None:
     assert np.abs(films[0][rows, columns] - turned[rows, columns]).mean() > 10.0
 
 
+@pytest.mark.slow
 def test_twenty_canvases_come_and_go(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from widgets.mesh.drawing.scene import MeshScene
 
@@ -653,6 +654,7 @@ print(canvas.pictures.trouble or picture.pixelColor(picture.rect().center()).nam
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="drawing without a display")
 @pytest.mark.parametrize("drivers", [True, False])
 def test_without_a_display_it_draws_or_says_why_not(drivers: bool) -> None:

@@ -64,6 +64,7 @@ def give(view: Any, frame: Frame) -> MeshPart:
 
 
 # the patch --------------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 @pytest.mark.parametrize("name", odd_frames())
 def test_frames_without_a_mesh_say_what_to_do(view: PatchView, name: str) -> None:
     view.set_frame(odd_frames()[name])

@@ -126,6 +126,7 @@ def test_a_turntable_goes_once_round_and_leaves_the_eye(view: SurfaceView) -> No
     assert all((a != b).any() for a, b in pairwise(pictures))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".png", ".svg", ".pdf"])
 def test_the_view_is_saved_as_a_picture(view: SurfaceView, tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"surface{ending}"
@@ -175,6 +176,7 @@ def test_nothing_is_filmed_where_nothing_turns(window: MainWindow, monkeypatch: 
 # Files.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["ply", "obj", "stl", "off"])
 def test_a_mesh_opened_on_a_network_for_images_brings_one_for_meshes(
     qtbot: QtBot, window: MainWindow, tmp_path: Path, ending: str
@@ -213,6 +215,7 @@ def test_a_layer_is_saved_at_the_vertices_of_the_mesh(
     assert set(meshio.read(path).point_data) and len(meshio.read(path).points) > 100
 
 
+@pytest.mark.slow
 def test_meshes_have_pictures_in_the_gallery(qtbot: QtBot, window: MainWindow) -> None:
     def pictures() -> list[Any]:
         catalogue = window.controller.catalogue

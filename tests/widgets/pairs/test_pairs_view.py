@@ -598,6 +598,7 @@ def odd_parts() -> dict[str, GraphPart]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", odd_parts())
 @pytest.mark.parametrize("choice", ["light", "dark"])
 def test_odd_graphs_are_drawn(qtbot: QtBot, name: str, choice: str) -> None:

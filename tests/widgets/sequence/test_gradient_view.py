@@ -55,6 +55,7 @@ def give(view: GradientView, one: TimePart, **state: object) -> None:
     QApplication.processEvents()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", odd_frames())
 def test_frames_without_a_sequence_say_what_to_do(view: GradientView, name: str) -> None:
     view.set_frame(odd_frames()[name])

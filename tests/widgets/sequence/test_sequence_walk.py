@@ -26,7 +26,7 @@ from widgets.sequence.timeline.rows import block_of, rows_of, short_names
 from widgets.sequence.views.timeline import TimelineView
 from widgets.views.charts.output import OutputView
 from widgets.views.inspector import InspectorView
-from widgets.window.files import LESSONS
+from widgets.window.lessons.course import LESSONS
 from widgets.window.main_window import MainWindow
 
 SEQUENCE_LESSONS = sorted(LESSONS.glob("5*.json")) + sorted(LESSONS.glob("6*.json"))
@@ -131,6 +131,7 @@ def test_a_date_that_is_rewritten_can_be_read(qtbot: QtBot, open_window: Open) -
     assert output.bars[0].whose == f"mean over {frame.squares[0].of(TimePart).steps} steps"
 
 
+@pytest.mark.slow
 def test_a_matrix_over_steps_moves_with_the_steps(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="bahdanau-dates", sample="date", layer="alignment"))
     window.show_view("pairs")
@@ -139,6 +140,7 @@ def test_a_matrix_over_steps_moves_with_the_steps(qtbot: QtBot, open_window: Ope
     assert "nodes" not in pairs.words.text()
 
 
+@pytest.mark.slow
 def test_classes_that_are_no_words_of_the_sequence_are_not_written(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="strand-cnn", sample="planted-dna"))
     assert not any(row.written for row in timeline(window).canvas.shown.rows)

@@ -57,6 +57,7 @@ def wheel(view, at: QPointF, notches: float, keys=Qt.KeyboardModifier.NoModifier
     PlotMouse(view.canvas).wheel(at, notches, keys)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", odd_frames())
 def test_frames_without_a_sequence_say_what_to_do(view, name):
     view.set_frame(odd_frames()[name])

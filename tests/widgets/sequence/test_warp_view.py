@@ -90,6 +90,7 @@ def bench(qtbot: QtBot) -> Bench:
     return Bench(view, shift_part(STEPS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", odd_frames())
 def test_frames_without_a_sequence_say_what_to_do(qtbot: QtBot, name: str) -> None:
     view = opened(qtbot, WarpView(), 700, 500)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import parse_chain
@@ -25,6 +26,7 @@ def test_a_globe_is_the_panorama_wrapped_round_a_ball() -> None:
     assert (np.einsum("ij,ij->i", a + b + c, np.cross(b - a, c - a)) > 0).all(), "faces look outwards"
 
 
+@pytest.mark.slow
 def test_the_window_shows_a_globe_and_its_spectrum(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
     window = open_window(FIRST)
     view = window.panes.front()

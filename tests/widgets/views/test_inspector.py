@@ -306,6 +306,7 @@ def test_alone_it_follows_frames(qtbot):
     assert view.sections["rotate"].values() == (35.0,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ODD)
 def test_odd_frames_are_drawn(view, name):
     view.set_frame(ODD[name])

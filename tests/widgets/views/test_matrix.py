@@ -77,6 +77,7 @@ def test_a_matrix_zooms_and_its_ticks_follow(qtbot: QtBot) -> None:
     assert not view.grab().isNull()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choice", ["light", "dark"])
 @pytest.mark.parametrize(
     "matrices",

@@ -392,6 +392,7 @@ def odd_frames() -> dict[str, Frame]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", odd_frames())
 @pytest.mark.parametrize("choice", ["light", "dark"])
 def test_odd_frames_are_drawn(qtbot: QtBot, name: str, choice: str) -> None:

@@ -82,6 +82,7 @@ def test_the_gallery_has_a_window_for_it(start: Callable[[], LocalEngine]) -> No
     )
 
 
+@pytest.mark.slow
 def test_pictures_are_made_of_its_views(tmp_path: Path, start: Callable[[], LocalEngine], qtbot: QtBot) -> None:
     (tmp_path / "out").mkdir()
     made = view_pictures(start, FIRST, tmp_path / "out")

@@ -670,14 +670,15 @@ def test_a_session_that_cannot_be_saved_is_said(bench: Bench, monkeypatch: pytes
 def test_a_lesson_brings_its_page(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lesson = {"title": "Turning", "text": "Drag the *ring*. ![x](file:///etc/passwd)", "equation": "F(gx) = gF(x)"}
     save_session(tmp_path / "01-turn-it.json", State(sample="digit-7"), lesson)
-    monkeypatch.setattr("widgets.window.files.LESSONS", tmp_path)
+    monkeypatch.setattr("widgets.window.lessons.course.LESSONS", tmp_path)
     window = bench.window()
     window.menus.lessons.aboutToShow.emit()
     entry = window.menus.lessons.actions()[0]
     assert entry.text() == "1  Turning"
     entry.trigger()
-    assert window.lesson is not None and window.lesson in window.tabifiedDockWidgets(window.docks.docks["gallery"])
-    text = window.lesson.page.toPlainText()
+    lesson = window.files.guide.panel
+    assert lesson is not None and lesson in window.tabifiedDockWidgets(window.docks.docks["gallery"])
+    text = lesson.plain_text()
     assert text.startswith("Turning") and "Drag the ring." in text and "F(gx) = gF(x)" in text
     assert window.files.session_path == "", "a lesson is not saved over"
 
@@ -697,7 +698,7 @@ def test_many_models_samples_and_lessons_fit_on_a_small_screen(
     for k in range(49):
         state = State(model=f"m{0 if k < 24 else 1 + k % 2}")
         save_session(tmp_path / f"{k + 1:02}-lesson.json", state, {"title": f"Lesson {k + 1}", "text": "x"})
-    monkeypatch.setattr("widgets.window.files.LESSONS", tmp_path)
+    monkeypatch.setattr("widgets.window.lessons.course.LESSONS", tmp_path)
     window = bench.window()
     for _ in range(2):
         window.controller.begin_with(Catalogue(tuple(models), tuple(samples), (), (), ()))
@@ -740,21 +741,32 @@ def test_copy_as_command(bench: Bench) -> None:
 
 
 def test_the_view_with_the_focus_is_exported(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    saved: list[tuple[str, str]] = []
-    export = types.ModuleType("widgets.figures.export")
-    export.export_view = lambda v, path, theme: saved.append((v.objectName(), path))  # type: ignore[attr-defined]
-    export.export_numbers = lambda v, path: saved.append((v.objectName(), path))  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "widgets.figures.export", export)
-    monkeypatch.setattr("widgets.figures.export", export, raising=False)
     window = bench.window()
-    names = iter(["a.png", "b.csv", ""])
-    monkeypatch.setattr(window.files, "ask_save", lambda *_: next(names))
+    monkeypatch.setattr(window.files, "ask_save", lambda *_: str(tmp_path / "a.svg"))
     view(window, "errors").line.setFocus()
     trigger(window, "export_view")
+    page = window.files.figure_page
+    assert page is not None and page.view.objectName() == "errors"
+    bench.until(lambda: not page.picture.pixmap().isNull())
+    page.kind.setCurrentIndex(page.kind.findData(".svg"))
+    page.width_box.setCurrentIndex(page.width_box.findData(85.0))
+    page.caption.setChecked(False)
+    page.go.click()
+    text = (tmp_path / "a.svg").read_text("utf-8")
+    assert 'width="85mm"' in text and "Relative equivariance" not in text
+    assert window.settings.value("folder") == str(tmp_path)
     window.setFocus()
     trigger(window, "export_view")
-    trigger(window, "export_view")
-    assert saved == [("errors", "a.png"), ("stage", "b.csv")]
+    again = window.files.figure_page
+    assert again is not None and again is not page and again.view.objectName() == "stage"
+    assert (again.ending, again.style_chosen.width, again.style_chosen.caption) == (".svg", 85.0, False)
+    again.reject()
+    window.files.export_view(view(window, "errors"))
+    last = window.files.figure_page
+    assert last is not None
+    last.kind.setCurrentIndex(last.kind.findData(".csv"))
+    bench.until(lambda: last.told.text() == "There are no numbers in this view yet.")
+    assert not last.go.isEnabled()
 
 
 def test_captures_need_an_engine_that_exports_them(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

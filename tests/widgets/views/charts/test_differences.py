@@ -78,6 +78,7 @@ def test_differences_stay_until_those_of_the_next_frame_come(view):
     assert "Compare this run" in view.pages.label.text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("make", [DifferencesView, ValuesView])
 def test_odd_frames_are_drawn(qtbot, make, name):

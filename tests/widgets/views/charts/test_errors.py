@@ -114,6 +114,7 @@ def test_the_sentence_says_what_is_known_and_no_more():
     assert {verdict_colour_role(replace(fine, verdict=v)) for v in ("", "unmoved", "no law")} == {"muted"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ODD)
 def test_odd_frames_are_drawn(view, name):
     view.set_frame(ODD[name])

@@ -249,6 +249,7 @@ def test_a_factor_has_a_logarithmic_axis(view):
     assert at(chart, 1.0).x() == pytest.approx(chart.plotted.center().x())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("heat", [False, True])
 def test_odd_frames_are_drawn(view, name, heat):

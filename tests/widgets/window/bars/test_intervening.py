@@ -185,6 +185,7 @@ def test_a_wrong_layer_is_said_and_what_was_shown_stays(qtbot: QtBot, shown: Mai
     assert not shown.interventions.isVisible()
 
 
+@pytest.mark.slow
 def test_a_symmetric_version_is_tried_from_the_source_and_used(qtbot: QtBot, shown: MainWindow) -> None:
     settle(qtbot, shown, measured=True)
     frame = shown.controller.frame

@@ -51,6 +51,7 @@ def test_the_identity_is_grey_and_its_button_turns_it(qtbot: QtBot, open_window:
     assert greens(window) > 0
 
 
+@pytest.mark.slow
 def test_an_element_between_places_is_grey_and_has_a_way_out(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State("fine", device="cpu", steps=parse_chain("rotate:80+translate:0.4")))
     settle(qtbot, window, measured=True)
@@ -75,6 +76,7 @@ def test_badge_and_words_agree_on_a_layer_that_passes_an_error_on(qtbot: QtBot, 
     assert inspector.table.heads[0].text() == "broken earlier"  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_a_start_without_an_element_begins_at_one_that_shows_something(
     qtbot: QtBot, open_window: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

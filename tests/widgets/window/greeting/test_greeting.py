@@ -38,6 +38,7 @@ def test_it_greets_once_and_help_brings_it_back(qtbot: QtBot, open_window: Open)
     assert card.isVisible()
 
 
+@pytest.mark.slow
 def test_another_start_with_the_same_settings_does_not_greet_again(qtbot: QtBot, open_window: Open) -> None:
     first = open_window(State())
     first.greeting.greet()

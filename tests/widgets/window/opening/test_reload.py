@@ -140,6 +140,7 @@ def test_a_broken_file_keeps_the_last_good_frame_until_the_next_good_save(
     assert not text.text().startswith(told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["own", "fault-filter"])
 def test_the_verdict_leads_to_the_lines_of_the_guilty_layer(
     open_window: Open, qtbot: QtBot, file: Path, model: str
