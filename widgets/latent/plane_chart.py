@@ -47,7 +47,16 @@ class PlaneChart(Plot):
         self.here = self.add(Target(), 6)
         self.there = self.add(Target(), 7)
         self.place = self.add(Target("+"), 8)
+        self.box.sigRangeChangedManually.connect(self._by_hand)
         self.dress()
+
+    def _by_hand(self, *changed: Any) -> None:
+        self._whole = False
+
+    def resizeEvent(self, event: Any) -> None:
+        super().resizeEvent(event)
+        if self._whole and hasattr(self, "place"):  # one scale for both axes: another shape shows another range
+            self.box.autoRange()
 
     def show_latent(self, latent: Latent | None, moved: bool) -> None:
         """Show the codes; `moved` says whether the element is another one than the identity."""
@@ -62,10 +71,13 @@ class PlaneChart(Plot):
             self._range = tuple(zip(low - room, high + room))
             (x0, x1), (y0, y1) = self._range
             self.set_ranges((float(x0), float(x1)), (float(y0), float(y1)))
+            self._whole = True
+            self.box.autoRange()
         self._draw()
 
     _moved = False
     _range: Any = None
+    _whole = True  # nobody has zoomed or panned
 
     # drawing --------------------------------------------------------------------------------------------------
     def _draw(self) -> None:

@@ -18,8 +18,6 @@ from widgets.base.view import Wish
 from widgets.latent.pictures import Pictures
 from widgets.latent.plane_chart import PlaneChart
 
-NOTHING = "Choose an autoencoder, such as vae, to see the plane of its codes."
-NONE = "This network has no code between an encoder and a decoder.\nChoose an autoencoder in the gallery, such as vae."
 NARROW = 520  # pixels below which the pictures give way
 
 
@@ -27,11 +25,16 @@ class LatentView(FrameView[Latent]):
     """Codes in a plane. Click or drag: what is decoded there. Walk: from the input to the nearest example."""
 
     MOST = 1
+    NOTHING = "Choose an autoencoder, such as vae, to see the plane of its codes."
+    NONE = (
+        "This network has no code between an encoder and a decoder.\nChoose an autoencoder in the gallery, such as vae."
+    )
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.projection = QComboBox()
         self.projection.setAccessibleName("Plane")
+        self.projection.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.projection.activated.connect(self._project)
         self.grid, self.points = QCheckBox("Decoded grid"), QCheckBox("Examples")
         for box in (self.grid, self.points):
@@ -65,7 +68,7 @@ class LatentView(FrameView[Latent]):
         side.addWidget(self.chart, 3)
         side.addWidget(self.pictures, 2)
         content = QWidget()
-        self.pages = Pages(content, both, NOTHING)
+        self.pages = Pages(content, both, self.NOTHING)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -81,8 +84,8 @@ class LatentView(FrameView[Latent]):
 
     def reason(self, parts: list[Latent]) -> str:
         if not self.squares:
-            return NOTHING
-        return (parts[0].busy if not parts[0].ready else "") if parts else NONE
+            return self.NOTHING
+        return (parts[0].busy if not parts[0].ready else "") if parts else self.NONE
 
     def show_empty(self, sentence: str) -> None:
         self.bar.setVisible(bool(self.parts()))
@@ -140,6 +143,8 @@ class LatentView(FrameView[Latent]):
         parts = self.parts()
         if parts and parts[0].picture is not None:
             self._wish(replace(self._choice(), at=(x, y)), "latent", done)
+        elif parts and parts[0].ready:
+            self.wished.emit(Wish({"node": int(((parts[0].points - [x, y]) ** 2).sum(1).argmin())}, done=done))
 
     def _walk(self) -> None:
         parts = self.parts()

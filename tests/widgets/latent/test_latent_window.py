@@ -128,3 +128,17 @@ def test_a_network_without_a_code_is_told_so(qtbot: QtBot, open_window: Open) ->
     view = plane(window)
     assert "no code" in view.pages.label.text() and view.numbers() == {}
     picture(window, "none")
+
+
+def test_a_click_among_codes_of_nodes_selects_one(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="vgae", sample="karate", steps=parse_chain("permute:3")))
+    window.panes.raise_tab("codes")
+    view = window.panes.named("codes")
+    assert isinstance(view, LatentView)
+    qtbot.waitUntil(lambda: (found := shown(window)) is not None and found.ready, timeout=LONGEST_MS)
+    latent = shown(window)
+    assert latent is not None and len(latent.points) == 34 and not view.walk.isVisible()
+    picture(window, "vgae")
+    x, y = latent.points[7]
+    qtbot.mouseClick(view.chart.viewport(), Qt.MouseButton.LeftButton, pos=at(view, x, y))
+    assert window.controller.state.node == 7
