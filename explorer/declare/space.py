@@ -115,6 +115,10 @@ class Inference(ABC):
     ) -> FieldType | None:
         """Return the field type of a module's output; `guessed` unless the module declares it."""
 
+    def fed(self, module: nn.Module, number: int, field: FieldType, shape: tuple[int, ...]) -> FieldType:
+        """Return the field of a tensor that a module is given, of that number; as the module declares what it takes."""
+        return field
+
     def receptive(
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
         radius: float,
@@ -137,13 +141,9 @@ class Inference(ABC):
         return None
 
     def reaches(
-        self, run: Callable[[Tensor], Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
+        self, run: Callable[..., Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
     ) -> dict[str, float]:
-        """Return the radius of layers whose radius is not known, by trial; nothing of those that it tells nothing of.
-
-        Args:
-            run: another x -> the values of these layers; it raises what they raise.
-        """
+        """Return the radius of layers where none is known, by trial: run(x, names or none) -> values, or it raises."""
         return {}
 
     def studied(self, run: Trial, inputs: Inputs, layers: Sequence[Layer]) -> Inference | None:

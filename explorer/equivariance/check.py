@@ -149,7 +149,7 @@ def check_equivariance(
         if details and first.x.is_floating_point():
             audit.attribute()
         unsteady = repeats.unsteady()
-    notes += untested(model)
+    notes += untested(model, {n.module for n in traced.layers if n.field and not n.field.guessed})
     lie: dict[str, dict[str, float]] = {}
     if details:
         try:

@@ -1,1 +1,1 @@
-"""Networks that learn codes of images, and images of codes."""
+"""Networks that learn what to represent: back-propagation looked at, codes of images, images of codes."""

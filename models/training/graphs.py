@@ -21,6 +21,7 @@ from models.training.digits import Progress, one_thread
 
 JUDGED = 200
 TEST_SEED = 1_000_003  # no training has this seed by chance
+GLANCE = 10  # graphs that a network is judged by while it learns
 Vary = Callable[[nn.Module, torch.Generator], None]
 
 
@@ -101,7 +102,7 @@ def train(
     epochs = recipe.epochs if epochs is None else epochs
     # the caller may be looking at another network without gradients
     with torch.inference_mode(False), torch.enable_grad(), one_thread():
-        tasks = drawn(recipe.graphs, seed)
+        tasks, glance = drawn(recipe.graphs, seed), drawn(GLANCE, TEST_SEED)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             network = build().train()
@@ -112,7 +113,7 @@ def train(
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=steps, pct_start=0.2)
         course = Course(
             network, optimizer, schedule, chance, epochs=epochs, examples=len(tasks), batch=recipe.batch,
-            progress=progress,
+            judge=lambda learned: {"accuracy": accuracy(partial(_answer, learned, signals), glance)}, progress=progress,
         )  # fmt: skip
         for rows in course:
             if vary is not None:

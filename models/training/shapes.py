@@ -26,6 +26,7 @@ NOISE = 0.02  # of the radius of the unit ball
 JUDGED = 400  # clouds
 POINTS = 256  # of the clouds that are judged
 Floats = NDArray[np.float64]
+GLANCE = 32  # clouds that a network is judged by while it learns
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +129,9 @@ def train(
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=max(1, 100 * epochs))
         network.train()
         course = Course(
-            network, optimizer, schedule, chance, epochs=epochs, steps=100, losses=CLASSES, progress=progress
-        )
+            network, optimizer, schedule, chance, epochs=epochs, steps=100, losses=CLASSES,
+            judge=lambda learned: {"accuracy": accuracy(learned, GLANCE)}, progress=progress,
+        )  # fmt: skip
         for _ in course:
             points, batch, shape = clouds(recipe.batch, chance, recipe.fewest)
             course.learn(course.loss(network(points, batch), shape), clip=1.0)

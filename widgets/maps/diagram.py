@@ -21,11 +21,13 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsSceneMouseEvent
 
 from widgets.base.look.theme import current
+from widgets.base.text.glossary import meaning, say, words_in
 from widgets.base.text.words import figure
 
 # of the number; that of an element that moves nothing is grey: it proves nothing
 ROLES = {"holds": "good", "broken": "bad", "broken earlier": "bad", "nothing to test": "muted"}
 SIGNS = {"holds": "✓", "broken": "✗", "broken earlier": "✗", "no law": "–", "no verdict": "–", "nothing to test": "–"}
+TERSE = 32  # characters of a text whose words are explained; in a sentence they would be too many
 DOT = 14.0  # pixels that a dot takes before a text
 
 
@@ -60,18 +62,19 @@ class Label(QGraphicsObject):
         self.frame = False  # a dashed frame round the box: something is absent here
         self.dot = ""  # role of a coloured dot before the text
         self._box = QRectF()
+        self._terms: list[str] = []  # words of the glossary that stand in it
         self._typeset: tuple[object, QFont, list[str], float] | None = None  # for what, and how it is written
 
     def place(self, box: QRectF) -> None:
         if box != self._box:
             self.prepareGeometryChange()
             self._box = box
-            self.setToolTip(self.text if self._too_long() else "")
+            self.setToolTip(self._told())
 
     def set_text(self, text: str) -> None:
         if text != self.text:
             self.text = text
-            self.setToolTip(text if self._too_long() else "")
+            self.setToolTip(self._told())
             self.update()
 
     def make_clickable(self) -> None:
@@ -86,7 +89,13 @@ class Label(QGraphicsObject):
             self.clicked.emit()
 
     def _too_long(self) -> bool:
-        return QFontMetricsF(font(self.size, self.bold)).horizontalAdvance(self.text) > self._box.width()
+        return QFontMetricsF(font(self.size, self.bold)).horizontalAdvance(say(self.text)) > self._box.width()
+
+    def _told(self) -> str:
+        """Return the tool tip: the whole of what is cut, and what its words mean."""
+        self._terms = words_in(self.text) if len(self.text) <= TERSE else []
+        whole = [self.text] if self._too_long() else []
+        return "\n".join([*whole, *(f"{word}: {meaning(word)}" for word in self._terms)])
 
     def boundingRect(self) -> QRectF:
         return self._box
@@ -100,7 +109,7 @@ class Label(QGraphicsObject):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
             box.adjust(6, 5, -6, -5)
-        key = (self.text, self.bold, self.wrap, self.dot, box.getRect())
+        key = (say(self.text), self.bold, self.wrap, self.dot, box.getRect())
         if self._typeset is None or key != self._typeset[0]:
             self._typeset = (key, *self._set(box))
         _, used, lines, spacing = self._typeset
@@ -112,7 +121,12 @@ class Label(QGraphicsObject):
             box.setLeft(box.left() + DOT)
         painter.setPen(colour(self.role))
         if not self.wrap:
-            painter.drawText(box, int(self.align | Qt.AlignmentFlag.AlignVCenter), lines[0])
+            flags = int(self.align | Qt.AlignmentFlag.AlignVCenter)
+            painter.drawText(box, flags, lines[0])
+            if self._terms:
+                under = painter.boundingRect(box, flags, lines[0])
+                painter.setPen(QPen(colour("muted"), 1, Qt.PenStyle.DotLine))
+                painter.drawLine(under.bottomLeft(), under.bottomRight())
             return
         top = box.top() if self.align & Qt.AlignmentFlag.AlignTop else box.center().y() - len(lines) * spacing / 2
         across = self.align & Qt.AlignmentFlag.AlignHorizontal_Mask
@@ -122,17 +136,17 @@ class Label(QGraphicsObject):
 
     def _set(self, box: QRectF) -> tuple[QFont, list[str], float]:
         """Return the font, the lines as they fit into `box`, and the distance from one to the next."""
-        size, elided = self.size, Qt.TextElideMode.ElideRight
+        size, elided, text = self.size, Qt.TextElideMode.ElideRight, say(self.text)
         metrics = QFontMetricsF(font(size, self.bold))
-        while self.wrap and size > 9 and _lines_high(self.text, metrics, box.width()) > box.height():
+        while self.wrap and size > 9 and _lines_high(text, metrics, box.width()) > box.height():
             size -= 1
             metrics = QFontMetricsF(font(size, self.bold))
         width = box.width() - (DOT if self.dot else 0.0)
         if not self.wrap:
-            lines = [metrics.elidedText(self.text, elided, width)]
+            lines = [metrics.elidedText(text, elided, width)]
         else:
             # whole lines only: half a line of letters at the edge of the box is worse than an ellipsis
-            lines = _wrapped(self.text, metrics, width)
+            lines = _wrapped(text, metrics, width)
             room = max(1, int(box.height() // metrics.lineSpacing()))
             if len(lines) > room:
                 lines = [*lines[: room - 1], metrics.elidedText(" ".join(lines[room - 1 :]), elided, width)]
@@ -241,7 +255,7 @@ class ReadOut(QGraphicsItem):
             painter.setPen(colour(role))
             row = QRectF(left + indent, y, width - indent, metrics.height())
             text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, row.width())
-            painter.drawText(row, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), text)
+            painter.drawText(row, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), say(text))
             y += metrics.height()
             row.setWidth(min(row.width(), metrics.horizontalAdvance(text)))
             return row

@@ -14,20 +14,18 @@ from explorer.app.thread.failures import failure_of
 from explorer.declare.space import kinds, space_of_kind
 from explorer.network.opening.files.trust import code_of_models
 from explorer.state.runs import models_of
-from explorer.state.session import Session, SessionError, load_session, save_session
-from explorer.work.places import RESOURCES
-from widgets.base.controls.menus import empty
+from explorer.state.session import Session, save_session
 from widgets.base.look import theme
-from widgets.base.text.kinds_of_data import lessons_of
 from widgets.base.view import View
 from widgets.window.following.recording import Recorder, Turntable
+from widgets.window.lessons.guide import Guide
 from widgets.window.opening.comparing import Comparing
+from widgets.window.opening.imports import Imports
 from widgets.window.opening.models import FILTER, Models, takes
 from widgets.window.opening.trusted import TrustedFiles
 from widgets.window.room.shell import Shell
 from widgets.window.training.host import Trainer
 
-LESSONS = RESOURCES / "lessons"
 MOST_RECENT = 10
 SESSIONS = "Equiscope session (*.json)"
 PICTURES = ("PNG picture (*.png)", "SVG drawing (*.svg)", "PDF page (*.pdf)")
@@ -45,12 +43,19 @@ class Files(QObject):
         self._controller = shell.controller
         self.comparing = Comparing(shell, lambda title, filters: self.ask_open(title, filters))
         self.models = Models(shell)
+        self.imports = Imports(shell)
         self.trainer = Trainer(shell)
+        self.guide = Guide(shell)
         self.models.data_found.connect(self._open_data)
+        shell.panes.made.connect(self._view_made)
         self._controller.code_asked.connect(self.models.session)
         self.session_path = ""
         self._recorder: Recorder | None = None
         self._turntable: Turntable | None = None
+
+    def _view_made(self, view: View) -> None:
+        if hasattr(view, "open_asked"):  # it lists networks of the person's own
+            view.open_asked.connect(self.models.reopen)
 
     def show_trusted(self) -> None:
         """List what may run without being asked, to be taken back."""
@@ -95,19 +100,19 @@ class Files(QObject):
 
     def _open_data(self, path: str) -> None:
         self.remember(path)
-        self._controller.open_path(path)
+        self.imports.open(path)
 
     def opened_session(self, session: Session, path: str) -> None:
         """Take over what a session has beyond its state."""
-        lesson = Path(path).parent == LESSONS
+        lesson = bool(self.guide.course.number(Path(path)))
         self.session_path = "" if lesson else path
         if session.layout and not lesson:
             layout = bytes(QByteArray.fromBase64(session.layout.encode()).data())
             self._shell.docks.restore(layout)
-        if session.text or session.equation:
-            self._shell.show_lesson(session)
-        if session.view:
-            self._shell.show_view(session.view)
+        if session.text or session.equation or session.tasks:
+            self.guide.open(session, path)
+        else:
+            self.guide.want(session)
 
     def remember(self, path: str) -> None:
         path = str(Path(path).resolve())
@@ -133,28 +138,6 @@ class Files(QObject):
         else:
             menu.addSeparator()
             menu.addAction("Clear this list", lambda: self._shell.settings.remove("recent"))
-
-    def has_lessons(self) -> bool:
-        return LESSONS.is_dir() and any(LESSONS.glob("*.json"))
-
-    def fill_lessons(self, menu: QMenu) -> None:
-        """List the lessons by their titles, in the order of their file names, under what their models live on."""
-        empty(menu)
-        known = {m.name: m.domain for m in self._controller.catalogue.models} if self._controller.catalogue else {}
-        groups: dict[str, list[tuple[str, str]]] = {}
-        for number, path in enumerate(sorted(LESSONS.glob("*.json")) if LESSONS.is_dir() else (), 1):
-            title, heading = path.stem, next(reversed(groups), "")
-            try:
-                session = load_session(path)
-                title = session.title or title
-                heading = lessons_of(known[session.state.model]) if session.state.model in known else heading
-            except (SessionError, OSError):
-                pass  # opening it says what is wrong
-            groups.setdefault(heading, []).append((f"{number}  {title}".replace("&", "&&"), str(path)))
-        for heading, lessons in groups.items():
-            inner = menu.addMenu(heading) if len(groups) > 1 and heading else menu
-            for text, file in lessons:
-                inner.addAction(text, partial(self._controller.open_session, file))
 
     # sessions ---------------------------------------------------------------------------------------------
     def save(self) -> None:

@@ -27,16 +27,20 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.app.thread.orders import Engine
+from explorer.data.finding import base_of
 from explorer.declare.elements import chain_text
 from explorer.square.frame import Frame
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
+from widgets.base import motion
 from widgets.base.look import theme
+from widgets.base.text import glossary
 from widgets.base.view import ViewSpec
 from widgets.window.bars import help as help_pages
 from widgets.window.bars.buttons import Corner
 from widgets.window.bars.menus import Menus
 from widgets.window.bars.palette import Palette, actions_of
+from widgets.window.bars.panel_help import panel_dialog
 from widgets.window.files import Files
 from widgets.window.following.first_element import FirstElement
 from widgets.window.greeting.host import Greeting
@@ -67,6 +71,10 @@ class MainWindow(Shell):
         self._build_quick()
         self.palette_box = Palette(self)
         self._connect()
+        self.menus.actions["reduce_motion"].setChecked(motion.kept(self.settings))
+        self.reduce_motion()
+        self.menus.actions["plain_words"].setChecked(glossary.kept(self.settings))
+        glossary.use(glossary.kept(self.settings))
         self._restore()
         self._theme_changed()
         self._show_state(self.controller.state, self.controller.state)
@@ -134,7 +142,7 @@ class MainWindow(Shell):
         info, frame = self.controller.info, self.controller.frame
         same = frame is not None and frame.state.epoch == state.epoch
         sample = frame.sample_title if same and frame is not None else ""
-        sample = sample or state.sample.replace("\\", "/").rpartition("/")[2]
+        sample = sample or base_of(state.sample).replace("\\", "/").rpartition("/")[2]
         parts = [
             info.title if info is not None else state.model,
             sample,
@@ -166,11 +174,33 @@ class MainWindow(Shell):
             "keys": self.show_keys,
             "about": self.show_about,
             "greeting": self.greeting.show_again,
+            "reduce_motion": self.reduce_motion,
+            "plain_words": self.use_plain_words,
+            "this_panel": self.show_panel_help,
         }[what]()
 
     def set_theme(self, choice: str) -> None:
         self.settings.setValue("theme", choice)
         theme.use(choice)
+
+    def reduce_motion(self) -> None:
+        """Follow the tick in the View menu."""
+        motion.keep(self.settings, self.menus.actions["reduce_motion"].isChecked())
+        self.setAnimated(not motion.reduced())
+
+    def use_plain_words(self) -> None:
+        """Follow the tick in the View menu, in every view."""
+        glossary.keep(self.settings, self.menus.actions["plain_words"].isChecked())
+        self.apply_theme()
+        if self.controller.frame is not None:
+            self.panes.show_frame(self.controller.frame)
+
+    def show_panel_help(self) -> None:
+        """Say what the panel with the focus shows."""
+        view = self.panes.active()
+        spec = next((seat.spec for seat in self.panes.seats if view is not None and seat.view is view), None)
+        if view is not None and spec is not None:
+            panel_dialog(self, spec, view).show()
 
     def _system_changed(self) -> None:
         if str(self.settings.value("theme", "system")) == "system":
@@ -186,6 +216,7 @@ class MainWindow(Shell):
             f"QMenuBar::item:selected {{ background: {t.raised}; }}"
         )
         self.apply_theme()
+        self.files.guide.apply_theme()
 
     def toggle_full_screen(self) -> None:
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
@@ -268,6 +299,7 @@ class MainWindow(Shell):
             theme.changes.changed.disconnect(self._theme_changed)
             QGuiApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)
             self.greeting.stop()
+            self.files.guide.stop()
             self.files.trainer.close()
             self.hopes.stop()
             ended = self.controller.close()

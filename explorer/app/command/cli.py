@@ -68,7 +68,7 @@ def main(argv: Sequence[str], doors: Doors) -> int:
             case "export":
                 return _export(args)
             case "gallery":
-                for path in doors.gallery(engine_starter(args, doors), _folder(args.out)):
+                for path in doors.gallery(engine_starter(args, doors), _folder(args.out), args.thumbnails):
                     print(path)
                 return 0
             case _:

@@ -110,6 +110,7 @@ def parser() -> argparse.ArgumentParser:
 
     gallery = verbs.add_parser("gallery", help="every card x view as a picture")
     gallery.add_argument("--out", metavar="DIR", required=True)
+    gallery.add_argument("--thumbnails", action="store_true", help="the small pictures of resources/thumbnails alone")
 
     bench = verbs.add_parser("bench", help="benchmarks, as ratios measured in one run")
     bench.add_argument("names", nargs="*")

@@ -5,7 +5,7 @@ Known by what they have and not by their package, which need not be installed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from torch import Tensor, nn
@@ -43,29 +43,44 @@ def _together(leaves: Iterable[Any], declared: Any) -> Any:
 
 def declares(module: nn.Module) -> bool:
     """Return whether a module declares what its answer is a field of."""
-    return is_type(getattr(module, "out_type", None))
+    return is_type(getattr(module, "out_type", None)) or bool(irreps_text(module))
 
 
 def wrapped(model: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the arguments of a network that is itself called with tensors of a declared type."""
     kind: Any = getattr(model, "in_type", None)
-    if not (is_type(kind) and declares(model) and all(hasattr(model, name) for name in _WHOLE)):
+    if not (
+        is_type(kind) and is_type(getattr(model, "out_type", None)) and all(hasattr(model, name) for name in _WHOLE)
+    ):
         return given
     return (kind(given[0]), *given[1:]) if given and isinstance(given[0], Tensor) else given
 
 
-def untested(model: nn.Module) -> list[str]:
-    """Return one sentence about declared types that no space here can move: e3nn's irreps of rotations in space."""
+def irreps_text(module: nn.Module, of: str = "out") -> str:
+    """Return the irreps of rotations in space that a module of e3nn says its answer has, "4x0e+2x1o"; else "".
+
+    Args:
+        of: the attribute that says them: of an argument "in", or "in1", "in2" where there are two.
+    """
+    declared = getattr(module, f"irreps_{of}", None)
+    return str(declared).replace(" ", "") if declared is not None else ""
+
+
+def untested(model: nn.Module, known: Collection[str]) -> list[str]:
+    """Return one sentence about irreps of rotations in space, as e3nn's modules declare them, that are not tested.
+
+    Args:
+        known: layers whose fields are declared as they are measured.
+    """
     found = {}
     for name, module in model.named_modules():
-        declared = getattr(module, "irreps_out", None)
-        text = str(declared) if declared is not None else ""
-        if text and any(part.strip().rpartition("x")[2] not in ("0e", "") for part in text.split("+")):
+        text = irreps_text(module)
+        if name not in known and any(part.rpartition("x")[2] not in ("0e", "") for part in text.split("+")):
             found[name or type(module).__name__] = text
     if not found:
         return []
     last = list(found)[-1]
     return [
-        f"{len(found)} layer(s) declare values that turn with space, such as {last}: {found[last]}; rotations of "
-        "points in space cannot be tested yet, so nothing is known of them here"
+        f"{len(found)} layer(s) declare values that turn with space, such as {last}: {found[last]}; rotations are "
+        "tested where the data is points in space, by the groups SO3 and O3"
     ]

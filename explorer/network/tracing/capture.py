@@ -43,6 +43,7 @@ def capture(
     clone: bool = False,
     inputs: bool = False,
     cancelled: Callable[[], bool] | None = None,
+    no_further: bool = False,
 ) -> tuple[dict[str, Any], dict[str, tuple[Tensor, ...]]]:
     """Run the network and return ({layer: value}, {layer: input tensors}) for the watched layers.
 
@@ -53,12 +54,13 @@ def capture(
         clone: let the network go on with a copy of what is kept, because something in it works in place.
         inputs: also keep each watched module's tensor inputs.
         cancelled: asked between modules; True raises Cancelled there.
+        no_further: leave the network behind the last watched layer.
 
     Raises:
         LayerError: a module raised, or a watched layer was not called; `.where` names it.
     """
     wanted = tuple(dict.fromkeys(layers))
-    by_module = _by_module(wanted)
+    by_module, left = _by_module(wanted), set(wanted)
     outputs: dict[str, Any] = {}
     fed: dict[str, tuple[Tensor, ...]] = {}
     handles: list[_Hook | RemovableHandle] = []
@@ -83,6 +85,10 @@ def capture(
             if part >= len(found):
                 continue
             tensor = found[part]
+            left.discard(name)
+            if no_further and not left:
+                outputs[name] = reduce(name, tensor) if reduce else tensor
+                raise _Enough
             if reduce:
                 outputs[name] = reduce(name, tensor)
             elif clone and tensor is result:
@@ -99,8 +105,9 @@ def capture(
             raise Cancelled
 
     def arisen(name: str, value: Inner) -> None:
-        if name not in wanted:
+        if name not in left:
             return
+        left.discard(name)
         made = value.make()
         outputs[name] = reduce(name, made) if reduce else made.clone() if clone else made
         if inputs and value.again is not None:
@@ -121,6 +128,8 @@ def capture(
                 result = x.run(model, clone) if isinstance(x, Inputs) else model(x.clone() if clone else x)
                 if finish is not None:
                     finish()
+        except _Enough:
+            result = None
         except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
             raise
         except BaseException as error:  # somebody else's network may raise anything
@@ -144,6 +153,10 @@ def capture(
     if not torch.is_grad_enabled():  # the network may have asked for derivatives within: nobody else does
         outputs = {n: v.detach() if isinstance(v, Tensor) and v.requires_grad else v for n, v in outputs.items()}
     return outputs, fed
+
+
+class _Enough(BaseException):
+    """All that is watched has been seen: no handler of a network's own is meant."""
 
 
 Named = dict[int, list[tuple[str, int]]]  # {call: [(layer, which tensor of the result it is)]}

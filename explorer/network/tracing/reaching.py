@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
@@ -16,6 +16,8 @@ from explorer.network.tracing.capture import capture, reducing
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating
 from explorer.work.progress import Cancelled, step
+
+MANY = 1000  # layers of a network that is left behind the last one that is looked at; a run to its end takes long
 
 
 def reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: list[Layer]) -> list[Layer]:
@@ -30,6 +32,7 @@ def reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: lis
         k for k, (v, f) in enumerate(zip(inputs.arguments, inputs.fields))
         if v.is_floating_point() and v.numel() and type(f.domain) is type(inputs.field.domain)
     ]  # fmt: skip
+    many = len(layers) > MANY
 
     def reach(at: int) -> Mapping[str, float]:
         """Return how far layers see of one of the inputs."""
@@ -38,11 +41,11 @@ def reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: lis
             inputs, values=tuple(inputs.values[k] for k in first), fields=tuple(inputs.fields[k] for k in first)
         )
 
-        def run(x: Tensor) -> dict[str, Tensor]:
+        def run(x: Tensor, names: Iterable[str] = unknown) -> dict[str, Tensor]:
             step("Trying how far layers see", math.nan)
             torch.manual_seed(0)
             values = (*inputs.values[:at], x, *inputs.values[at + 1 :])
-            return capture(model, replace(inputs, values=values), unknown, clone=True)[0]
+            return capture(model, replace(inputs, values=values), names, clone=True, no_further=many)[0]
 
         return inference.reaches(run, turned, unknown)
 

@@ -25,6 +25,7 @@ from explorer.network.inner.tracing import constant_masks, described, settled
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.input.inputs import Given, Inputs, inputs_of
+from explorer.network.input.typed import irreps_text
 from explorer.network.tracing import reasons
 from explorer.network.tracing.capture import Fed
 from explorer.network.tracing.layers import FORWARD, OUTPUT, Layer, LayerError, Run, Trace, layer_error
@@ -32,7 +33,7 @@ from explorer.network.tracing.reaching import reaching, widest
 from explorer.network.tracing.reasons import declares
 from explorer.network.tracing.running import measured, no_tensor, tensors_in, tensors_of
 from explorer.network.tracing.studying import studied
-from explorer.network.tracing.trials import Sizes, channelwise, pointwise, sizes
+from explorer.network.tracing.trials import Sizes, channelwise, counted, pointwise, sizes
 from explorer.work.progress import Cancelled
 
 
@@ -216,6 +217,8 @@ class _Recorder:
             self._lookup(t, other.given[k] if other and len(other.given) == len(tensors) else None)
             for k, t in enumerate(tensors)
         ]
+        fed = self.inference.fed
+        known = [k and (fed(module, i, k[0], tuple(tensors[i].shape)), *k[1:]) for i, k in enumerate(known)]
         first = known[0] if known else None
         in_field, radius, rank = first if first else (None, self.inference.untold, 0)
         shape_in, shape = tuple(tensors[0].shape) if tensors else (), tuple(out.shape)
@@ -239,7 +242,7 @@ class _Recorder:
             if not alike and in_field is not None and out_field is not None and len(tensors) == 1:
                 tried = self._kept(module, args, kwargs, in_field, out_field)
                 out_field, why = tried, why if tried == out_field else reasons.KEPT
-            weighted = any(True for _ in module.parameters())
+            weighted = counted(module) is not None
             rank = max([rank + int(weighted and not inner), *(layer.rank for layer in inner)])
             told = self.inference.receptive(module, in_field, shape_in, shape, radius)
             if self.declared and math.isnan(told) and (inner or (not weighted and shape == shape_in)):
@@ -255,7 +258,12 @@ class _Recorder:
             out_field, why = out_field.declared(), reasons.AUTHOR
         if out_field is not None and not self.inference.fits(out_field, out):
             out_field, why = None, reasons.UNFIT
-        if out_field is not None and len(tensors) == 1 and declares(module) and self._guessed_alike(tensors[0], out):
+        if (
+            out_field is not None
+            and len(tensors) == 1
+            and declares(module)
+            and self._guessed_alike(module, tensors[0], out)
+        ):
             # a value that is only given a name: what it is declared to be holds for what comes in as well
             known = [(out_field, radius, rank)]
         self._keep.append((out, writes(out)))
@@ -271,7 +279,7 @@ class _Recorder:
                 kind=type(module).__name__,
                 call=call,
                 shape=tuple(out.shape),
-                params=sum(p.numel() for p in module.parameters()),
+                params=counted(module) or 0,
                 field=out_field,
                 inputs=tuple(k[0] if k else None for k in known),
                 alone=alone,
@@ -380,9 +388,11 @@ class _Recorder:
         given = {id(t) for t in tensors} & self._stored
         return bool(given) and not given <= {id(t) for t in (*module.parameters(), *module.buffers())}
 
-    def _guessed_alike(self, given: Tensor, out: Tensor) -> bool:
+    def _guessed_alike(self, module: nn.Module, given: Tensor, out: Tensor) -> bool:
         """Return whether what came in is what goes out, or has its shape and was known by nothing else."""
-        return given is out or (given.shape == out.shape and id(given) not in self._known)
+        # e3nn's modules say what comes in as well
+        unknown = given.shape == out.shape and id(given) not in self._known
+        return not irreps_text(module) and (given is out or unknown)
 
     def overwritten(self) -> bool:
         """Return whether functional code changed a layer's output in place after the layer had returned it."""

@@ -172,3 +172,15 @@ def sizes(model: nn.Module, names: Mapping[nn.Module, str], inputs: Inputs, infe
         for handle in handles:
             handle.remove()
     return found
+
+
+def counted(module: nn.Module) -> int | None:
+    """Return how many parameters a module has in all; None where it has none.
+
+    Of a module without others inside they are counted at once: torch looks for modules and doubles first.
+    """
+    own = module._parameters.values() if not module._modules else module.parameters()
+    held = [p for p in own if p is not None]
+    if module._modules:
+        return sum(p.numel() for p in held) if held else None
+    return sum(p.numel() for p in {id(p): p for p in held}.values()) if held else None

@@ -186,12 +186,16 @@ class GridSpace(Space):
         return random_motion(rng, size, exact, state)
 
     def part(self, one: BothWays) -> object | None:
+        from explorer.spaces.grid.analysis.dense_chain import dense_chain
         from explorer.spaces.grid.drawing.patches import patches_part
         from explorer.spaces.grid.drawing.tokens import attention_part
 
         # a network that makes pictures of codes says itself what there is to see of them
         drawn = getattr(one.p.model, "drawn_part", None)
-        return drawn(one) if callable(drawn) else attention_part(one, patches_part(one))
+        if callable(drawn):
+            return drawn(one)
+        patches = attention_part(one, patches_part(one))
+        return dense_chain(one.p.model, one.gx, one.p.card.labels) if patches is None else patches
 
     def sweepers(self) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
         from explorer.spaces.grid.analysis.survey import survey, sweep

@@ -26,7 +26,7 @@ from widgets.sequence.timeline.rows import block_of, rows_of, short_names
 from widgets.sequence.views.timeline import TimelineView
 from widgets.views.charts.output import OutputView
 from widgets.views.inspector import InspectorView
-from widgets.window.files import LESSONS
+from widgets.window.lessons.course import LESSONS
 from widgets.window.main_window import MainWindow
 
 SEQUENCE_LESSONS = sorted(LESSONS.glob("5*.json")) + sorted(LESSONS.glob("6*.json"))

@@ -670,14 +670,15 @@ def test_a_session_that_cannot_be_saved_is_said(bench: Bench, monkeypatch: pytes
 def test_a_lesson_brings_its_page(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lesson = {"title": "Turning", "text": "Drag the *ring*. ![x](file:///etc/passwd)", "equation": "F(gx) = gF(x)"}
     save_session(tmp_path / "01-turn-it.json", State(sample="digit-7"), lesson)
-    monkeypatch.setattr("widgets.window.files.LESSONS", tmp_path)
+    monkeypatch.setattr("widgets.window.lessons.course.LESSONS", tmp_path)
     window = bench.window()
     window.menus.lessons.aboutToShow.emit()
     entry = window.menus.lessons.actions()[0]
     assert entry.text() == "1  Turning"
     entry.trigger()
-    assert window.lesson is not None and window.lesson in window.tabifiedDockWidgets(window.docks.docks["gallery"])
-    text = window.lesson.page.toPlainText()
+    lesson = window.files.guide.panel
+    assert lesson is not None and lesson in window.tabifiedDockWidgets(window.docks.docks["gallery"])
+    text = lesson.plain_text()
     assert text.startswith("Turning") and "Drag the ring." in text and "F(gx) = gF(x)" in text
     assert window.files.session_path == "", "a lesson is not saved over"
 
@@ -697,7 +698,7 @@ def test_many_models_samples_and_lessons_fit_on_a_small_screen(
     for k in range(49):
         state = State(model=f"m{0 if k < 24 else 1 + k % 2}")
         save_session(tmp_path / f"{k + 1:02}-lesson.json", state, {"title": f"Lesson {k + 1}", "text": "x"})
-    monkeypatch.setattr("widgets.window.files.LESSONS", tmp_path)
+    monkeypatch.setattr("widgets.window.lessons.course.LESSONS", tmp_path)
     window = bench.window()
     for _ in range(2):
         window.controller.begin_with(Catalogue(tuple(models), tuple(samples), (), (), ()))

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 from explorer.square.frame import Frame, LayerInfo, Measure, Square
 from widgets.base.look import theme
 from widgets.base.text.layer_names import shortened
+from widgets.base.text.term import TermLabel
 from widgets.base.text.words import badge, figure
 
 ROWS = (
@@ -40,14 +41,13 @@ class MeasureTable(QFrame):
         self.title.setMinimumWidth(40)
         grid.addWidget(self.title, 0, 0)
         self.heads = [QLabel(self), QLabel(self)]
-        self.names: list[QLabel] = []
+        self.names: list[TermLabel] = []
         self.cells: dict[tuple[str, int], QLabel] = {}
         for k, head in enumerate(self.heads):
             head.setAlignment(Qt.AlignmentFlag.AlignRight)
             grid.addWidget(head, 0, 1 + k)
         for i, (key, name, tip) in enumerate(ROWS):
-            label = QLabel(name, self)
-            label.setToolTip(tip)
+            label = TermLabel(name, self, tip)
             self.names.append(label)
             grid.addWidget(label, 1 + i, 0)
             for k in range(2):

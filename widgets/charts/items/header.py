@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from widgets.base.look import theme
 from widgets.base.look.alignment import LEFT
+from widgets.base.text.glossary import say
 from widgets.charts.library import pg
 
 GAP = 9.0
@@ -73,6 +74,7 @@ class Header(pg.GraphicsWidget):
         self._arrange()
 
     def write(self, parts: Sequence[Part], link: int | None = None) -> None:
+        parts = [(say(text), ink, bold) for text, ink, bold in parts]
         if (tuple(parts), link) != (self.parts, self.link):
             self.parts, self.link = tuple(parts), link
             self.setAcceptHoverEvents(link is not None)
@@ -81,12 +83,13 @@ class Header(pg.GraphicsWidget):
 
     def add_key(self, item: Any, text: str) -> None:
         """Explain an item of the plot in the legend; a click on its sample hides and shows it."""
-        self.legend.addItem(item, text)
+        self.legend.addItem(item, say(text))
         self.legend.setColumnCount(len(self.legend.items))
         self.dress()
 
     def name_keys(self, texts: Mapping[Any, str]) -> None:
         """Write other texts beside the samples of items; those without one leave the legend."""
+        texts = {item: say(text) for item, text in texts.items()}
         if texts == self._texts:
             return
         self._texts = dict(texts)

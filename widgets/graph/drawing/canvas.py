@@ -17,6 +17,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPaintEngine, QPainter
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from widgets.base.look import theme
+from widgets.base.text.glossary import say
 from widgets.graph.drawing.geometry import (
     SAMPLES,
     Eye,
@@ -213,7 +214,7 @@ class GraphCanvas(QWidget):
         name = f"{self.heads[row]}: {panel.title}" if self.heads and column == 0 else panel.title
         middle = Qt.AlignmentFlag.AlignVCenter
         metrics = p.fontMetrics()
-        name = metrics.elidedText(name, Qt.TextElideMode.ElideRight, int(head.width()))
+        name = metrics.elidedText(say(name), Qt.TextElideMode.ElideRight, int(head.width()))
         p.drawText(head, Qt.AlignmentFlag.AlignLeft | middle, name)
         if panel.note and metrics.horizontalAdvance(name + panel.note) + 24 < head.width():
             p.setFont(font(11))

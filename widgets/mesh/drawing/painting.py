@@ -11,6 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QLinearGradient, QPainter, QPen, QRadialGradient
 
 from widgets.base.look import theme
+from widgets.base.text.glossary import say
 from widgets.base.text.words import figure
 from widgets.maps.diagram import font
 from widgets.mesh.drawing.camera import Eye
@@ -52,7 +53,7 @@ def paint_title(p: QPainter, look: MeshLook, box: QRectF) -> None:
     p.setFont(font(12, bold=True))
     p.setPen(ink_of("text"))
     metrics = p.fontMetrics()
-    title = metrics.elidedText(look.title, Qt.TextElideMode.ElideRight, int(head.width()))
+    title = metrics.elidedText(say(look.title), Qt.TextElideMode.ElideRight, int(head.width()))
     p.drawText(head, LEFT, title)
     if look.note and metrics.horizontalAdvance(title + look.note) + 24 < head.width():
         p.setFont(font(11))

@@ -225,7 +225,10 @@ class TimelineView(FrameView[tuple[Square, TimePart]]):
         if what == "attention":
             node, head = self.state.node, self.state.channel
             found = {"before": attention_row(part, part.values, node, head)}
-            there = None if node is None or not np.isfinite(part.order[node]) else round(float(part.order[node]))
+            # a node may be one of data whose frame is yet to come
+            there = None
+            if node is not None and node < len(part.order) and np.isfinite(part.order[node]):
+                there = round(float(part.order[node]))
             found["after"] = attention_row(part, part.moved, there, head)
         elif what == "attended" and part.attended is not None:
             sides = {"before": part.attended.row, "after": part.attended.moved}

@@ -1,4 +1,4 @@
-"""Lists of what can be chosen, painted: model cards with badges, thumbnails of samples, and the loading state."""
+"""Lists of what can be chosen: a click or Return, a button to compare, a star; samples as tiles; the loading state."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ IMAGE = Qt.ItemDataRole.UserRole + 2
 DOMAIN = Qt.ItemDataRole.UserRole + 3  # of what stands under a heading
 COUNT = Qt.ItemDataRole.UserRole + 4  # how much of it is shown
 FAINT = 0.42  # opacity of samples that the model cannot take
-SHORT = {"translation": "Z²", "permutation": "Sₙ"}
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -38,6 +37,7 @@ class Cards(QListWidget):
 
     chosen = Signal(str)
     compared = Signal(str)
+    starred = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -107,7 +107,14 @@ class Cards(QListWidget):
         info = self.info(item) if self._pressed is not None else None
         if event.button() != Qt.MouseButton.LeftButton or info is None:
             return
-        if item is not None and self.can_compare(info) and self.compare_rect(self.visualItemRect(item)).contains(at):
+        delegate = self.itemDelegate()
+        if (
+            item is not None
+            and hasattr(delegate, "star_rect")
+            and delegate.star_rect(self.visualItemRect(item)).contains(at)
+        ):
+            self.starred.emit(info.name)
+        elif item is not None and self.can_compare(info) and self.compare_rect(self.visualItemRect(item)).contains(at):
             self.compared.emit(info.name)
         else:
             self.chosen.emit(info.name)
@@ -122,92 +129,6 @@ class Cards(QListWidget):
     def leaveEvent(self, event: Any) -> None:
         super().leaveEvent(event)
         self.viewport().update()
-
-
-class CardDelegate(QStyledItemDelegate):
-    """A model: title and claimed groups, name, rows and whether it is trained; or the heading of a domain."""
-
-    def __init__(self, parent: Cards) -> None:
-        super().__init__(parent)
-        self._list = parent
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        line = self._list.fontMetrics().height()
-        return QSize(120, round(1.9 * line) if index.data(INFO) is None else round(2.9 * line))
-
-    def paint(self, p: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        rect: QRect = option.rect
-        info, t = index.data(INFO), theme.current()
-        p.save()
-        small = QFont(self._list.font())
-        small.setPointSizeF(max(6.5, small.pointSizeF() * 0.88))
-        if info is None:
-            paint_heading(p, QRectF(rect), index, small)
-            p.restore()
-            return
-        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
-        focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
-        mine, second = info.name == self._list.current, info.name in self._list.second.split(",")
-        if mine or second:
-            colour = t.first if mine else t.second
-            p.fillRect(rect, mixed(colour, t.panel, 0.16))
-            p.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), QColor(colour))
-        elif hovered or focused:
-            p.fillRect(rect, QColor(t.raised))
-        box = QRectF(rect).adjusted(10, 5, -8, -5)
-        half = box.height() / 2
-        right = self._paint_badges(p, info, QRectF(box.left(), box.top(), box.width(), half), small)
-        p.setFont(self._list.font())
-        p.setPen(QColor(t.text))
-        room = right - box.left() - 4
-        title = QFontMetricsF(p.font()).elidedText(info.title, Qt.TextElideMode.ElideRight, room)
-        p.drawText(QRectF(box.left(), box.top(), room, half), LEFT, title)
-        p.setFont(small)
-        place = self._list.compare_rect(rect)
-        offered = self._list.can_compare(info) and (hovered or focused or second)
-        end = float(place.left() - 4) if offered else self._paint_trained(p, info, box, half)
-        p.setPen(QColor(t.muted))
-        words = "  ".join([info.name, " ".join(info.rows)])
-        room = end - box.left() - 4
-        shown = QFontMetricsF(small).elidedText(words, Qt.TextElideMode.ElideRight, room)
-        p.drawText(QRectF(box.left(), box.top() + half, room, half), LEFT, shown)
-        if offered:
-            p.setPen(QPen(QColor(t.second), 1))
-            p.setBrush(QColor(t.panel))
-            p.setRenderHint(QPainter.RenderHint.Antialiasing)
-            p.drawRoundedRect(QRectF(place).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-            p.drawText(place, Qt.AlignmentFlag.AlignCenter, "comparing ×" if second else "compare")
-        p.restore()
-
-    def _paint_badges(self, p: QPainter, info: ModelInfo, box: QRectF, font: QFont) -> float:
-        """Draw the claimed groups from the right; return where the leftmost badge begins."""
-        t, metrics = theme.current(), QFontMetricsF(font)
-        p.setFont(font)
-        p.setRenderHint(QPainter.RenderHint.Antialiasing)
-        x = box.right()
-        for group in reversed(info.groups):
-            text = SHORT.get(group, group)
-            width = metrics.horizontalAdvance(text) + 10
-            if x - width < box.left() + 0.45 * box.width():
-                break
-            pill = QRectF(x - width, box.center().y() - metrics.height() / 2 - 0.5, width, metrics.height() + 1)
-            p.setPen(Qt.PenStyle.NoPen)
-            p.setBrush(faded(t.accent, 36))
-            p.drawRoundedRect(pill, 5, 5)
-            p.setPen(QColor(t.accent))
-            p.drawText(pill, Qt.AlignmentFlag.AlignCenter, text)
-            x -= width + 4
-        return x
-
-    def _paint_trained(self, p: QPainter, info: ModelInfo, box: QRectF, half: float) -> float:
-        if not info.trained:
-            return box.right()
-        t = theme.current()
-        text = "trained"
-        width = QFontMetricsF(p.font()).horizontalAdvance(text)
-        p.setPen(QColor(t.good))
-        p.drawText(QRectF(box.right() - width - 2, box.top() + half, width + 2, half), RIGHT, text)
-        return box.right() - width - 6
 
 
 class ThumbnailDelegate(QStyledItemDelegate):

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt
+from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -36,12 +36,14 @@ from widgets.views.choosing.cards import (
     DOMAIN,
     IMAGE,
     INFO,
-    CardDelegate,
     Cards,
     Loading,
     ThumbnailDelegate,
     image_of,
 )
+from widgets.views.choosing.filters import Favourites, Filters, is_own
+from widgets.views.choosing.model_card import CardDelegate
+from widgets.views.choosing.own import own_models
 
 Info = TypeVar("Info", ModelInfo, SampleInfo)
 
@@ -50,6 +52,8 @@ class GalleryView(StateView):
     """Models and data; a click asks for one, "compare" puts a second model beside the first."""
 
     FOLLOWS = ("model", "compare", "sample")
+
+    open_asked = Signal(str)  # a network of the person's own, which is asked about before it runs
 
     def show_stale(self, text: str) -> bool:
         return True  # nothing in it belongs to an element
@@ -65,7 +69,10 @@ class GalleryView(StateView):
         self.search.setClearButtonEnabled(True)
         self.search.setAccessibleName("Search models and data")
         self.models, self.data = Cards(self), Cards(self)
-        self.models.setItemDelegate(CardDelegate(self.models))
+        self.favourites = Favourites()
+        self._own: list[ModelInfo] = []
+        self.filters = Filters(self.favourites, self)
+        self.models.setItemDelegate(CardDelegate(self.models, self.favourites))
         self.models.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.data.setItemDelegate(ThumbnailDelegate(self.data))
         # tiles in rows; a heading is as wide as the list and so has a row of its own
@@ -90,11 +97,14 @@ class GalleryView(StateView):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(head)
+        column.addWidget(self.filters)
         column.addWidget(pages, 1)
         self.tabs.currentChanged.connect(self._search)
         self.search.textChanged.connect(self._search)
         self.models.chosen.connect(self._choose_model)
         self.models.compared.connect(self._compare)
+        self.models.starred.connect(self._star)
+        self.filters.changed.connect(self._search)
         self.models.customContextMenuRequested.connect(self._show_menu)
         self.data.chosen.connect(lambda name: self.wished.emit(Wish(changes={"sample": name})))
         for cards in (self.models, self.data):
@@ -105,11 +115,9 @@ class GalleryView(StateView):
     # what comes in --------------------------------------------------------------------------------------------
     def show_catalogue(self, catalogue: Catalogue) -> None:
         super().show_catalogue(catalogue)
-        with QSignalBlocker(self.models), QSignalBlocker(self.data):
-            self.models.clear()
+        self._list_models(catalogue)
+        with QSignalBlocker(self.data):
             self.data.clear()
-            for model in self._with_headings(self.models, sorted(catalogue.models, key=_place)):
-                self._add(self.models, model)
             # the samples of a file stay together in their order
             for sample in self._with_headings(self.data, sorted(catalogue.samples, key=lambda s: place_of(s.domain))):
                 self._add(self.data, sample).setData(IMAGE, image_of(sample))
@@ -118,10 +126,20 @@ class GalleryView(StateView):
         for cards in (self.models, self.data):
             cards.bring_into_sight()
 
+    def _list_models(self, catalogue: Catalogue) -> None:
+        """List the models of the catalogue, and the person's own."""
+        self._own = own_models(catalogue)
+        models = [*catalogue.models, *self._own]
+        self.filters.show_models(models)
+        with QSignalBlocker(self.models):
+            self.models.clear()
+            for model in self._with_headings(self.models, sorted(models, key=_place)):
+                self._add(self.models, model)
+
     def _with_headings(self, cards: Cards, infos: Sequence[Info]) -> Iterator[Info]:
         """Yield the infos, with a heading in the list where another domain begins."""
         for domain, some in groupby(infos, key=lambda info: info.domain):
-            heading = QListWidgetItem(title_of(domain), cards)
+            heading = QListWidgetItem(title_of(domain) if domain else "Your own", cards)
             heading.setFlags(Qt.ItemFlag.NoItemFlags)
             heading.setData(DOMAIN, domain)
             yield from some
@@ -138,6 +156,9 @@ class GalleryView(StateView):
         if not self.known:
             return
         state = self.state
+        if self.catalogue is not None and [m.name for m in own_models(self.catalogue)] != [m.name for m in self._own]:
+            self._list_models(self.catalogue)  # one more was opened
+            self._search()
         infos = self.catalogue.models if self.catalogue is not None else ()
         info = next((info for info in infos if info.name == state.model), None)
         self.models.mark(state.model, state.compare)
@@ -152,9 +173,11 @@ class GalleryView(StateView):
             self._pages.setCurrentWidget(self.loading)
             return
         words = self.search.text().casefold().split()
+        self.filters.setVisible(cards is self.models)
         found = {id(c): self._filter(c, words) for c in (self.models, self.data)}
         for i, (name, c) in enumerate((("Models", self.models), ("Data", self.data))):
-            self.tabs.setTabText(i, f"{name} {found[id(c)]}" if words else name)
+            few = words or (c is self.models and self.filters.active)
+            self.tabs.setTabText(i, f"{name} {found[id(c)]}" if few else name)
         if found[id(cards)]:
             self._pages.setCurrentWidget(cards)
             return
@@ -163,7 +186,8 @@ class GalleryView(StateView):
         hint = f" There are matches among the {other}." if found[id(elsewhere)] else ""
         kind = "models" if cards is self.models else "data"
         text = self.search.text().strip()
-        self.nothing.setText(f"No {kind} match “{text}”.{hint}" if text else f"There are no {kind} here.")
+        wanted = f" match “{text}”" if text else " are like that" if self.filters.active else ""
+        self.nothing.setText(f"No {kind}{wanted}.{hint}" if wanted else f"There are no {kind} here.")
         self._pages.setCurrentWidget(self.nothing)
 
     def _filter(self, cards: Cards, words: list[str]) -> int:
@@ -179,13 +203,22 @@ class GalleryView(StateView):
                 heading, under = item, 0
             elif item is not None:
                 text = _searchable(info)
-                fits = all(word in text for word in words)
+                fits = all(word in text for word in words) and (cards is self.data or self.filters.fits(info))
                 item.setHidden(not fits)
                 found, under = found + fits, under + fits
         return found
 
     # what goes out --------------------------------------------------------------------------------------------
+    def _star(self, name: str) -> None:
+        """Make a model a favourite, or one no more."""
+        self.favourites.toggle(name)
+        self._search()
+        self.models.viewport().update()
+
     def _choose_model(self, name: str) -> None:
+        if (info := self.models.named(name)) is not None and is_own(info):
+            self.open_asked.emit(name)
+            return
         changes: dict[str, Any] = {"model": name, "params": (), "layer": ""}
         if self.known and name in self.state.compared:
             # a model beside itself shows nothing
@@ -212,10 +245,13 @@ class GalleryView(StateView):
         compare = QAction("Compare with the model shown", menu)
         compare.setEnabled(self.models.can_compare(info) and info.name not in self.models.second.split(","))
         compare.triggered.connect(lambda: self._compare(info.name))
+        liked = info.name in self.favourites
+        star = QAction("No favourite any more" if liked else "Make it a favourite", menu)
+        star.triggered.connect(lambda: self._star(info.name))
         stop = QAction("Stop comparing", menu)
         stop.setEnabled(bool(self.models.second))
         stop.triggered.connect(lambda: self.wished.emit(Wish(changes={"compare": ""})))
-        menu.addActions([show, compare, stop])
+        menu.addActions([show, compare, stop, star])
         return menu
 
     def _show_menu(self, at: QPoint) -> None:
@@ -251,6 +287,7 @@ class GalleryView(StateView):
 
     def apply_theme(self) -> None:
         t = theme.current()
+        self.filters.apply_theme()
         self.nothing.setStyleSheet(f"color: {t.muted}; background: {t.panel};")
         for widget in (self.models.viewport(), self.data.viewport(), self.loading):
             widget.update()

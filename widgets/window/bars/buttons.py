@@ -24,6 +24,7 @@ from explorer.state.resolve import DTYPES
 from explorer.state.state import State
 from widgets.base.look import theme
 from widgets.base.look.icons import icon
+from widgets.base.text.glossary import say
 
 
 class Corner(QWidget):
@@ -137,7 +138,7 @@ class StatusBar(QStatusBar):
 
     def read(self, text: str) -> None:
         """Show what is under the cursor; the tool tip has what there is no room for."""
-        self._text = text
+        self._text = text = say(text)
         metrics, room = self.reading.fontMetrics(), self.reading.width() - 10
         fits = not self.reading.isVisible() or metrics.horizontalAdvance(text) <= room
         self.reading.setText(text if fits else metrics.elidedText(text, Qt.TextElideMode.ElideRight, room))

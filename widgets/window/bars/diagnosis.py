@@ -29,6 +29,7 @@ class Diagnosis(QFrame):
         super().__init__(parent)
         self.setObjectName("diagnosis")
         self._whole, self._short, self._stale, self._role = "", "", "", "muted"
+        self._withheld = ""
         self._frame: Frame | None = None
         self.dot = QLabel()
         self.dot.setFixedSize(10, 10)
@@ -82,8 +83,14 @@ class Diagnosis(QFrame):
         self._short = reason or BETWEEN.join(_said(square, several, hints=False) for square in squares)
         self._role = verdict_colour_role(squares[0])
         self._offer(squares[0], frame)
+        if self._withheld:
+            self._whole = self._short = self._withheld
+            self._role = "muted"
+            self.button.hide()
         for part in (self.before, self.next):
-            part.setVisible(bool(culprits(squares[0])))
+            part.setVisible(bool(culprits(squares[0])) and not self._withheld)
+        for part in (self.copy, self.more):
+            part.setVisible(not self._withheld)
         self._write()
 
     def _offer(self, square: Square, frame: Frame | None) -> None:
@@ -131,6 +138,12 @@ class Diagnosis(QFrame):
         """Say that the verdict belongs to another element; "" shows it again."""
         self._stale = text
         self._write()
+
+    def withhold(self, text: str) -> None:
+        """Say `text` in place of the verdict, which a lesson asks for; "" shows it again."""
+        self._withheld = text
+        self.more.setChecked(False)
+        self.show_frame(self._frame)
 
     def _write(self) -> None:
         whole = self._stale.capitalize() if self._stale else self._whole

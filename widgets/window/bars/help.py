@@ -1,4 +1,4 @@
-"""Show help: a lesson's page, the table of keys, and who made this with what."""
+"""Show help: the table of keys, and who made this with what."""
 
 from __future__ import annotations
 
@@ -6,25 +6,16 @@ import html
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, QUrl
-from PySide6.QtGui import (
-    QAction,
-    QColor,
-    QFontDatabase,
-    QKeySequence,
-    QTextBlockFormat,
-    QTextCharFormat,
-    QTextCursor,
-)
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QDockWidget, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
 from explorer.state.catalogue import Catalogue
-from explorer.state.session import Session
 from widgets.base.look import theme
 from widgets.base.look.icons import app_icon
 
 
 class Page(QTextBrowser):
-    """Text that loads nothing: a session file is somebody else's, and names no picture or page to fetch."""
+    """Text that loads nothing."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,33 +24,6 @@ class Page(QTextBrowser):
 
     def loadResource(self, kind: int, name: QUrl | str) -> None:
         return None
-
-
-class LessonPanel(QDockWidget):
-    """The text of a lesson beside the stage."""
-
-    def __init__(self, window: QWidget) -> None:
-        super().__init__("Lesson", window)
-        self.setObjectName("lesson")
-        self.page = Page()
-        self.setWidget(self.page)
-
-    def show_session(self, session: Session) -> None:
-        title = f"### {session.title}\n\n" if session.title else ""
-        self.page.setMarkdown(title + session.text)
-        if session.equation:
-            # not as a code block, whose lines do not wrap and would ask for a wider panel
-            cursor = QTextCursor(self.page.document())
-            cursor.movePosition(QTextCursor.MoveOperation.End)
-            block, letters = QTextBlockFormat(), QTextCharFormat()
-            block.setTopMargin(10)
-            block.setLeftMargin(8)
-            block.setTextIndent(0)
-            letters.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
-            letters.setForeground(QColor(theme.current().accent))
-            cursor.insertBlock(block, letters)
-            cursor.insertText(session.equation.replace("\n", "\u2028"), letters)
-        self.page.verticalScrollBar().setValue(0)
 
 
 def keys_dialog(parent: QWidget, actions: Sequence[tuple[str, QAction]]) -> QDialog:

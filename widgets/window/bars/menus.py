@@ -225,6 +225,14 @@ class Menus(QObject):
         menu.addSeparator()
         self._themes = self._choices(menu.addMenu("&Theme"))
         self._themes.fill(THEMES, self.theme_chosen.emit)
+        self.add(
+            menu, "plain_words", "Plain &words", self._ask("plain_words"), checkable=True,
+            tip="“moved input” in place of ρ(g)x, “here alone” in place of local, wherever they stand",
+        )  # fmt: skip
+        self.add(
+            menu, "reduce_motion", "Reduce &motion", self._ask("reduce_motion"), checkable=True,
+            tip="Nothing turns, pulses or slides that need not",
+        )  # fmt: skip
         self.add(menu, "reset_layout", "&Reset layout", self._ask("reset_layout"))
         self.add(menu, "full_screen", "&Full screen", self._ask("full_screen"), "F11", checkable=True)
 
@@ -265,19 +273,18 @@ class Menus(QObject):
     def _fill_help(self, menu: QMenu) -> None:
         files = self._files
         self.lessons = menu.addMenu("&Lessons")
-        self.lessons.aboutToShow.connect(lambda: files.fill_lessons(self.lessons))
-        self.lessons.menuAction().setEnabled(files.has_lessons())
+        guide = files.guide
+        self.lessons.aboutToShow.connect(lambda: guide.fill_menu(self.lessons))
+        self.lessons.menuAction().setEnabled(bool(guide.course.paths()))
+        self.add(menu, "next_lesson", "&Next lesson", partial(guide.turn, 1))
+        self.add(menu, "previous_lesson", "&Previous lesson", partial(guide.turn, -1))
         self.add(menu, "greeting", "W&elcome", self._ask("greeting"), tip="The card of the first start")
         self.add(menu, "palette", "&Command palette…", self._ask("palette"), "Ctrl+Shift+P", "palette")
         self.add(
-            menu,
-            "what",
-            "&What is this?",
-            self._ask("what"),
-            "F1",
-            "help",
-            tip="Click on what you wonder about",
-        )
+            menu, "this_panel", "About this &panel", self._ask("this_panel"), "F1", "help",
+            tip="What the panel with the focus shows, and the words that stand in it",
+        )  # fmt: skip
+        self.add(menu, "what", "&What is this?", self._ask("what"), "Shift+F1", tip="Click on what you wonder about")
         self.add(menu, "keys", "&Keyboard shortcuts", self._ask("keys"), "Ctrl+?")
         menu.addSeparator()
         about = self.add(menu, "about", "&About Equiscope", self._ask("about"))

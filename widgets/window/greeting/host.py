@@ -9,6 +9,7 @@ from PySide6.QtCore import QEasingCurve, QObject, QSettings, QVariantAnimation
 
 from explorer.declare.elements import transforms
 from explorer.state.state import State
+from widgets.base import motion
 from widgets.base.view import Wish
 from widgets.window.greeting.card import GreetingCard
 
@@ -82,6 +83,7 @@ class Greeting(QObject):
         # a turn under way is finished first, so that pressing twice is half a turn
         start = self.turning.endValue() if self._running() else step.values[0] if step is not None else 0.0
         self.turning.stop()
+        self.turning.setDuration(0 if motion.reduced() else TURN_MS)
         self.turning.setStartValue(start)
         self.turning.setEndValue(_next_quarter(start))
         self.turning.start()

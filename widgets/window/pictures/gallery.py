@@ -21,7 +21,7 @@ from widgets.window.pictures.offscreen import NoPicture, visit_window
 _LISTS = ("gallery", "log", "inspector")
 
 
-def _showcase(kind: str) -> tuple[Step, ...]:
+def showcase(kind: str) -> tuple[Step, ...]:
     """Return an element that shows something on this kind of data."""
     return parse_chain(kinds()[kind].showcase) if kind in kinds() else ()
 
@@ -54,7 +54,7 @@ def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
     """Save every card x view, the window light and dark at two sizes, and an index; return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     made: list[Path] = []
-    models = _models(start)
+    models = models_of(start)
     for theme in ("light", "dark"):
         for scene in scenes():
             if not {scene.model, scene.compare} <= {"", *models}:
@@ -65,7 +65,7 @@ def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
             _compact(path)
             made.append(path)
             print(path, file=sys.stderr, flush=True)
-    states = [State(model=name, steps=_showcase(domain)) for name, domain in models.items()]
+    states = [State(model=name, steps=showcase(domain)) for name, domain in models.items()]
 
     def visit(window: MainWindow) -> None:
         model = window.controller.state.model
@@ -84,7 +84,7 @@ def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
     return [*made, index]
 
 
-def _models(start: Callable[[], Engine]) -> dict[str, str]:
+def models_of(start: Callable[[], Engine]) -> dict[str, str]:
     """Return the models by name, and the kind of data that each lives on."""
     engine = start()
     try:

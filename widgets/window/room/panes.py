@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QTabWidget, QVBoxLayout, QWidget
 
@@ -42,6 +42,10 @@ class Seat(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.veil.setGeometry(self.rect())
+
+    def minimumSizeHint(self) -> QSize:
+        """Nothing behind another tab: what is not seen must not keep the window wide."""
+        return QSize(0, 0) if self.isHidden() else super().minimumSizeHint()
 
     def take(self, view: View) -> None:
         """Hold the view from here on."""

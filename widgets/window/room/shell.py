@@ -14,7 +14,6 @@ from explorer.declare.elements import Step, parse_chain
 from explorer.declare.space import kinds
 from explorer.square.frame import Failure, Frame, Moved
 from explorer.state.catalogue import Busy, Catalogue
-from explorer.state.session import Session
 from explorer.state.state import State
 from widgets.base.look import theme
 from widgets.base.look.icons import app_icon
@@ -23,8 +22,8 @@ from widgets.base.settings import open_settings
 from widgets.base.view import View, ViewSpec
 from widgets.views.log import LogView, now
 from widgets.window.bars.buttons import StatusBar
+from widgets.window.bars.data_line import DataLine
 from widgets.window.bars.diagnosis import Diagnosis
-from widgets.window.bars.help import LessonPanel
 from widgets.window.bars.infobar import InfoBar
 from widgets.window.bars.interventions import InterventionBar
 from widgets.window.controller import Controller
@@ -62,7 +61,6 @@ class Shell(QMainWindow):
         self.setStatusBar(self.status)
         self._build_center()
         self.docks = Docks(self, self.panes.docked)
-        self.lesson: LessonPanel | None = None  # made when the first lesson is opened
         self._domain = ""  # of what is shown
         self._logged: list[tuple[str, str, str]] = []  # until there is a view for it
         c = self.controller
@@ -104,14 +102,16 @@ class Shell(QMainWindow):
         self.stack.addWidget(self.loading)
         self.stack.addWidget(self.panes)
         self.infobar, self.diagnosis, self.interventions = InfoBar(), Diagnosis(), InterventionBar()
+        self.data_line = DataLine()
         self.greeting_card = GreetingCard()
         self.center = QWidget()
         self.center.setObjectName("center")
-        column = QVBoxLayout(self.center)
+        self._column = column = QVBoxLayout(self.center)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.infobar)
         column.addWidget(self.interventions)
+        column.addWidget(self.data_line)
         column.addWidget(self.greeting_card)
         column.addWidget(self.stack, 1)
         column.addWidget(self.diagnosis)
@@ -277,18 +277,13 @@ class Shell(QMainWindow):
             self.panes.raise_tab(name)
         view.setFocus()
 
-    def show_lesson(self, session: Session) -> None:
-        """Show the text of a lesson at the left, where it hides neither the stage nor the controls."""
-        if self.lesson is None:
-            self.lesson = LessonPanel(self)
-            self.docks.add_guest(self.lesson, "left", 320)
-        self.lesson.show_session(session)
-        self.lesson.show()
-        self.lesson.raise_()
+    def add_strip(self, strip: QWidget) -> None:
+        """Take in a line above the stage."""
+        self._column.insertWidget(self._column.indexOf(self.stack), strip)
 
     def apply_theme(self) -> None:
         """Take the colours of the theme."""
-        bars = (self.infobar, self.interventions, self.greeting_card, self.diagnosis)
+        bars = (self.infobar, self.interventions, self.data_line, self.greeting_card, self.diagnosis)
         for part in (*bars, self.loading, self.status, self.docks):
             part.apply_theme()
         t = theme.current()

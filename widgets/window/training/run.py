@@ -55,7 +55,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a training is started with; 0 epochs are as many as the card was shipped with."""
+    """Settings that a training is started with; 0 epochs are as many as the card was shipped with."""
 
     path: Path
     epochs: int = 0

@@ -110,7 +110,7 @@ class GridInference(Inference):
         return receptive(module, in_field, shape_in, shape, radius)
 
     def reaches(
-        self, run: Callable[[Tensor], Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
+        self, run: Callable[..., Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
     ) -> dict[str, float]:
         return reaches(run, inputs.x, fields)
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from explorer.declare.types.fields import FieldType
 from explorer.spaces.grid.fields import ChannelsLast, Grid
 
-Run = Callable[[Tensor], Mapping[str, Tensor]]
+Run = Callable[..., Mapping[str, Tensor]]
 
 MOST_CUTS = 4
 LOUD = 30.0  # times the size of x, for layers that pass on only what is large
@@ -26,7 +26,7 @@ def reaches(run: Run, x: Tensor, fields: Mapping[str, FieldType]) -> dict[str, f
     """Return how many pixels to either side the values of layers see: inf for all of the image, NaN where unknown.
 
     Args:
-        run: x -> the values of the layers; what it raises is passed on.
+        run: x, names of some of the layers -> their values; what it raises is passed on.
         x: images (batch, channel, y, x).
         fields: of these layers.
     """
@@ -55,7 +55,11 @@ def reaches(run: Run, x: Tensor, fields: Mapping[str, FieldType]) -> dict[str, f
                 changed = torch.arange(steps) < min(steps // 2 + k, steps - 1)
                 changed = changed if low else ~changed
                 there = changed.to(x.device).view((-1, 1) if axis == -2 else (-1,))
-                after = run(torch.where(there, (LOUD if k % 2 else 1.0) * other, one))
+                # what sees all of the image sees no more
+                wanted = {n: f for n, f in wanted.items() if math.isfinite(found[n])}
+                if not wanted:
+                    return found
+                after = run(torch.where(there, (LOUD if k % 2 else 1.0) * other, one), wanted)
                 for n, f in wanted.items():
                     change = (after[n] - before[n]).abs()
                     least = FAINT * torch.finfo(change.dtype).eps * float(before[n].abs().max())
@@ -65,7 +69,7 @@ def reaches(run: Run, x: Tensor, fields: Mapping[str, FieldType]) -> dict[str, f
                     found[n] = max(found[n], reach)
             if fading:
                 # what is not a number never fades, however far it goes
-                after = run(torch.where(there, torch.full_like(one, math.nan), one))
+                after = run(torch.where(there, torch.full_like(one, math.nan), one), fading)
                 for n, f in fading.items():
                     found[n] = max(found[n], _farthest(f, after[n].isnan(), axis, changed))
     return {n: r + max(0.0, fields[n].spacing - len(cuts)) for n, r in found.items()}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from explorer.declare.types.fields import FieldType
+from explorer.declare.types.fields import FieldType, Scalar
 from explorer.network.input.inputs import Inputs
+from explorer.network.input.typed import irreps_text
 from explorer.spaces.graph.fields import Nodes
 from explorer.spaces.graph.network.inference import GraphInference
-from explorer.spaces.points.fields import Coordinates, Irreps, Particles
+from explorer.spaces.points.fields import Coordinates, Irreps, Particles, irreps
 
 SPREAD = 0.25  # of the cloud: by how much the points of unrelated inputs lie elsewhere
 
@@ -27,6 +28,22 @@ class PointsInference(GraphInference):
     def own(self, field: FieldType) -> FieldType:
         field = super().own(field)
         return replace(field, domain=Particles(field.domain.axis)) if type(field.domain) is Nodes else field
+
+    def infer(
+        self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
+    ) -> FieldType | None:
+        found = super().infer(module, in_field, shape_in, shape)
+        declared = declared_irreps(module)
+        own = isinstance(getattr(module, "out_field", None), FieldType) or getattr(module, "out_rep", None) is not None
+        if found is None or own or declared is None or not shape or shape[-1] != declared.size:
+            return found
+        return replace(found, rep=Scalar() if declared.still else declared, guessed=False)
+
+    def fed(self, module: nn.Module, number: int, field: FieldType, shape: tuple[int, ...]) -> FieldType:
+        declared = declared_irreps(module, "in") or declared_irreps(module, f"in{number + 1}")
+        if declared is None or not shape or shape[-1] != declared.size or not field.guessed:
+            return field
+        return replace(field, rep=Scalar() if declared.still else declared, guessed=False)
 
     def functional(self, shape: tuple[int, ...]) -> FieldType | None:
         found = super().functional(shape)
@@ -50,3 +67,11 @@ class PointsInference(GraphInference):
             return kept + (SPREAD if isinstance(field.rep, Coordinates) else 1.0) * size * drawn
 
         return super().another(inputs, seed).map(changed)
+
+
+def declared_irreps(module: nn.Module, of: str = "out") -> Irreps | None:
+    """Return the irreps that a module of e3nn says its answer or an argument has; None for none that are known here."""
+    try:
+        return irreps(text) if (text := irreps_text(module, of)) else None
+    except ValueError:
+        return None

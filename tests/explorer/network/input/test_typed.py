@@ -187,7 +187,7 @@ def test_irreps_of_space_are_shown_and_not_judged() -> None:
             return self.layer(x)
 
     said = check_equivariance(Net("4x0e+2x1o"), (x, edges), "permutation").warnings
-    assert any("such as layer: 4x0e+2x1o; rotations of points in space cannot be tested yet" in n for n in said)
+    assert any("such as layer: 4x0e+2x1o; rotations are tested where the data is points" in n for n in said)
     assert not any("turn with space" in n for n in check_equivariance(Net("10x0e"), (x, edges), "permutation").warnings)
 
 

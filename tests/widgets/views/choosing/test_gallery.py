@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QFont, QImage, QPainter
 from PySide6.QtTest import QTest
 
 from explorer.state.catalogue import Catalogue, SampleInfo
@@ -11,8 +12,12 @@ from explorer.state.state import State
 from tests.widgets.parts.driving.view_driving import click, gather, objects, odd_frames, opened
 from tests.widgets.parts.frames.sample_catalogue import make_catalogue, make_info
 from tests.widgets.parts.frames.sample_frames import make_frame
+from widgets.base.settings import open_settings
 from widgets.views.choosing.cards import COUNT, IMAGE, INFO
+from widgets.views.choosing.filters import Favourites
 from widgets.views.choosing.gallery import GalleryView
+from widgets.views.choosing.model_card import paint_lines
+from widgets.views.choosing.pictures import FOLDER, SIZE, THEMES, thumbnail
 
 ODD = odd_frames()
 
@@ -99,7 +104,7 @@ def test_choosing_the_second_model_ends_the_comparison(view):
 def test_the_menu_compares(view):
     wishes = gather(view)
     menu = view.menu_for(item(view.models, "plain-cnn"))
-    show, compare, stop = menu.actions()
+    show, compare, stop, _star = menu.actions()
     assert compare.isEnabled() and not stop.isEnabled()
     compare.trigger()
     show.trigger()
@@ -282,3 +287,84 @@ def test_the_model_in_use_is_brought_into_sight(qtbot):
     assert port.contains(view.models.visualItemRect(item(view.models, "model-38")).center())
     view.set_state(State(model="model-2", sample="digit-3"))
     assert port.contains(view.models.visualItemRect(item(view.models, "model-2")).center())
+
+
+# pictures, filters, favourites, networks of one's own --------------------------------------------------------
+
+
+def shown(view):
+    cards = view.models
+    return [cards.info(cards.item(r)).name for r in range(cards.count())
+            if cards.info(cards.item(r)) is not None and not cards.item(r).isHidden()]  # fmt: skip
+
+
+def test_every_model_has_a_picture_or_its_card_has_words():
+    have = {name: {p.stem for p in (FOLDER / name).glob("*.webp")} for name in THEMES}
+    assert have["light"] == have["dark"] and len(have["light"]) > 80
+    assert sum(p.stat().st_size for p in FOLDER.rglob("*.webp")) < 1_500_000
+    for name in have["light"]:
+        for theme_name in THEMES:
+            image = thumbnail(name, theme_name)
+            assert image is not None and (image.width(), image.height()) == (2 * SIZE[0], 2 * SIZE[1])
+    assert thumbnail("no-such-model", "light") is None and thumbnail("/a/net.py:Net", "light") is None
+
+
+def test_titles_take_two_lines(qtbot):
+    image = QImage(300, 100, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    box, font = QRectF(0, 0, 120, 60), QFont()
+    assert paint_lines(painter, "Short", box, font) == 1
+    assert (
+        paint_lines(painter, "A title that is too long for one line of a card and for two lines of it", box, font) == 2
+    )
+    painter.end()
+
+
+@pytest.mark.parametrize("name", ["trained", "fault"])
+def test_switches_leave_some_out(view, name):
+    every = shown(view)
+    view.filters.switches[name].click()
+    told = {m.name: m.trained if name == "trained" else m.name.startswith("fault-") for m in view.catalogue.models}
+    assert shown(view) == [n for n in every if told[n]] != every
+    view.filters.clear()
+    assert shown(view) == every
+
+
+def test_a_kind_of_data_and_a_group_are_chosen_together(view):
+    kinds, groups = view.filters.kind, view.filters.group
+    infos = {m.name: m for m in view.catalogue.models}
+    claimed = next(m for m in infos.values() if m.groups)
+    kinds.setCurrentIndex(kinds.findData(claimed.domain))
+    assert claimed.name in shown(view) and {infos[n].domain for n in shown(view)} == {claimed.domain}
+    groups.setCurrentIndex(groups.findData(claimed.groups[0]))
+    left = shown(view)
+    assert claimed.name in left and all(claimed.groups[0] in infos[n].groups for n in left)
+    assert left == [m for m in left if infos[m].domain == claimed.domain]
+
+
+def test_a_star_is_kept(view, qtbot):
+    name = shown(view)[1]
+    star = view.models.itemDelegate().star_rect(view.models.visualItemRect(item(view.models, name)))
+    wishes = gather(view)
+    qtbot.mouseClick(view.models.viewport(), Qt.MouseButton.LeftButton, pos=star.center())
+    assert not wishes and name in view.favourites and name in Favourites()
+    view.filters.switches["favourites"].click()
+    assert shown(view) == [name]
+    view.favourites.toggle(name)
+    assert name not in Favourites()
+
+
+def test_networks_of_ones_own_are_listed_and_asked_about(view, tmp_path):
+    file = tmp_path / "net.py"
+    file.write_text("raise SystemExit('run by a list')")
+    open_settings().setValue("recent_models", [f"{file}:Net", str(tmp_path / "gone.py"), "d4-cnn@x.safetensors"])
+    try:
+        view.show_catalogue(view.catalogue)
+        view.filters.switches["own"].click()
+        assert shown(view) == [f"{file}:Net"]
+        asked, wishes = [], gather(view)
+        view.open_asked.connect(asked.append)
+        view.models.chosen.emit(f"{file}:Net")
+        assert asked == [f"{file}:Net"] and not wishes, "the window asks before it runs"
+    finally:
+        open_settings().remove("recent_models")

@@ -30,7 +30,7 @@ import sys
 sys.path.insert(0, ROOT)
 from explorer.app.command import cli
 from explorer.app.command.doors import Doors
-from tests.widgets.window.test_training import OURS
+from tests.widgets.window.training.test_training import OURS
 def none(*_): raise AssertionError
 sys.exit(cli.main(sys.argv[1:], Doors(lambda: OURS, none, none, none, none, none)))
 """

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from widgets.base.look import theme
 from widgets.base.look.alignment import LEFT, RIGHT
+from widgets.base.text.glossary import say
 from widgets.base.text.words import figure
 from widgets.charts.axis.axes import Axis
 from widgets.sequence.charts.step_axis import StepAxis
@@ -68,7 +69,7 @@ class RowAxis(Axis):
             bold.setBold(True)
             p.setFont(bold)
             p.setPen(QColor(t.second if row.square else t.text))
-            p.drawText(QRectF(4, box.top(), self.boundingRect().width() - 16, box.height()), LEFT, row.name)
+            p.drawText(QRectF(4, box.top(), self.boundingRect().width() - 16, box.height()), LEFT, say(row.name))
             p.setFont(self.font)
             return
         if row.own:
@@ -86,7 +87,7 @@ class RowAxis(Axis):
         used = metrics.horizontalAdvance(value) + 6 if value else 0.0
         p.setPen(QColor(t.accent if row.own else t.text))
         room = max(12.0, high.width() - used)
-        p.drawText(high, LEFT, metrics.elidedText(row.name, Qt.TextElideMode.ElideMiddle, room))
+        p.drawText(high, LEFT, metrics.elidedText(say(row.name), Qt.TextElideMode.ElideMiddle, room))
         p.setPen(QColor(t.muted))
         p.drawText(high, RIGHT, value)
         if box.height() >= 36 and row.kind in ("heat", "line"):

@@ -1,0 +1,49 @@
+"""Copy a network as `copy.deepcopy` does, in a fraction of its time where a network has many plain modules."""
+
+from __future__ import annotations
+
+import copy
+from collections import OrderedDict
+from typing import Any
+
+from torch import nn
+
+_ATOMS = frozenset({int, float, bool, str, bytes, complex, type(None), type})
+_EMPTY = frozenset({dict, OrderedDict, set, list})  # a copy of an empty one is a new one
+
+
+def copied_module(module: nn.Module, memo: dict[int, Any]) -> nn.Module:
+    """Return a deep copy of a module.
+
+    Args:
+        memo: {id: its copy}, of what is copied already; as that of `copy.deepcopy`.
+    """
+    if (known := memo.get(id(module))) is not None:
+        found: nn.Module = known
+        return found
+    kind: Any = type(module)
+    if not _plain(kind):
+        return copy.deepcopy(module, memo)
+    made: nn.Module = kind.__new__(kind)
+    memo[id(module)] = made
+    state = {name: _value(name, value, memo) for name, value in module.__getstate__().items()}
+    made.__setstate__(state)
+    return made
+
+
+def _plain(kind: Any) -> bool:
+    """Say whether copies of a class are made in the general way, of its attributes."""
+    general = all(getattr(kind, name) is getattr(object, name) for name in ("__reduce__", "__reduce_ex__", "__new__"))
+    stated = kind.__getstate__ in (object.__getstate__, nn.Module.__getstate__)
+    return general and stated and not hasattr(kind, "__deepcopy__")
+
+
+def _value(name: str, value: Any, memo: dict[int, Any]) -> Any:
+    kind = type(value)
+    if kind in _ATOMS or (kind is tuple and all(type(v) in _ATOMS for v in value)):
+        return value
+    if kind in _EMPTY and not value:
+        return kind()
+    if name == "_modules" and kind in (dict, OrderedDict):
+        return kind((n, None if m is None else copied_module(m, memo)) for n, m in value.items())
+    return copy.deepcopy(value, memo)

@@ -1,0 +1,70 @@
+"""A copy of a network is what a deep copy is: ties, buffers, hooks and attributes of its own, nothing shared."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from explorer.network.changing.copying import copied_module
+
+
+class Tied(nn.Module):
+    """Share a weight, hold itself in a list, a table of its own and a module outside of the tree."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(3, 3), nn.Linear(3, 3)
+        self.second.weight = self.first.weight
+        self.again = self.first
+        self.norm = nn.BatchNorm1d(3)
+        self.table = {"x": torch.ones(2), "empty": []}
+        self.above: list[nn.Module] = [self]
+        self.size = (2, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        found: Tensor = self.norm(self.second(self.again(x)))
+        return found
+
+
+class Own(nn.Module):
+    """Say itself how it is copied."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.copies = 0
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Own:
+        made = Own()
+        made.copies = self.copies + 1
+        return made
+
+
+def test_ties_and_attributes_are_those_of_a_deep_copy() -> None:
+    torch.manual_seed(0)
+    model = Tied()
+    model.first.register_forward_hook(lambda *_: None)
+    made, other = copied_module(model, {}), copy.deepcopy(model)
+    assert isinstance(made, Tied) and made.above[0] is made and made.again is made.first
+    assert made.first.weight is made.second.weight and made.first.weight is not model.first.weight
+    assert made.table["x"] is not model.table["x"] and made.table["empty"] is not model.table["empty"]
+    assert len(made.first._forward_hooks) == 1 and made.size == (2, 3)
+    assert vars(made).keys() == vars(other).keys() and not made._modules.keys() ^ model._modules.keys()
+    assert all(torch.equal(a, b) for a, b in zip(made.state_dict().values(), model.state_dict().values(), strict=True))
+    x = torch.randn(4, 3)
+    assert torch.equal(made.eval()(x), other.eval()(x))
+    made.norm(x + 5), made.train()(x)
+    assert torch.equal(model.norm.running_mean, other.norm.running_mean)  # type: ignore[arg-type]
+
+
+def test_a_module_that_says_how_it_is_copied_is_asked() -> None:
+    (made,) = copied_module(nn.Sequential(Own()), {}).children()
+    assert isinstance(made, Own) and made.copies == 1
+
+
+def test_what_is_copied_already_is_taken() -> None:
+    model, known = nn.Linear(2, 2), torch.zeros(2, 2)
+    made = copied_module(model, {id(model.weight): nn.Parameter(known)})
+    assert torch.equal(made.weight, known)  # type: ignore[arg-type]

@@ -1,0 +1,272 @@
+"""Lessons in the whole window: keys and clicks tick their steps, the next one is pointed at, the named view is open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from explorer.state.lessons.tasks import read_tasks
+from explorer.state.session import load_session, save_session
+from explorer.state.state import State
+from tests.widgets.parts.driving.windows import Open, settle
+from widgets.base import motion
+from widgets.window.lessons.course import LESSONS
+from widgets.window.lessons.guide import Guide
+from widgets.window.lessons.targets import WHERE, in_sight, place_of, view_of
+from widgets.window.main_window import MainWindow
+from widgets.window.room.finding import view_specs
+
+PATHS = {path.stem[:2]: path for path in sorted(LESSONS.glob("*.json"))}
+SHOWN_IN = {"grid": "stage", "graph": "graph", "set": "graph", "sequence": "timeline", "mesh": "surface"}
+
+
+def begin(qtbot: QtBot, window: MainWindow, number: str) -> Guide:
+    window.controller.open_session(str(PATHS[number]))
+    settle(qtbot, window)
+    guide = window.files.guide
+    qtbot.waitUntil(lambda: guide._wanted is None)
+    return guide
+
+
+def ticked(qtbot: QtBot, guide: Guide, *marks: bool) -> None:
+    qtbot.waitUntil(lambda: guide.walk.done == list(marks), timeout=20_000)
+
+
+def press(qtbot: QtBot, widget: QWidget) -> None:
+    assert widget.isVisible()
+    qtbot.mouseClick(widget, Qt.MouseButton.LeftButton)
+
+
+def click_tab(qtbot: QtBot, window: MainWindow, name: str) -> None:
+    tabs = window.panes.tabBar()
+    seat = next(seat for seat in window.panes.seats if seat.spec.name == name)
+    rect = tabs.tabRect(window.panes.indexOf(seat))
+    qtbot.mouseClick(tabs, Qt.MouseButton.LeftButton, pos=rect.center())
+
+
+# what is asked of every lesson, without a window -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", PATHS)
+def test_views_that_steps_mean_exist(number: str) -> None:
+    known = {spec.name for spec in view_specs()}
+    session = load_session(PATHS[number])
+    assert not session.view or session.view in known
+    for task in session.tasks:
+        assert view_of(task) in {*known, ""}
+        for pattern in task.patterns:
+            asked = pattern.get("view", [])
+            assert {asked} if isinstance(asked, str) else set(asked) <= known
+        assert task.patterns or task.show or task.reveal, "a step that is looked at says where"
+
+
+def test_the_views_where_the_state_is_changed_exist() -> None:
+    assert set(WHERE.values()) <= {spec.name for spec in view_specs()}
+
+
+# in the window -----------------------------------------------------------------------------------------------
+
+
+def test_keys_and_clicks_tick_the_steps(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    guide = begin(qtbot, window, "18")
+    ticked(qtbot, guide, False, False, False)
+    assert guide.panel is not None and guide.panel.cards[0].mark.text() == "1"
+    click_tab(qtbot, window, "filters")
+    ticked(qtbot, guide, True, False, False)
+    assert guide.panel.cards[0].mark.text() == "✓" and "done" in guide.panel.cards[0].accessibleName()
+    press(qtbot, guide.panel.cards[1].show_button)  # "Show me" opens what is meant, and that is the step here
+    ticked(qtbot, guide, True, True, False)
+    click_tab(qtbot, window, "stage")
+    ticked(qtbot, guide, True, True, False)  # closed again is not undone
+    window.show_view("equation")
+    ticked(qtbot, guide, True, True, True)
+    assert guide.course.progress() == (1, len(PATHS)) and guide.panel.place.text().endswith("1 done")
+
+
+def test_undo_takes_no_tick_away(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    guide = begin(qtbot, window, "17")
+    front = window.panes.front()
+    assert front is not None
+    front.setFocus()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    qtbot.keyClick(front, Qt.Key.Key_BracketLeft)
+    qtbot.keyClick(front, Qt.Key.Key_F)
+    ticked(qtbot, guide, False, True, False)
+    for _ in range(2):
+        qtbot.keyClick(front, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    settle(qtbot, window)
+    assert window.controller.state.steps == load_session(PATHS["17"]).state.steps
+    ticked(qtbot, guide, False, True, False)
+
+
+def test_a_step_that_is_looked_at_is_ticked_by_hand(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    guide = begin(qtbot, window, "17")
+    assert guide.panel is not None
+    press(qtbot, guide.panel.cards[0].seen_button)
+    ticked(qtbot, guide, True, False, False)
+    assert not guide.panel.cards[0].seen_button.isVisible()
+
+
+def test_the_answer_is_behind_reveal(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    guide = begin(qtbot, window, "23")
+    assert guide.panel is not None
+    card = guide.panel.cards[3]
+    assert "conv2" in card.answer.text() and not card.answer.isVisible()
+    assert "conv2" not in window.diagnosis.text.text() and not window.diagnosis.button.isVisible()
+    guide.panel.bring_card(3)
+    press(qtbot, card.reveal_button)
+    assert card.answer.isVisible() and guide.walk.done[3] and card.mark.text() == "✓"
+    settle(qtbot, window, measured=True)
+    qtbot.waitUntil(lambda: "conv2" in window.diagnosis.text.toolTip())
+
+
+def test_leaving_a_riddle_gives_the_verdict_back(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    guide = begin(qtbot, window, "23")
+    guide.leave()
+    settle(qtbot, window, measured=True)
+    qtbot.waitUntil(lambda: "conv2" in window.diagnosis.text.toolTip())
+    assert guide.panel is not None and guide.panel.isHidden()
+
+
+@pytest.mark.parametrize("number", ["57", "59", "74", "01", "27"])
+def test_the_named_view_is_open_when_a_lesson_begins(qtbot: QtBot, open_window: Open, number: str) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    window.show_view("matrix")
+    window.show_view("log")
+    guide = begin(qtbot, window, number)
+    session = load_session(PATHS[number])
+    info = window.controller.info
+    assert info is not None
+    for name in filter(None, (session.view, SHOWN_IN[info.domain])):
+        qtbot.waitUntil(lambda: name in in_sight(window), timeout=20_000)  # noqa: B023
+    assert "matrix" not in in_sight(window)
+    assert not any(guide.walk.done)
+
+
+def test_the_way_to_the_next_lesson_and_back(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    guide = begin(qtbot, window, "01")
+    assert guide.panel is not None and not guide.panel.previous.isEnabled()
+    press(qtbot, guide.panel.next)
+    settle(qtbot, window)
+    assert "dense layer" in guide.panel.title.text().lower()
+    press(qtbot, guide.panel.previous)
+    settle(qtbot, window)
+    assert "commuting square" in guide.panel.title.text().lower()
+    assert guide.panel.place.text().startswith(f"Lesson 1 of {len(PATHS)}")
+
+
+def test_what_was_done_is_kept_until_one_begins_again(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    guide = begin(qtbot, window, "18")
+    click_tab(qtbot, window, "filters")
+    ticked(qtbot, guide, True, False, False)
+    begin(qtbot, window, "17")
+    begin(qtbot, window, "18")
+    assert guide.walk.done == [True, False, False]
+    guide.begin_again()
+    settle(qtbot, window)
+    ticked(qtbot, guide, False, False, False)
+
+
+def test_the_step_is_above_the_stage_while_the_page_is_behind(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    guide = begin(qtbot, window, "20")
+    strip = guide.strip
+    assert strip is not None
+    qtbot.waitUntil(lambda: not strip.isVisible())
+    window.show_view("layers")
+    qtbot.waitUntil(strip.isVisible)
+    assert "relu3" in strip.card.text.text()
+    window.controller.change({"layer": "relu3"})
+    qtbot.waitUntil(lambda: strip.card.parts.text() == "2 of 4")
+    press(qtbot, strip.page_button)
+    qtbot.waitUntil(lambda: not strip.isVisible())
+
+
+def test_what_is_meant_pulses_and_stops(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    guide = begin(qtbot, window, "18")
+    pulse = guide.pulse
+    assert pulse is not None
+    qtbot.waitUntil(lambda: pulse.running)
+    place = place_of(window, guide.walk.tasks[0])
+    tabs = window.panes.tabBar()
+    assert place is not None and place.center().y() == tabs.mapTo(window, tabs.rect().center()).y()
+    assert pulse.geometry().contains(place)
+    qtbot.waitUntil(lambda: not pulse.running and not pulse.isVisible(), timeout=10_000)
+
+
+def test_a_control_that_is_meant_is_framed(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    guide = begin(qtbot, window, "03")
+    guide.show_step(0)  # the slider of the sharing
+    view = window.panes.named("inspector")
+    assert view is not None
+    qtbot.waitUntil(lambda: (r := place_of(window, guide.walk.tasks[0])) is not None and r.height() < 60)
+
+
+def test_nothing_moves_where_motion_is_reduced(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    window.menus.actions["reduce_motion"].trigger()
+    assert motion.reduced() and motion.kept(window.settings) and not window.isAnimated()
+    guide = begin(qtbot, window, "18")
+    pulse = guide.pulse
+    assert pulse is not None
+    qtbot.waitUntil(pulse.isVisible)
+    assert not pulse.running
+    window.greeting_card.chosen.emit("turn")
+    assert window.controller.state.step("rotate") is not None
+    assert not window.greeting._running(), "it is there at once"
+    window.menus.actions["reduce_motion"].trigger()
+    assert not motion.reduced()
+
+
+def test_a_lesson_in_the_old_form_is_read_as_before(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    text = "Before.\n\n**Do this**\n\n1. Turn it.\n\n**Look at** that. ![x](file:///etc/passwd)\n"
+    save_session(tmp_path / "old.json", State(sample="digit-7"), {"title": "Old", "text": text})
+    window.controller.open_session(str(tmp_path / "old.json"))
+    settle(qtbot, window)
+    panel = window.files.guide.panel
+    assert panel is not None and "Turn it." in panel.plain_text() and not panel.cards
+    assert "passwd" not in panel.before.text()
+    assert not panel.next.isVisible() and panel.place.text() == ""
+
+
+def test_a_lesson_of_ones_own_is_noticed_too(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    tasks = read_tasks([{"do": "Take ![it](file:///etc/passwd) back.", "when": {"steps": False}}])
+    start = State(sample="digit-7", steps=load_session(PATHS["17"]).state.steps)
+    save_session(tmp_path / "mine.json", start, {"title": "Mine"}, tasks=tasks)
+    window.controller.open_session(str(tmp_path / "mine.json"))
+    settle(qtbot, window)
+    window.controller.reset()
+    ticked(qtbot, window.files.guide, True)
+    assert "passwd" not in window.files.guide.panel.cards[0].text.text()  # type: ignore[union-attr]
+
+
+def test_a_window_of_1000_pixels_stays_that_wide_after_lessons(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    for number in ("74", "57", "23"):  # the surface is wide, and behind another tab it must not matter
+        begin(qtbot, window, number)
+    window.resize(1000, 700)
+    qtbot.waitUntil(lambda: window.width() <= 1000)
+    guide = window.files.guide
+    assert guide.panel is not None
+    guide.panel.raise_()
+    page = guide.panel.page
+    qtbot.waitUntil(lambda: page.width() <= guide.panel.area.viewport().width())  # type: ignore[union-attr]
+    for card in guide.panel.cards:
+        right = card.text.mapTo(guide.panel.area, QPoint(card.text.width(), 0)).x()
+        assert right <= guide.panel.area.width()

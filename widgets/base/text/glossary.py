@@ -1,0 +1,91 @@
+"""Definitions of words, and plain words in place of notation: one page of the documentation is the source of both."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QSettings, Signal
+
+from explorer.work.places import RESOURCES
+
+KEY = "plain_words"
+PAGE = "glossary.md"
+_ROW = re.compile(r"^\| (?P<left>[^|]+?) \| (?P<right>[^|]+?) \|$", re.MULTILINE)
+
+
+class _Changes(QObject):
+    changed = Signal()
+
+
+changes = _Changes()
+_state = {"plain": False}
+
+
+@cache
+def _tables() -> tuple[dict[str, str], dict[str, str]]:
+    """Return {word: meaning} and {notation: plain words}, both empty where the page is not there."""
+    for folder in (RESOURCES.parent / "docs", RESOURCES):  # a checkout, a wheel
+        if (page := Path(folder, PAGE)).is_file():
+            words, _, notation = page.read_text(encoding="utf-8").partition("## Notation")
+            return _rows(words), _rows(notation)
+    return {}, {}
+
+
+def _rows(text: str) -> dict[str, str]:
+    found = {m["left"]: m["right"].replace("`", "") for m in _ROW.finditer(text)}
+    return {word: told for word, told in found.items() if word not in ("word", "notation", "---")}
+
+
+def meaning(word: str) -> str:
+    """Return the definition of a word, "" where there is none."""
+    return _tables()[0].get(word, "")
+
+
+def words_in(text: str) -> list[str]:
+    """Return the words of the glossary that stand in a text, in its order."""
+    found = {}
+    for word in _tables()[0]:
+        behind = r"(?!\w)" if word[-1].isalnum() else ""  # ρ(g) stands in ρ(g)x too
+        if match := re.search(rf"(?<!\w){re.escape(word)}{behind}", text):
+            found[word] = match.start()
+    return sorted(found, key=found.__getitem__)
+
+
+def plain() -> bool:
+    """Return whether plain words are written in place of notation."""
+    return _state["plain"]
+
+
+def kept(settings: QSettings) -> bool:
+    """Return what the person has chosen."""
+    return str(settings.value(KEY, "no")) == "yes"
+
+
+def use(on: bool) -> None:
+    """Write plain words from now on, or notation."""
+    if on != _state["plain"]:
+        _state["plain"] = on
+        changes.changed.emit()
+
+
+def keep(settings: QSettings, on: bool) -> None:
+    """Remember the choice, and follow it."""
+    settings.setValue(KEY, "yes" if on else "no")
+    use(on)
+
+
+def say(text: str) -> str:
+    """Return a text as it is written: with plain words in place of notation where the person wants them."""
+    if not _state["plain"] or not text:
+        return text
+    return _pattern().sub(lambda m: _tables()[1][m[0].replace("(g) x", "(g)x")], text)
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    """Return what finds notation, the longest first, also with a space before x; words only where they stand alone."""
+    terms = sorted(_tables()[1], key=len, reverse=True)
+    either = "|".join(re.escape(t).replace(r"\(g\)x", r"\(g\) ?x") for t in terms)
+    return re.compile(rf"(?<!\w)(?:{either})(?!\w)") if terms else re.compile(r"(?!)")

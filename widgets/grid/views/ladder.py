@@ -1,0 +1,373 @@
+"""Delta ladder: every number of back-propagation in a network of dense layers, forward and backward step by step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QScrollArea, QSlider, QTabWidget, QVBoxLayout, QWidget
+
+from explorer.square.frame import Square
+from explorer.work.training import backprop
+from explorer.work.training.backprop import LOSSES, STARTS, Chain, Learned, Rung, ladder, loss_of, neuron, steps
+from widgets.base.frame_view import FrameView, Pages
+from widgets.base.look import theme
+from widgets.base.text.words import figure, subject
+from widgets.base.view import ViewSpec
+from widgets.charts.axis.axes import LogAxis, ValueAxis
+from widgets.charts.inks import mixed
+from widgets.charts.items.marks import ink
+from widgets.charts.library import pg
+from widgets.charts.plot import Plot
+
+CELL, TALL = 52.0, 20.0  # pixels of a number
+GAP = 14.0
+Curve = tuple[str, NDArray[Any], NDArray[Any], str, bool]  # name, x, y, colour, dashed
+COLUMNS = ("b", "z", "a", "δ", "∂C/∂b")
+RATES = np.logspace(-2, 1, 121)  # sizes of a step, as parts of the best one
+
+
+class LadderSheet(QWidget):
+    """Numbers and colours of each layer: its weights or their gradients, and behind them b, z, a, δ and ∂C/∂b."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rungs: tuple[Rung, ...] = ()
+        self.given: NDArray[Any] = np.zeros(0)
+        self.labels: tuple[str, ...] = ()
+        self.step, self.gradients = 0, False
+
+    def show_rungs(self, x: NDArray[Any], rungs: tuple[Rung, ...], labels: tuple[str, ...]) -> None:
+        self.given, self.rungs, self.labels = x, rungs, labels
+        wide = max((r.layer.weight.shape[1] for r in rungs), default=1)
+        tall = 3 * TALL + sum(len(r.z) * TALL + 3 * TALL for r in rungs)
+        self.setMinimumSize(round(CELL * (wide + len(COLUMNS)) + 2 * GAP + 120), round(tall))
+        self.update()
+
+    @property
+    def steps(self) -> int:
+        """Return how many steps there are: down the layers and up again."""
+        return 2 * len(self.rungs)
+
+    def seen(self, layer: int) -> tuple[bool, bool]:
+        """Return whether z and a, and whether δ and the gradients of a layer are known at this step."""
+        count = len(self.rungs)
+        return self.step > layer, self.step >= 2 * count - layer
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        p = QPainter(self)
+        t = theme.current()
+        font = QFont(self.font())
+        p.setFont(font)
+        y = 4.0
+        y = self._row_of(p, "a⁰ = x", self.given, y, t.text)
+        count = len(self.rungs)
+        widest = max((r.layer.weight.shape[1] for r in self.rungs), default=0)
+        for k, rung in enumerate(self.rungs):
+            forward, backward = self.seen(k)
+            active = self.step in (k + 1, 2 * count - k)
+            y += 0.6 * TALL
+            bold = QFont(font)
+            bold.setBold(True)
+            p.setFont(bold)
+            p.setPen(QColor(t.accent if active else t.text))
+            name = f"{rung.layer.name}  ({rung.layer.activation}):  {'∂C/∂W' if self.gradients else 'W'}"
+            p.drawText(QRectF(GAP, y, 400, TALL), Qt.AlignmentFlag.AlignVCenter, name)
+            p.setFont(font)
+            wide = rung.layer.weight.shape[1]
+            places = [GAP + 100.0, *(GAP + 100 + CELL * (widest + 0.3 + j) for j in range(len(COLUMNS)))]
+            p.setPen(QColor(t.muted))
+            for word, x in zip(COLUMNS, places[1:], strict=True):
+                p.drawText(QRectF(x, y, CELL * 2, TALL), Qt.AlignmentFlag.AlignVCenter, word)
+            y += TALL
+            shown = rung.weight_gradient if self.gradients else rung.layer.weight
+            known = backward if self.gradients else True
+            most = float(np.abs(shown).max()) or 1.0
+            columns = (
+                (rung.layer.bias, True), (rung.z, forward), (rung.a, forward), (rung.delta, backward),
+                (rung.bias_gradient, backward),
+            )  # fmt: skip
+            for i in range(len(rung.z)):
+                if self.labels and k == count - 1:
+                    p.setPen(QColor(t.muted))
+                    p.drawText(QRectF(GAP, y, 96, TALL), Qt.AlignmentFlag.AlignVCenter, self.labels[i])
+                for j in range(wide):
+                    self._cell(p, places[0] + CELL * j, y, float(shown[i, j]), most, known)
+                for x, (values, there) in zip(places[1:], columns, strict=True):
+                    largest = float(np.abs(values).max()) or 1.0
+                    self._cell(p, x, y, float(values[i]), largest, there)
+                y += TALL
+        p.end()
+
+    def _row_of(self, p: QPainter, name: str, values: NDArray[Any], y: float, colour: str) -> float:
+        p.setPen(QColor(colour))
+        p.drawText(QRectF(GAP, y, 100, TALL), Qt.AlignmentFlag.AlignVCenter, name)
+        most = float(np.abs(values).max()) if len(values) else 1.0
+        for j, value in enumerate(values):
+            self._cell(p, GAP + 100 + CELL * j, y, float(value), most or 1.0, True)
+        return y + TALL
+
+    def _cell(self, p: QPainter, x: float, y: float, value: float, most: float, known: bool) -> None:
+        t = theme.current()
+        cell = QRectF(x, y, CELL - 1, TALL - 1)
+        if not known:
+            p.fillRect(cell, QColor(t.raised))
+            return
+        p.fillRect(cell, mixed(t.bad if value > 0 else t.first, t.plot, min(1.0, abs(value) / most) * 0.75))
+        p.setPen(QColor(t.text))
+        p.drawText(cell, Qt.AlignmentFlag.AlignCenter, _short(value))
+
+
+def _short(value: float) -> str:
+    """Return a number that fits a cell."""
+    if value == 0:
+        return "0"
+    text = f"{value:.3f}" if 1e-3 <= abs(value) < 100 else f"{value:.0e}"
+    return text.replace("-", "−")
+
+
+class Curves(Plot):
+    """Curves with names in their colours."""
+
+    def __init__(self, log: bool = False, logarithmic_x: bool = False, whole: bool = True) -> None:
+        bottom = LogAxis("bottom") if logarithmic_x else ValueAxis("bottom", whole=whole)
+        super().__init__(None, left=LogAxis("left") if log else ValueAxis("left"), bottom=bottom)
+        self._log, self._logarithmic_x = log, logarithmic_x
+        self._lines: list[Any] = []
+        self._drawn: list[tuple[str, NDArray[Any], NDArray[Any]]] = []
+
+    def show_curves(self, title: str, curves: list[Curve]) -> None:
+        """Draw (name, x, y, colour, dashed)."""
+        t = theme.current()
+        self.message = ""
+        while len(self._lines) < len(curves):
+            self._lines.append(self.add(pg.PlotCurveItem(connect="finite"), 1))
+        self._drawn = []
+        for line, (name, x, y, colour, dashed) in zip(self._lines, curves, strict=False):
+            style = Qt.PenStyle.DashLine if dashed else Qt.PenStyle.SolidLine
+            line.setPen(ink(colour, 1.6, 255, style))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                across = np.log10(x) if self._logarithmic_x else x
+                up = np.where(y > 0, np.log10(np.abs(y)), np.nan) if self._log else y
+            line.setData(across, up)
+            self._drawn.append((name, across, up))
+        ups = np.concatenate([up[np.isfinite(up)] for _, _, up in self._drawn])
+        across = np.concatenate([x for _, x, _ in self._drawn])
+        low, high = (float(ups.min()), float(ups.max())) if len(ups) else (0.0, 1.0)
+        if self._log:
+            low = max(low, high - 6)
+        room = 0.05 * (high - low) or 0.1
+        self.set_ranges((float(across.min()), float(across.max())), (low - room, high + room))
+        self.header.write([(title, t.text, True), *((c[0], c[3], False) for c in curves)])
+
+    def read(self, at: QPointF) -> str:
+        """Return the values of all curves under the mouse."""
+        lines = []
+        for name, x, y in self._drawn:
+            k = int(np.abs(x - at.x()).argmin())
+            lines.append(f"{name}: {figure(10 ** y[k] if self._log else y[k])}")
+        return "\n".join(lines)
+
+
+class LadderView(FrameView[tuple[Square, Chain]]):
+    """The ladder of the network that is shown, one neuron under two losses, losses as likelihoods, sizes of a step."""
+
+    MOST = 1
+    NOTHING = "Choose an image and a network: back-propagation through its layers is written out here."
+    NONE = (
+        "Back-propagation is written out here for networks of dense layers with up to 64 units each, such as "
+        "back-propagation in the gallery."
+    )
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        content = QWidget()
+        self.loss, self.target, self.weights = QComboBox(), QComboBox(), QComboBox()
+        self.loss.addItems(list(LOSSES))
+        self.weights.addItems(["W", "∂C/∂W"])
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setAccessibleName("Step of back-propagation")
+        self.slider.setToolTip("Forward through the layers, then backward")
+        self.words = QLabel()
+        self.sheet = LadderSheet()
+        area = QScrollArea()
+        area.setWidget(self.sheet)
+        area.setWidgetResizable(True)
+        self.neuron, self.delta = Curves(), Curves(log=True)
+        self.gauss, self.coin = Curves(whole=False), Curves(whole=False)
+        self.taylor = Curves(log=True, logarithmic_x=True)
+        self.tabs = QTabWidget()
+        self.tabs.addTab(area, "Ladder")
+        self.tabs.addTab(_beside(self.neuron, self.delta), "One neuron")
+        self.tabs.addTab(_beside(self.gauss, self.coin), "Likelihood")
+        self.tabs.addTab(_beside(self.taylor), "Size of a step")
+        row = QHBoxLayout()
+        row.setContentsMargins(6, 2, 6, 2)
+        row.setSpacing(8)
+        for text, box in (("Loss", self.loss), ("Target", self.target), ("Weights as", self.weights)):
+            row.addWidget(QLabel(text))
+            row.addWidget(box)
+        row.addWidget(self.slider, 1)
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(row)
+        column.addWidget(self.words)
+        column.addWidget(self.tabs, 1)
+        self.words.setContentsMargins(6, 0, 6, 2)
+        self.pages = Pages(self, content, self.NOTHING)
+        self._neurons: dict[tuple[str, tuple[float, float]], Learned] = {}
+        for box in (self.loss, self.target, self.weights):
+            box.activated.connect(lambda _: self.refresh())
+        self.slider.valueChanged.connect(self._move)
+        self.tabs.currentChanged.connect(lambda _: self.refresh())
+
+    def parts(self) -> list[tuple[Square, Chain]]:
+        return self.with_part(Chain)
+
+    def show_empty(self, sentence: str) -> None:
+        self.pages.say(sentence)
+
+    def draw(self, parts: list[tuple[Square, Chain]]) -> None:
+        self.pages.say("")
+        _, chain = parts[0]
+        names = list(chain.labels) or [f"output {k + 1}" for k in range(len(chain.layers[-1].bias))]
+        if names != [self.target.itemText(k) for k in range(self.target.count())]:
+            self.target.clear()
+            self.target.addItems(names)
+        possible = chain.layers[-1].activation == "sigmoid"  # the cross-entropy is of probabilities
+        if not possible:
+            self.loss.setCurrentIndex(0)
+        self.loss.setEnabled(possible)
+        wanted = np.zeros(len(names))
+        wanted[self.target.currentIndex()] = 1.0
+        loss = self.loss.currentText()
+        rungs = tuple(ladder(chain.layers, chain.x, wanted, loss))
+        fresh = self.slider.maximum() != 2 * len(rungs)
+        self.slider.setRange(0, 2 * len(rungs))
+        if fresh:
+            self.slider.setValue(2 * len(rungs))
+        self.sheet.gradients = self.weights.currentIndex() == 1
+        self.sheet.show_rungs(chain.x, rungs, tuple(names))
+        self._move(self.slider.value())
+        which = self.tabs.currentIndex()
+        if which == 1:
+            self._draw_neuron()
+        elif which == 2:
+            self._draw_likelihood(float(rungs[-1].a[self.target.currentIndex()]))
+        elif which == 3:
+            self._draw_taylor(chain, wanted, loss)
+
+    def _move(self, step: int) -> None:
+        self.sheet.step = step
+        self.sheet.update()
+        count = len(self.sheet.rungs)
+        if not count:
+            return
+        if step == 0:
+            text = "The example is given to the first layer. Move the slider: forward, then backward."
+        elif step <= count:
+            name = self.sheet.rungs[step - 1].layer.name
+            text = f"Forward, {name}: z = W a + b, a = σ(z)."
+        elif step == count + 1:
+            rule = "δ = a − y, as σ′ cancels" if self.loss.currentIndex() == 1 else "δ = (a − y) σ′(z)"
+            text = f"Backward, {self.sheet.rungs[-1].layer.name}: {rule}."
+        else:
+            name = self.sheet.rungs[2 * count - step].layer.name
+            text = f"Backward, {name}: δ = σ′(z) (Wᵀ δ of the layer above); ∂C/∂b = δ, ∂C/∂W = δ aᵀ."
+        sizes = ", ".join(figure(float(np.abs(r.delta).max())) for r in self.sheet.rungs)
+        self.words.setText(f"{text}  Largest |δ| by layer: {sizes}.")
+
+    def _draw_neuron(self) -> None:
+        t = theme.current()
+        outputs: list[Curve] = []
+        deltas: list[Curve] = []
+        for loss, colour in zip(LOSSES, (t.second, t.first), strict=True):
+            for start, dashed in zip(STARTS, (False, True), strict=True):
+                key = (loss, start)
+                if key not in self._neurons:
+                    self._neurons[key] = neuron(loss, start)
+                found = self._neurons[key]
+                epochs = np.arange(len(found.output), dtype=float)
+                name = f"{loss} from {start[0]:g}/{start[1]:g}"
+                outputs.append((name, epochs, found.output, colour, dashed))
+                deltas.append((" ", epochs, np.abs(found.delta), colour, dashed))
+        self.neuron.show_curves("output, target 0", outputs)
+        self.delta.show_curves("|δ|, in the same colours", deltas)
+
+    def _draw_likelihood(self, output: float) -> None:
+        t = theme.current()
+        output = min(max(output, 1e-6), 1 - 1e-6)
+        y = np.linspace(-1, 2, 241)
+        name = f"mean {output:.3f}"
+        told = figure(float(backprop.gaussian(output, np.array([1.0]))[0]))
+        self.gauss.show_curves(
+            f"−log p(y), Gaussian: {told} at the target 1", [(name, y, backprop.gaussian(output, y), t.first, False)]
+        )
+        chances = np.linspace(0.002, 0.998, 241)
+        curves = [
+            ("−log p(1)", chances, -np.log(chances), t.first, False),
+            ("−log p(0)", chances, -np.log(1 - chances), t.second, False),
+            (f"here {output:.3f}", np.array([output, output]), np.array([0.0, 6.2]), t.accent, True),
+        ]
+        self.coin.show_curves(f"−log p(y), Bernoulli: {figure(-np.log(output))} at the target 1", curves)
+
+    def _draw_taylor(self, chain: Chain, wanted: NDArray[Any], loss: str) -> None:
+        t = theme.current()
+        best_of_all = steps(chain.layers, chain.x, wanted, loss, RATES[:1]).best
+        rates = RATES * (best_of_all if np.isfinite(best_of_all) else 1.0)
+        found = steps(chain.layers, chain.x, wanted, loss, rates)
+        best = f"best step {figure(found.best)}" if np.isfinite(found.best) else "no bottom seen"
+        curves = [
+            ("first order", rates, found.first, t.muted, True),
+            ("second order", rates, found.second, t.second, False),
+            ("real", rates, found.real, t.first, False),
+        ]
+        self.taylor.show_curves(
+            f"decrease of C = {figure(loss_of(chain.layers, chain.x, wanted, loss))}; {best}", curves
+        )
+
+    def apply_theme(self) -> None:
+        for chart in (self.neuron, self.delta, self.gauss, self.coin, self.taylor):
+            chart.dress()
+        self.pages.apply_theme()
+        self.refresh()
+
+    def caption(self) -> str:
+        if self.frame is None or not self.sheet.rungs:
+            return ""
+        return (
+            f"Back-propagation of the {self.loss.currentText()} to {self.target.currentText()}: {subject(self.frame)}."
+        )
+
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        """Return every number of the ladder."""
+        found: dict[str, NDArray[Any]] = {}
+        for r in self.sheet.rungs:
+            named = (("W", r.layer.weight), ("b", r.layer.bias), ("z", r.z), ("a", r.a), ("delta", r.delta),
+                     ("dC_dW", r.weight_gradient), ("dC_db", r.bias_gradient))  # fmt: skip
+            found |= {f"{r.layer.name}_{name}": values for name, values in named}
+        return found
+
+
+def _beside(*charts: QWidget) -> QWidget:
+    page = QWidget()
+    row = QHBoxLayout(page)
+    row.setContentsMargins(0, 0, 0, 0)
+    for chart in charts:
+        row.addWidget(chart, 1)
+    return page
+
+
+VIEW = ViewSpec(
+    name="ladder",
+    title="Delta ladder",
+    make=LadderView,
+    area="bottom",
+    order=95,
+    summary="Back-propagation in dense layers: z, a, δ and every gradient, forward and backward step by step.",
+    domains=("grid",),
+)

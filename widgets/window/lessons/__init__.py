@@ -1,0 +1,1 @@
+"""Lessons in the window: read, pointed at, noticed, and kept."""

@@ -1,0 +1,69 @@
+"""The lessons that come with the program, in their order, and how far a person has come in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QSettings
+
+from explorer.state.lessons.walk import Walk
+from explorer.state.session import Session, SessionError, load_session
+from explorer.work.places import RESOURCES
+
+LESSONS = RESOURCES / "lessons"
+PREFIX = "lessons"  # of the settings
+
+
+class Course:
+    """Lists lessons; each file is read once, when something is first asked of it."""
+
+    def __init__(self, settings: QSettings) -> None:
+        self._settings = settings
+        self._read: dict[Path, Session | None] = {}
+
+    def paths(self) -> list[Path]:
+        return sorted(LESSONS.glob("*.json")) if LESSONS.is_dir() else []
+
+    def session(self, path: Path) -> Session | None:
+        """Return a lesson, None where it cannot be read: opening it says why."""
+        if path not in self._read:
+            try:
+                self._read[path] = load_session(path)
+            except (SessionError, OSError):
+                self._read[path] = None
+        return self._read[path]
+
+    def number(self, path: Path) -> int:
+        """Return the place of a lesson, counted from 1; 0 for a file of somebody's own."""
+        paths = self.paths()
+        return paths.index(path) + 1 if path in paths else 0
+
+    def beside(self, path: Path, by: int) -> Path | None:
+        """Return the lesson before or behind another one."""
+        paths, number = self.paths(), self.number(path)
+        at = number - 1 + by
+        return paths[at] if number and 0 <= at < len(paths) else None
+
+    def marks(self, path: Path) -> str:
+        """Return which steps of a lesson were done, as `Walk.marks` wrote it."""
+        return str(self._settings.value(f"{PREFIX}/{path.stem}", "")) if self.number(path) else ""
+
+    def keep(self, path: Path, marks: str) -> None:
+        """Remember which steps are done."""
+        if self.number(path):
+            # a letter before it, so that no reader of settings takes it for a number
+            self._settings.setValue(f"{PREFIX}/{path.stem}", f"s{marks}")
+
+    def done(self, path: Path) -> bool:
+        """Return whether all steps of a lesson were done; a lesson that notices nothing never is."""
+        session = self.session(path)
+        return session is not None and bool(session.tasks) and self.walk(path, session).finished
+
+    def walk(self, path: Path, session: Session) -> Walk:
+        """Return the way through a lesson, as far as it was gone before."""
+        return Walk(session.tasks, self.marks(path).removeprefix("s"))
+
+    def progress(self) -> tuple[int, int]:
+        """Return how many lessons are done, and of how many."""
+        paths = self.paths()
+        return sum(map(self.done, paths)), len(paths)

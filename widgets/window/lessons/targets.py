@@ -1,0 +1,101 @@
+"""Find in the window what a step of a lesson means: a view, its tab while it is behind others, or one control in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtWidgets import QScrollArea, QTabBar, QWidget
+
+from explorer.state.lessons.tasks import Task
+from widgets.base.controls.param_control import ParamControl
+from widgets.window.room.shell import Shell
+
+# the view in which a person changes a field of the state; of all others the view in front
+WHERE = {
+    "model": "gallery", "models": "gallery", "compare": "gallery", "sample": "gallery", "layer": "layers",
+    "steps": "inspector", "params": "inspector", "orbit": "inspector", "interventions": "layers", "watched": "layers",
+    "gradient": "weights", "saliency": "saliency", "laws": "laws", "against": "differences",
+}  # fmt: skip
+
+
+def view_of(task: Task) -> str:
+    """Return the name of the view that a step means, "" for the one in front."""
+    if task.show or not task.patterns:
+        return task.show
+    first = task.patterns[0]
+    first = first["any"][0] if "any" in first else first
+    if isinstance(named := first.get("view"), str):
+        return named
+    return next((WHERE[name] for name in first if name in WHERE), "")
+
+
+def controls_of(task: Task) -> list[str]:
+    """Return the names of the parameters that a step is about."""
+    found: list[str] = []
+    for pattern in task.patterns:
+        found += [name for name in _inside(pattern.get("params")) if name not in found]
+        for wanted in _inside(pattern.get("steps")).values():
+            found += [name for name in _inside(wanted) if name not in found]
+    return found
+
+
+def _inside(wanted: Any) -> Mapping[str, Any]:
+    return wanted if isinstance(wanted, Mapping) else {}
+
+
+def place_of(shell: Shell, task: Task) -> QRect | None:
+    """Return the place in the window that a step means, None where it has none."""
+    name = view_of(task) or _front(shell)
+    seat = next((seat for seat in shell.panes.seats if seat.spec.name == name), None)
+    if seat is None:
+        return None
+    if not seat.isVisible():
+        return _tab_of(shell, seat.spec.title)
+    controls = [c for c in seat.findChildren(ParamControl) if c.isVisible()] if seat.view is not None else []
+    for wanted in controls_of(task):
+        for control in controls:
+            if control.param.name == wanted and not control.visibleRegion().isEmpty():
+                return _rect_in(shell, control)
+    return _rect_in(shell, seat)
+
+
+def bring(shell: Shell, task: Task) -> None:
+    """Bring the view that a step means to the front, and in it the control."""
+    name = view_of(task) or _front(shell)
+    shell.show_view(name)
+    view = shell.panes.named(name)
+    if view is None:
+        return
+    for wanted in controls_of(task):
+        for control in view.findChildren(ParamControl):
+            if control.param.name == wanted and control.isVisibleTo(view):
+                for area in view.findChildren(QScrollArea):
+                    if area.isAncestorOf(control):
+                        area.ensureWidgetVisible(control)
+                return
+
+
+def in_sight(shell: Shell) -> set[str]:
+    """Return the names of the views that can be seen."""
+    # a seat behind another tab is hidden, in the centre by its page and in a dock by the dock
+    return {seat.spec.name for seat in shell.panes.seats if seat.isVisible()}
+
+
+def _front(shell: Shell) -> str:
+    front = shell.panes.currentWidget()
+    return next((seat.spec.name for seat in shell.panes.seats if seat is front), "")
+
+
+def _tab_of(shell: Shell, title: str) -> QRect | None:
+    for tabs in shell.findChildren(QTabBar):
+        for k in range(tabs.count()):
+            if tabs.tabText(k) == title and tabs.isVisible() and tabs.isTabVisible(k):
+                rect = tabs.tabRect(k)
+                return QRect(tabs.mapTo(shell, rect.topLeft()), rect.size())
+    return None
+
+
+def _rect_in(shell: Shell, widget: QWidget) -> QRect:
+    return QRect(widget.mapTo(shell, QPoint(0, 0)), widget.size())

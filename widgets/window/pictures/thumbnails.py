@@ -1,0 +1,66 @@
+"""A small picture of every model, for its card in the Gallery: the view that was made for its kind of data."""
+
+from __future__ import annotations
+
+import io
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from explorer.app.thread.orders import Engine
+from explorer.state.session import write_beside
+from explorer.state.state import State
+from widgets.base.look import theme
+from widgets.figures.export import ExportError, export_view
+from widgets.views.choosing.pictures import SIZE, THEMES, picture_of
+from widgets.window.main_window import MainWindow
+from widgets.window.pictures.gallery import models_of, showcase
+from widgets.window.pictures.offscreen import NoPicture, visit_window
+
+QUALITY = 72  # of WebP: some 4 KB each
+LARGE = 2  # as large as is shown, for fine screens
+SCREEN = (1000, 700)  # a small window has large pictures in it
+
+
+def thumbnail_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
+    """Save two small pictures of every model, light and dark; return the paths."""
+    made: list[Path] = []
+    grounds = {"light": theme.LIGHT.panel, "dark": theme.DARK.panel}
+
+    def visit(window: MainWindow) -> None:
+        window.panes.show_home(window.controller.domain)
+        view, model = window.panes.front(), window.controller.state.model
+        if view is None:
+            return
+        for name in THEMES:
+            path = picture_of(model, name, folder)
+            with tempfile.TemporaryDirectory() as place:
+                large = Path(place, "view.png")
+                try:
+                    export_view(view, large, theme=name)
+                except ExportError as error:
+                    raise NoPicture(str(error)) from error
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_beside(path, _small(large, grounds[name]))
+            made.append(path)
+        print(model, file=sys.stderr, flush=True)
+
+    states = [State(model=name, steps=showcase(domain)) for name, domain in models_of(start).items()]
+    visit_window(start, states[0], states, visit, size=SCREEN, path=None, orbit=False)
+    return made
+
+
+def _small(path: Path, ground: str) -> bytes:
+    """Return a picture as WebP, all of it inside the size of a thumbnail."""
+    from PIL import Image
+
+    width, height = (LARGE * side for side in SIZE)
+    data = io.BytesIO()
+    with Image.open(path) as found:
+        whole = found.convert("RGB")
+    whole.thumbnail((width, height), Image.Resampling.LANCZOS)
+    canvas = Image.new("RGB", (width, height), ground)
+    canvas.paste(whole, ((width - whole.width) // 2, (height - whole.height) // 2))
+    canvas.save(data, "WEBP", quality=QUALITY, method=6)
+    return data.getvalue()
