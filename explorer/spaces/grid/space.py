@@ -193,9 +193,10 @@ class GridSpace(Space):
         # a network that makes pictures of codes says itself what there is to see of them
         drawn = getattr(one.p.model, "drawn_part", None)
         if callable(drawn):
-            return drawn(one)
-        patches = attention_part(one, patches_part(one))
-        return dense_chain(one.p.model, one.gx, one.p.card.labels) if patches is None else patches
+            told: object | None = drawn(one)
+            return told
+        attention = attention_part(one, patches_part(one))
+        return dense_chain(one.p.model, one.gx, one.p.card.labels) if attention is None else attention
 
     def sweepers(self) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
         from explorer.spaces.grid.analysis.survey import survey, sweep
