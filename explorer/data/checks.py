@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.readers import ReadError
+from explorer.declare.telling.choices import Choice
 from explorer.work.limits import MAX_SIDE, excess
 
 Floats = NDArray[np.float32]
@@ -35,6 +36,15 @@ class Broken(Exception):
     def __init__(self, what: str, do: str = AGAIN) -> None:
         super().__init__(what)
         self.do = do
+
+
+def require_all(choices: Collection[Choice], asked: Mapping[str, str]) -> None:
+    """Raise Broken where what is asked is none of what there is to choose."""
+    for choice in choices:
+        try:
+            choice.require(asked.get(choice.name, choice.value))
+        except ValueError as error:
+            raise Broken(str(error), "correct what follows ?") from None
 
 
 def refusal(path: Path, what: str, do: str) -> ReadError:

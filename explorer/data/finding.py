@@ -13,6 +13,7 @@ from explorer.data.samples import Sample, SampleSpec
 from explorer.declare.card import Form
 from explorer.declare.registry import did_you_mean, scan, scanned
 from explorer.declare.space import spaces
+from explorer.declare.telling.choices import split_asked
 
 
 @scanned
@@ -26,14 +27,15 @@ def samples() -> dict[str, SampleSpec]:
 def find_sample(text: str, seed: int = 0) -> Sample:
     """Return the sample that `text` means: a name, a file, or a text: "random:1x3x33x33", "ramp:1x1x9x9",
     "graph:40x90x6", "sbm:40,40:0.3:0.02", "smiles:CCO", as its space reads it.
-    "file#12" is one of several things in a file, and "image=random:1x3x9x9,mask=ones:1x1x9x9" gives several by name.
+    "file#12" is one of several things in a file, "file.csv?as=series&columns=2,3" says how it is read, and
+    "image=random:1x3x9x9,mask=ones:1x1x9x9" gives several by name.
 
     A name wins over a file of the same name; write "./name" for the file.
 
     Raises:
         ValueError: in one sentence, with the nearest name if there is one (ReadError when a file is bad).
     """
-    from explorer.data.opening import read_file, readers
+    from explorer.data.opening import read_file, readers, with_choices
 
     known = samples()
     if text in known:
@@ -43,15 +45,17 @@ def find_sample(text: str, seed: int = 0) -> Sample:
     for space in spaces().values():
         if (made := space.sample_of(text, seed)) is not None:
             return made
+    text, asked = split_asked(text)
     before, part = split_part(text)
-    if part and before in known:
-        return one_part(known[before].make(), part)
+    if before in known:
+        sample = known[before].make()
+        return with_choices(one_part(sample, part) if part else sample, asked)
     path = Path(before).expanduser() if text.strip() else None
     if path is not None:
         suffixes = {e for reader in readers().values() for e in reader.extensions}
         # what looks like a file is taken for one, so that a typing error in a path is told as such
         if "/" in text or "\\" in text or path.suffix.lower() in suffixes or _exists(path):
-            return read_file(path, part)
+            return read_file(path, part, asked)
     hint = did_you_mean(text, known, "; 'list data' names them all", 0.5)
     raise ValueError(f"there is no sample or file {text!r}{hint}")
 
@@ -74,11 +78,20 @@ def _joined(text: str, parts: list[tuple[str, Sample]]) -> Sample:
 
 
 def split_part(text: str) -> tuple[str, str]:
-    """Return ("file", "12") of "file#12", the name of a sample or of a file; (text, "") where no part is meant."""
+    """Return ("file", "12") of "file#12", the name of a sample or of a file; (text, "") where no part is meant.
+
+    What is asked of it stays: ("file?as=series", "12") of "file?as=series#12".
+    """
     before, mark, after = text.rpartition("#")
     if not (mark and before.strip()) or _exists(Path(text).expanduser()):
         return text, ""
-    return (before, after) if before in samples() or _exists(Path(before).expanduser()) else (text, "")
+    there = split_asked(before)[0]
+    return (before, after) if there in samples() or _exists(Path(there).expanduser()) else (text, "")
+
+
+def base_of(text: str) -> str:
+    """Return the name of a sample or file without what is asked of it and which part of it is meant."""
+    return split_asked(split_part(text)[0])[0]
 
 
 # "image=random:1x3x9x9,mask=ones:1x1x9x9": a comma ends a value only before the next name
@@ -98,8 +111,8 @@ def fitted(sample: Sample, form: Form) -> Sample:
     return spaces()[form.space].fit(sample, form)
 
 
-def first_taking(sample: Sample, forms: Mapping[str, Form]) -> str:
-    """Return the name of the first of several networks that a sample can be fitted to.
+def first_taking(sample: Sample, forms: Mapping[str, Form]) -> tuple[str, Sample]:
+    """Return the name of the first of several networks that a sample can be fitted to, and the fitted sample.
 
     Raises:
         ValueError: there is none; in the words of the second, or of the only one.
@@ -107,9 +120,7 @@ def first_taking(sample: Sample, forms: Mapping[str, Form]) -> str:
     refused: list[ValueError] = []
     for name, form in forms.items():
         try:
-            fitted(sample, form)
+            return name, fitted(sample, form)
         except ValueError as error:
             refused.append(error)
-        else:
-            return name
     raise refused[:2][-1]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from explorer.data.checks import file_bytes, reason, refusal
 from explorer.data.parts import one_part
-from explorer.data.readers import Reader, ReadError
+from explorer.data.readers import Fit, Reader, ReadError
 from explorer.data.samples import Sample
 from explorer.declare.registry import scan, scanned
 from explorer.declare.space import space_of_kind
+from explorer.declare.telling.choices import AS, unknown
 
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 _SNIFFED = 64  # bytes, as `Reader.sniff` is declared
 
 
@@ -49,11 +53,11 @@ def readable() -> str:
     return ", ".join(sorted({e for reader in readers().values() for e in reader.extensions}))
 
 
-def reader_of(path: Path) -> Reader:
-    """Return the reader that a file is opened with.
+def readings(path: Path) -> list[tuple[Reader, Fit]]:
+    """Return the ways of reading a file with how well they fit, the best first; [] where there is none.
 
     Raises:
-        ReadError: in one sentence: it is not there, or of no known type.
+        ReadError: it is not there.
     """
     file_bytes(path)
     try:
@@ -61,46 +65,90 @@ def reader_of(path: Path) -> Reader:
             head = file.read(_SNIFFED)
     except OSError as error:
         raise refusal(path, reason(error), "check the disk and try again") from None
-    known = sorted(readers().values(), key=lambda reader: reader.rank)
-    by_inside = (reader for reader in known if reader.fits is not None and _says(reader.fits, path))
-    by_content = (reader for reader in known if reader.sniff(head))
-    named = [reader for reader in known if path.suffix.lower() in reader.extensions]
-    claimed = (reader for reader in named if reader.claims is not None and _says(reader.claims, path))
-    looked = next(by_inside, None) or next(by_content, None) or next(claimed, None)
-    if looked is None and (kind := wide_text(head)):
+    found: list[tuple[int, bool, int, int, Reader, Fit]] = []
+    for reader in readers().values():
+        fit, by_inside = _fit(reader, path, head)
+        if fit is not Fit.NO:
+            found.append((-fit, not by_inside, reader.rank, len(found), reader, fit))
+    if any(fit > Fit.NAMED for *_, fit in found):
+        found = [one for one in found if one[-1] > Fit.NAMED]
+    return [(reader, fit) for *_, reader, fit in sorted(found, key=lambda one: one[:4])]
+
+
+def _fit(reader: Reader, path: Path, head: bytes) -> tuple[Fit, bool]:
+    """Return how well a reader fits, and whether its look into the whole file says so."""
+    if reader.fits is not None and _says(reader.fits, path):
+        return Fit.CLEAR, True
+    if reader.sniff(head):
+        return Fit.CLEAR, False
+    if path.suffix.lower() not in reader.extensions:
+        return Fit.NO, False
+    if reader.rates is None:
+        return Fit.NAMED, False
+    try:
+        return reader.rates(path), False
+    except Exception:  # a damaged file: the reader that its name calls for says what is wrong
+        return Fit.NO, False
+
+
+def ambiguous(found: Sequence[tuple[Reader, Fit]]) -> bool:
+    """Return whether the content of a file leaves open which of its readings is meant."""
+    return len(found) > 1 and Fit.NAMED < found[0][1] == found[1][1] < Fit.CLEAR
+
+
+def reader_of(path: Path, name: str = "") -> Reader:
+    """Return the reader that a file is opened with: the one of that name, else the one that fits best.
+
+    Raises:
+        ReadError: in one sentence: it is not there, of no known type, or cannot be read so.
+    """
+    found = readings(path)
+    if name:
+        if (asked := readers().get(name)) is None or asked not in [reader for reader, _ in found]:
+            known = ", ".join(f"as={reader.name}" for reader, _ in found) or "nothing that is known"
+            raise refusal(path, f"it cannot be read as {name[:40]!r}", f"write {known}")
+        return asked
+    if found and found[0][1] > Fit.NAMED:
+        return found[0][0]
+    if kind := _wide(path):
         raise refusal(path, f"it is text in {kind}", "save it as text in UTF-8")
     # a name without the content still gets its reader, which knows best what is missing
-    reader = looked or next(iter(named), None)
-    if reader is None:
+    named = sorted((r for r in readers().values() if path.suffix.lower() in r.extensions), key=lambda r: r.rank)
+    if not found and not named:
         raise refusal(path, "neither its content nor its name is of a known type", f"open one of {readable()}")
-    return reader
+    return named[0] if named else found[0][0]
 
 
-def domain_of(path: Path) -> str:
-    """Return the kind of data a file holds, or "" where it does not open; it is not read whole.
+def _wide(path: Path) -> str:
+    with path.open("rb") as file:
+        return wide_text(file.read(_SNIFFED))
+
+
+def domain_of(path: Path, name: str = "") -> str:
+    """Return the kind of data a file holds, read as `name` says, or "" where it does not open; it is not read whole.
 
     A name alone does not say: .csv, .npy, .txt and .json hold more than one kind of data.
     """
     try:
-        return reader_of(Path(path)).domain
+        return reader_of(Path(path), name).domain
     except ReadError:
         return ""
 
 
-def read_file(path: Path, part: str = "") -> Sample:
-    """Read one file as a sample, or the `part` of it that is asked for.
+def read_file(path: Path, part: str = "", asked: Mapping[str, str] = _NOTHING) -> Sample:
+    """Read one file as a sample, or the `part` of it that is asked for, as a person has chosen.
 
     Raises:
         ReadError: in one sentence, whatever was wrong with the file, and what to do about it.
     """
     path = Path(path)
-    reader = reader_of(path)
+    reader = reader_of(path, asked.get(AS, ""))
     if part and reader.part is None and not space_of_kind(reader.domain).parted:
         raise refusal(
             path, f"a file of this type ({reader.title}) has no part {part[:40]!r}", "leave out what follows #"
         )
     try:
-        sample = reader.part(path, part) if part and reader.part is not None else reader.read(path)
+        sample = _read_asked(reader, path, part, {k: v for k, v in asked.items() if k != AS})
     except ReadError:
         raise
     except Exception as error:  # a reader's defect is still a file that does not open, not a crash
@@ -112,3 +160,29 @@ def read_file(path: Path, part: str = "") -> Sample:
         return one_part(sample, part)
     except ValueError as error:
         raise refusal(path, reason(error), "correct what follows #") from None
+
+
+def _read_asked(reader: Reader, path: Path, part: str, asked: Mapping[str, str]) -> Sample:
+    """Read a file by a reader; what is asked of the fitting to a network goes with the sample."""
+    own: dict[str, str] = {}
+    if asked and reader.choices is not None:
+        own = {c.name: asked[c.name] for c in reader.choices(path, asked) if c.name in asked}
+    if own and reader.read_as is not None:
+        sample = reader.read_as(path, own)
+    else:
+        sample = reader.part(path, part) if part and reader.part is not None else reader.read(path)
+    try:
+        return with_choices(sample, {name: value for name, value in asked.items() if name not in own})
+    except ValueError as error:
+        raise refusal(path, reason(error), "correct what follows ?") from None
+
+
+def with_choices(sample: Sample, asked: Mapping[str, str]) -> Sample:
+    """Return a sample with what a person chose of how it is fitted; raise ValueError where that cannot be chosen."""
+    if not asked:
+        return sample
+    form = space_of_kind(sample.domain).form
+    known = {choice.name: choice for choice in (form().choices(sample.x.values.shape, {}) if form is not None else ())}
+    if wrong := unknown(asked, known):
+        raise ValueError(wrong)
+    return replace(sample, asked=tuple((name, known[name].require(value)) for name, value in asked.items()))

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 
 from explorer.data.samples import Sample
+from explorer.declare.telling.choices import Choice
 
 
 class ReadError(ValueError):
     """A file that cannot be read; the message is one sentence: what, where, what to do."""
+
+
+class Fit(IntEnum):
+    """The fit of a file's content to a reader."""
+
+    NO = 0  # it is none of its files
+    NAMED = 1  # nothing but the name of the file says so
+    ALLOWED = 2  # it can be read so, and is hardly meant
+    LIKELY = 3
+    CLEAR = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +32,11 @@ class Reader:
     `sniff` looks at the first 64 bytes so that a lying extension is caught; `read` raises ReadError and nothing else
     for a bad file. `fits` looks into the file itself, whatever it is called: for formats that share a container (an
     image or a graph in an NPZ) and for those that no first bytes tell. It is asked before all others, and says False
-    when in doubt. `claims` looks into a file with one of the `extensions`, where several readers share them (.txt) and
-    any text could be theirs: it is asked of files that no content tells. Readers of a low `rank` are asked first: those
+    when in doubt. `rates` looks into a file with one of the `extensions`, where several readers share them (.txt) and
+    any text could be theirs, and says how well it fits. Readers of a low `rank` are asked first: those
     of a special case of a format that others read as well. `part` reads one of the several things in a
-    file, "12" of "file.txt#12"; None where a file is one thing.
+    file, "12" of "file.txt#12"; None where a file is one thing. `choices` are what a person may say of a file, given
+    what has been said already, and `read_as` reads it so: "file.csv?columns=2,3".
     """
 
     name: str
@@ -34,5 +47,7 @@ class Reader:
     read: Callable[[Path], Sample]
     fits: Callable[[Path], bool] | None = None
     part: Callable[[Path, str], Sample] | None = None
-    claims: Callable[[Path], bool] | None = None
+    rates: Callable[[Path], Fit] | None = None
     rank: int = 0
+    choices: Callable[[Path, Mapping[str, str]], tuple[Choice, ...]] | None = None
+    read_as: Callable[[Path, Mapping[str, str]], Sample] | None = None

@@ -50,6 +50,11 @@ class Sample:
     rate: float = 0.0  # of a sequence: steps in a second, or 0 where that is not known
     parts: int = 1  # how many there are in the file or batch that it comes from: "name#k" is the k-th
     label_names: tuple[str, ...] = ()  # of a mesh: what each class of `label` is called, or empty
+    asked: tuple[tuple[str, str], ...] = ()  # what a person chose of how it is fitted to a network
+
+    def choice(self, name: str, default: str) -> str:
+        """Return what a person chose, else the default."""
+        return dict(self.asked).get(name, default)
 
     @property
     def x(self) -> Signal:

@@ -11,6 +11,8 @@ from explorer.declare.params import Param
 if TYPE_CHECKING:
     from torch import nn
 
+    from explorer.declare.telling.choices import Choice
+
 
 class Form:
     """The input that a network takes: signals of a sample, their sizes and order. Each space has its own.
@@ -18,11 +20,17 @@ class Form:
     Attributes:
         space: name of the space whose samples it is made from.
         data: the kind of data a card with this form lives on, unless the card says so itself.
+        fitted_as: whether there are `choices` of how samples are fitted to the network.
     """
 
     __slots__ = ()
     space: ClassVar[str] = ""
     data: ClassVar[str] = ""
+    fitted_as: ClassVar[bool] = False
+
+    def choices(self, shape: tuple[int, ...], asked: Mapping[str, str]) -> tuple[Choice, ...]:
+        """Return what a person may choose of how x of that shape is fitted to the network, given what is chosen."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)

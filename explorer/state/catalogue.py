@@ -12,13 +12,14 @@ from explorer.declare.card import ModelInfo
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleInfo:
-    """A sample by name, with a thumbnail (height, width, 3) uint8 or None."""
+    """A sample by name, with a thumbnail (height, width, 3) uint8 or None, and its own notes once it was made."""
 
     name: str
     title: str
     domain: str
     summary: str = ""
     thumbnail: NDArray[np.uint8] | None = None
+    notes: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

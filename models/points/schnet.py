@@ -11,6 +11,7 @@ modeling quantum interactions", 2017, section 3:
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -21,8 +22,11 @@ from explorer.spaces.graph.fields import EDGE, GRAPH
 from explorer.spaces.points.fields import PARTICLE
 from explorer.spaces.points.network.form import PointsInput
 from models.layers.points.geometry import GaussianBasis, Lengths, Ways, cosine_cutoff, summed
+from models.layers.taps import Tap
+from models.training.energies import measured, train
 
 CHANNELS, FILTERS, CENTRES, REACH = 48, 48, 32, 5.0
+BONDED = 2.5  # Å: with a hundred molecules to learn from, what lies further only misleads
 
 
 class ShiftedSoftplus(nn.Module):
@@ -112,12 +116,30 @@ class SchNet(nn.Module):
         self.head = nn.Sequential(nn.Linear(channels, channels // 2), ShiftedSoftplus(), nn.Linear(channels // 2, 1))
         self.total = Total()
 
-    def forward(self, position: Tensor, number: Tensor, edge_index: Tensor) -> Tensor:
+    def atoms(self, position: Tensor, number: Tensor, edge_index: Tensor) -> Tensor:
+        """Return the share of each atom: (N, 1)."""
         lengths = self.lengths(self.ways(position, edge_index))
         basis, h = self.basis(lengths), self.embedding(number)
         for interaction in self.interactions:
             h = interaction(h, basis, lengths, edge_index)
-        return self.total(self.head(h))
+        return self.head(h)
+
+    def forward(self, position: Tensor, number: Tensor, edge_index: Tensor) -> Tensor:
+        return self.total(self.atoms(position, number, edge_index))
+
+
+class EnergySchNet(SchNet):
+    """SchNet that says atomisation energies in eV: each element has an energy of its own beside what its atom hears."""
+
+    def __init__(self, layers: int = 2) -> None:
+        super().__init__(layers, reach=BONDED)
+        self.reach = BONDED
+        self.elements = nn.Embedding(100, 1)
+        self.shares = Tap(PARTICLE)
+
+    def atoms(self, position: Tensor, number: Tensor, edge_index: Tensor) -> Tensor:
+        heard = super().atoms(position, number, edge_index)
+        return self.shares(heard + self.elements(number.clamp(0, self.elements.num_embeddings - 1)))
 
 
 def build(layers: float = 3) -> SchNet:
@@ -125,29 +147,62 @@ def build(layers: float = 3) -> SchNet:
     return SchNet(int(layers))
 
 
-CARD = Card(
-    name="schnet",
-    title="SchNet: filters of the distance",
-    rows=("E3",),
-    groups=("E3", "permutation"),
-    reference=(
-        "Schütt, Kindermans, Sauceda, Chmiela, Tkatchenko, Müller, "
-        '"SchNet: A continuous-filter convolutional neural network", 2017, section 3'
+def build_energies(layers: float = 2) -> EnergySchNet:
+    """Build the network that says energies."""
+    return EnergySchNet(int(layers))
+
+
+REFERENCE = (
+    "Schütt, Kindermans, Sauceda, Chmiela, Tkatchenko, Müller, "
+    '"SchNet: A continuous-filter convolutional neural network", 2017, section 3'
+)
+EQUATION = (
+    "eₖ(d) = exp(−γ (d − μₖ)²),   W(d) = network(e(d)) · (cos(πd/c) + 1)/2\n"
+    "hᵢ ← hᵢ + V ssp(V′ Σⱼ (U hⱼ) ∘ W(|xᵢ − xⱼ|))\n"
+    "E = Σᵢ readout(hᵢ)"
+)
+ERROR, BY_ELEMENT, OF_MEAN = 1.16, 1.21, 12.00  # eV, of the shipped weights; and of two simple answers
+CARD = (
+    Card(
+        name="schnet",
+        title="SchNet: filters of the distance",
+        rows=("E3",),
+        groups=("E3", "permutation"),
+        reference=REFERENCE,
+        equation=EQUATION,
+        summary=(
+            "Atoms hear each other through filters of their distance, made of the bells of `basis` (*Degrees* draws "
+            "them). Nothing but distances goes in, so nothing moves when the molecule is turned or mirrored: every "
+            "layer after `ways` stands still. The parameters are not trained."
+        ),
+        build=build,
+        input=PointsInput(signals=("position", "number", "edge_index"), edges="near", reach=REACH, most=10_000),
+        domain="points",
+        sample="ethanol-3d",
+        params=(Param("layers", "Interactions", 3, 1, 6, whole=True),),
+        source=(GaussianBasis, Filters, Heard, Interaction, SchNet),
     ),
-    equation=(
-        "eₖ(d) = exp(−γ (d − μₖ)²),   W(d) = network(e(d)) · (cos(πd/c) + 1)/2\n"
-        "hᵢ ← hᵢ + V ssp(V′ Σⱼ (U hⱼ) ∘ W(|xᵢ − xⱼ|))\n"
-        "E = Σᵢ readout(hᵢ)"
+    Card(
+        name="schnet-energies",
+        title="SchNet that says atomisation energies",
+        rows=("E3",),
+        groups=("E3", "permutation"),
+        reference=REFERENCE + "; energies: Curtiss et al., the G2 set, 1997, with ASE",
+        equation=EQUATION,
+        summary=(
+            "How much energy tears a molecule into atoms, in eV? `shares` says what each atom adds to it, `total` the "
+            "sum: neither changes when the molecule is turned or mirrored. Learned from 118 small molecules; read "
+            "its error before you trust it."
+        ),
+        build=build_energies,
+        input=PointsInput(signals=("position", "number", "edge_index"), edges="near", reach=BONDED, most=10_000),
+        domain="points",
+        sample="ethanol-3d",
+        labels=("atomisation energy, eV",),
+        weights="schnet-energies.safetensors",
+        train=partial(train, build_energies),
+        params=(Param("layers", "Interactions", 2, 1, 6, whole=True),),
+        notes=measured(ERROR, BY_ELEMENT, OF_MEAN),
+        source=(GaussianBasis, Filters, Heard, Interaction, EnergySchNet),
     ),
-    summary=(
-        "Atoms hear each other through filters of their distance, made of the bells of `basis` (the view Radial basis "
-        "draws them). Nothing but distances goes in, so nothing moves when the molecule is turned or mirrored: every "
-        "layer after `ways` stands still. The parameters are not trained."
-    ),
-    build=build,
-    input=PointsInput(signals=("position", "number", "edge_index"), edges="near", reach=REACH, most=10_000),
-    domain="points",
-    sample="ethanol-3d",
-    params=(Param("layers", "Interactions", 3, 1, 6, whole=True),),
-    source=(GaussianBasis, Filters, Heard, Interaction, SchNet),
 )

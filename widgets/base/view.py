@@ -12,7 +12,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
-from explorer.square.frame import Frame, Moved, OrbitCurve
+from explorer.square.frame import Frame, Moved, OrbitCurve, Square
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 from widgets.base.pointer import Pointer
@@ -137,7 +137,8 @@ class ViewSpec:
 
     `area` is "center", "left", "right" or "bottom"; views of one area are tabbed in the order of `order`. A view
     that can show some `domains` only has no tab while another is looked at. `prepare` is called once, when data
-    of its `domains` are chosen: it starts, in a thread of its own, what the first picture would wait for.
+    of its `domains` are chosen: it starts, in a thread of its own, what the first picture would wait for. One that
+    has something to draw of some squares only has no tab either where the first one does not fit.
     """
 
     name: str
@@ -149,3 +150,4 @@ class ViewSpec:
     key: str = ""
     domains: tuple[str, ...] = ()  # empty: all
     prepare: Callable[[], None] | None = None
+    fits: Callable[[Square], bool] | None = None

@@ -7,7 +7,6 @@ stands below and in the file's metadata.
 
 from __future__ import annotations
 
-import csv
 import io
 import os
 import re
@@ -16,6 +15,7 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import IO
@@ -36,14 +36,16 @@ from PySide6.QtGui import (
     QPdfWriter,
     QRegion,
 )
-from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication, QWidget
 
 from widgets.base.look import theme as themes
+from widgets.base.look.shown import without_badges
 from widgets.base.view import View
+from widgets.figures.style import DPI, Style
+from widgets.figures.svg import composed, shortened
 
+PLAIN = Style()
 FIGURES = (".png", ".svg", ".pdf")
-NUMBERS = (".csv", ".npz")
 ANIMATIONS = (".gif", ".mp4")
 SHARPNESS = 2  # device pixels of a PNG for one of the screen's
 SMALLEST = QSize(320, 160)  # of a view that was never laid out
@@ -55,56 +57,53 @@ class ExportError(Exception):
     """Report what could not be written and why, in one sentence."""
 
 
-def export_view(view: View, path: str | Path, *, theme: str = "light") -> None:
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A figure as the bytes of a file, the size of its text in points, and how many texts in it are shortened."""
+
+    data: bytes
+    points: float
+    shortened: int
+
+
+def export_view(view: View, path: str | Path, *, theme: str = "light", style: Style = PLAIN) -> None:
     """Write `view` as a figure; the extension (.png, .svg, .pdf) says how. Raise ExportError."""
     path = Path(path)
-    kind = _kind(path, FIGURES, "a figure")
+    kind = checked_kind(path, FIGURES, "a figure")
     _folder(path)
-    with _dressed(view, themes.DARK if theme == "dark" else themes.LIGHT):
-        view.catch_up()
-        view.settle()
-        figure = _Figure(view)
-        match kind:
-            case ".png":
-                data = figure.png()
-            case ".svg":
-                data = figure.svg()
-            case _:
-                data = figure.pdf()
-    _put(path, data)
+    put(path, drawn(view, kind, theme, style).data)
 
 
-def export_numbers(view: View, path: str | Path) -> None:
-    """Write what `view` shows as numbers, .csv (long format) or .npz. Raise ExportError."""
-    path = Path(path)
-    kind = _kind(path, NUMBERS, "numbers")
-    view.catch_up()
-    numbers = view.numbers()
-    if not numbers:
-        raise ExportError("There are no numbers in this view yet.")
-    if kind == ".npz":
-        packed = io.BytesIO()
-        np.savez_compressed(packed, allow_pickle=False, **numbers)
-        _put(path, packed.getvalue())
-        return
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")  # class labels and layer names may hold commas and quotes
-    table.writerow(["name", "index", "value"])
-    for name, array in numbers.items():
-        for index, value in np.ndenumerate(np.asarray(array)):
-            table.writerow([name, " ".join(map(str, index)), value])
-    _put(path, text.getvalue().encode())
+def drawn(view: View, kind: str, theme: str = "light", style: Style = PLAIN, dpi: float = DPI) -> Drawn:
+    """Return `view` as a figure of a kind; `dpi` is that of a PNG of a certain width."""
+    factors = (1.0, 1.25, 1.5, 2.0, 2.5) if style.width is not None and style.whole else (1.0,)
+    for factor in factors:
+        with (
+            _dressed(view, themes.DARK if theme == "dark" else themes.LIGHT, style, factor),
+            without_badges(not style.badges),
+        ):
+            view.apply_theme()
+            view.settle()
+            for widget in _chrome(view):  # what came with the last picture
+                widget.hide()
+            _lay_out(view)
+            figure = _Figure(view, style, dpi)
+            count = shortened(figure.svg().decode()) if style.width is not None else 0
+            if not count or factor == factors[-1]:
+                make = {".png": figure.png, ".svg": figure.svg}.get(kind, figure.pdf)
+                return Drawn(make(), figure.points, count)
+    raise AssertionError("the last factor is drawn")
 
 
 def save_animation(images: Iterable[NDArray[np.uint8]], path: str | Path, fps: float) -> None:
     """Write pictures (height, width, 3) uint8 of one size as .gif or .mp4 (H.264). Raise ExportError."""
     path = Path(path)
-    kind = _kind(path, ANIMATIONS, "an animation")
+    kind = checked_kind(path, ANIMATIONS, "an animation")
     _folder(path)
     if not 1 <= fps <= 120:
         raise ExportError(f"An animation runs at 1 to 120 pictures a second, not {fps:g}.")
     if kind == ".gif":
-        _put(path, _gif(_checked(images), fps))
+        put(path, _gif(_checked(images), fps))
     else:
         _mp4(_checked(images), path, fps)
 
@@ -113,8 +112,8 @@ def save_animation(images: Iterable[NDArray[np.uint8]], path: str | Path, fps: f
 class _Figure:
     """A view with its caption below, painted on any device."""
 
-    def __init__(self, view: View) -> None:
-        self.view, self.caption = view, view.caption()
+    def __init__(self, view: View, style: Style, dpi: float) -> None:
+        self.view, self.caption, self.dpi = view, view.caption() if style.caption else "", dpi
         self.font = QFont(view.font())
         self.font.setPointSizeF(max(6.5, self.font.pointSizeF() * 0.85))
         self.font.setFeature(QFont.Tag("liga"), 0)  # text copied from a PDF says "float", not "ﬂoat"
@@ -124,46 +123,46 @@ class _Figure:
             height = QFontMetrics(self.font).boundingRect(room, Qt.TextFlag.TextWordWrap, self.caption).height()
             height += MARGIN + 4
         self.size = QSize(size.width(), size.height() + height)
+        natural = self.size.width() * 25.4 / view.logicalDpiX()
+        self.scale = 1.0 if style.width is None else style.width / natural
+        self.width = style.width
+        self.points = view.fontInfo().pointSizeF() * self.scale
 
     def paint(self, painter: QPainter) -> None:
-        t, view = themes.current(), self.view
+        self.ground(painter)
+        self.view.render(painter, QPoint(), QRegion(), QWidget.RenderFlag.DrawChildren)
+
+    def ground(self, painter: QPainter) -> None:
+        """Paint what lies round the view: the background and the caption."""
+        t = themes.current()
         painter.fillRect(QRect(QPoint(), self.size), QColor(t.window))
-        flags = QWidget.RenderFlag.DrawWindowBackground | QWidget.RenderFlag.DrawChildren
-        view.render(painter, QPoint(), QRegion(), flags)
         if self.caption:
             painter.setFont(self.font)
             painter.setPen(QColor(t.muted))
-            top = view.height() + 4
+            top = self.view.height() + 4
             rect = QRectF(MARGIN, top, self.size.width() - 2 * MARGIN, self.size.height() - top)
             painter.drawText(rect, Qt.TextFlag.TextWordWrap, self.caption)
 
     def png(self) -> bytes:
-        image = QImage(self.size * SHARPNESS, QImage.Format.Format_RGB32)
-        image.setDevicePixelRatio(SHARPNESS)
+        sharp = SHARPNESS if self.width is None else self.width / 25.4 * self.dpi / self.size.width()
+        image = QImage(self.size * sharp, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(sharp)
         image.setText("Description", self.caption)
         image.setText("Software", "Equiscope")
         painter = QPainter(image)
         self.paint(painter)
         painter.end()
+        if self.width is not None:  # told at last: fonts in points follow it
+            image.setDotsPerMeterX(round(self.dpi / 0.0254))
+            image.setDotsPerMeterY(round(self.dpi / 0.0254))
         buffer = _open_buffer()
         if not QImageWriter(buffer, QByteArray(b"png")).write(image):
             raise ExportError("The picture cannot be made.")
         return bytes(buffer.data().data())
 
     def svg(self) -> bytes:
-        buffer = _open_buffer()
-        # version 1.1 has clip paths, the default (Tiny 1.2) would let elided rows run over
-        generator = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
-        generator.setOutputDevice(buffer)
-        generator.setSize(self.size)
-        generator.setViewBox(QRect(QPoint(), self.size))
-        generator.setResolution(self.view.logicalDpiX())
-        generator.setTitle(self.view.windowTitle() or type(self.view).__name__.removesuffix("View"))
-        generator.setDescription(self.caption)
-        painter = QPainter(generator)
-        self.paint(painter)
-        painter.end()
-        return _named_fonts(bytes(buffer.data().data()).decode()).encode()
+        title = self.view.windowTitle() or type(self.view).__name__.removesuffix("View")
+        return _named_fonts(composed(self.view, self.size, self.ground, title, self.caption, self.scale)).encode()
 
     def pdf(self) -> bytes:
         buffer, dots = _open_buffer(), self.view.logicalDpiX()
@@ -171,12 +170,13 @@ class _Figure:
         writer.setResolution(dots)  # one unit of the page is one pixel, and fonts keep their size
         # told which colours to expect, the engine does not warn of the style's gradients between two kinds of them
         writer.setColorModel(QPdfWriter.ColorModel.RGB)
-        points = QSizeF(self.size.width() * 72 / dots, self.size.height() * 72 / dots)
+        points = QSizeF(self.size.width(), self.size.height()) * (72 / dots * self.scale)
         page = QPageSize(points, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch)
         writer.setPageLayout(QPageLayout(page, QPageLayout.Orientation.Portrait, QMarginsF()))
         writer.setTitle(self.caption)
         writer.setCreator("Equiscope")
         painter = QPainter(writer)
+        painter.scale(self.scale, self.scale)
         self.paint(painter)
         painter.end()
         return bytes(buffer.data().data())
@@ -205,7 +205,7 @@ def _named_fonts(svg: str) -> str:
 
 
 @contextmanager
-def _dressed(view: View, theme: themes.Theme) -> Iterator[None]:
+def _dressed(view: View, theme: themes.Theme, style: Style, factor: float) -> Iterator[None]:
     """Give `view` a theme and the size of a figure, without controls; then take all back.
 
     The window behind does not flicker: no event is handled, and so nothing repainted, before the end.
@@ -214,7 +214,8 @@ def _dressed(view: View, theme: themes.Theme) -> Iterator[None]:
     assert isinstance(app, QApplication)
     kept, sheet, geometry, palette = dict(themes._state), view.styleSheet(), view.geometry(), app.palette()
     view._flush()  # a view that was never seen holds its frame back
-    chrome = [w for w in view.findChildren(QWidget) if w.property("chrome") and not w.isHidden()]
+    view.settle()
+    chrome = _chrome(view)
     try:
         themes._state["theme"] = theme
         # the program's palette, because under a style sheet a widget does not inherit that of its parent
@@ -226,7 +227,7 @@ def _dressed(view: View, theme: themes.Theme) -> Iterator[None]:
             for widget in chrome:
                 widget.hide()
             _lay_out(view)
-            view.resize(_figure_size(view))
+            view.resize(_figure_size(view, style, factor))
         _lay_out(view)
         yield
     finally:
@@ -240,11 +241,25 @@ def _dressed(view: View, theme: themes.Theme) -> Iterator[None]:
         _lay_out(view)
 
 
-def _figure_size(view: View) -> QSize:
-    """Return the size asked for by the view (all rows of a list), else the one on screen."""
+def _chrome(view: View) -> list[QWidget]:
+    """Return the controls of a view that are not hidden."""
+    return [w for w in view.findChildren(QWidget) if w.property("chrome") and not w.isHidden()]
+
+
+def _figure_size(view: View, style: Style, factor: float) -> QSize:
+    """Return the size asked for by the view (all rows of a list), else the one on screen.
+
+    Of a certain width it has as many pixels as let its text have the wished size when it is brought to that width.
+    """
     wanted = getattr(view, "figure_size", None)
     size: QSize = wanted() if wanted is not None else view.size()
-    return size.expandedTo(view.minimumSizeHint()).expandedTo(SMALLEST)
+    size = size.expandedTo(view.minimumSizeHint()).expandedTo(SMALLEST)
+    if style.width is None:
+        return size
+    width = style.width / 25.4 * view.logicalDpiX() * view.fontInfo().pointSizeF() / style.points * factor
+    # a figure that is narrower is less flat: its text does not shrink with it
+    high = size.height() if wanted is not None else max(round(width * min(size.height() / size.width(), 0.75)), 200)
+    return QSize(round(width), high).expandedTo(view.minimumSizeHint())
 
 
 def _lay_out(view: QWidget) -> None:
@@ -348,7 +363,7 @@ def _even(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 # files --------------------------------------------------------------------------------------------------------
-def _kind(path: Path, known: tuple[str, ...], what: str) -> str:
+def checked_kind(path: Path, known: tuple[str, ...], what: str) -> str:
     kind = path.suffix.lower()
     if kind not in known:
         raise ExportError(f"{what.capitalize()} can be written as {', '.join(known)}, not as {path.name!r}.")
@@ -366,7 +381,7 @@ def _folder(path: Path) -> None:
         raise ExportError(f"The folder {folder} cannot be written in.")
 
 
-def _put(path: Path, data: bytes) -> None:
+def put(path: Path, data: bytes) -> None:
     """Write a whole file or none."""
     _folder(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")

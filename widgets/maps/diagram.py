@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsSceneMouseEvent
 
+from widgets.base.look.shown import badges
 from widgets.base.look.theme import current
 from widgets.base.text.glossary import meaning, say, words_in
 from widgets.base.text.words import figure
@@ -241,7 +242,7 @@ class ReadOut(QGraphicsItem):
         return self._box
 
     def paint(self, painter: QPainter, option: Any, widget: Any = None) -> None:
-        if not self.verdict:
+        if not self.verdict or not badges():
             return
         left, top, width = self._box.left(), self._box.top(), self._box.width()
         compact = bool(self.title)

@@ -73,8 +73,8 @@ class Mosaic(pg.ImageItem):
         seen = self.viewRect()
         part = (seen.toAlignedRect() if raster else _inner(seen)).intersected(whole.toAlignedRect())
         p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        # a painter converts indices pixel by pixel, twenty times as slowly as Qt does at once; files keep the indices
-        p.drawImage(QRectF(part), self._on_screen(1) if raster else self.qimage, QRectF(part))
+        # files keep the indices, which a painter converts slowly; a file of SVG takes no part of a picture
+        p.drawImage(QRectF(part), (self._on_screen(1) if raster else self.qimage).copy(part))
 
     def _on_screen(self, enlarged: int) -> QImage:
         """Return the picture in the colours of the screen, every pixel repeated along both axes."""

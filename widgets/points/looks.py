@@ -17,7 +17,7 @@ from widgets.base.look import theme
 from widgets.base.text.words import figure
 from widgets.mesh.drawing.look import Glyphs, Marks, MeshLook, Path, Text, blank
 from widgets.mesh.looks import EMPTY
-from widgets.points.solids import Solids, rings, solids, spacing
+from widgets.points.solids import Solids, fewer, rings, solids, spacing
 
 Array = NDArray[Any]
 NEGATIVE, NEUTRAL, POSITIVE = (0, 114, 178), (150, 150, 150), (213, 94, 0)  # charges; Okabe and Ito
@@ -321,7 +321,8 @@ class _Maker:
             glyphs += (Glyphs(places[edges[0]], places[edges[1]] - places[edges[0]], "muted"),)
         if self.choice.names and part.names and len(places) <= MOST_NAMES:
             texts = [Text(places[k], name) for k, name in enumerate(part.names)]
-        return Panel(replace(look, glyphs=glyphs, marks=Marks(paths=paths), texts=tuple(texts)), made.owner)
+        few = fewer(made, len(places))
+        return Panel(replace(look, glyphs=glyphs, marks=Marks(paths=paths), texts=tuple(texts), few=few), made.owner)
 
 
 def point_words(square: Square, part: PointsPart, side: str, point: int) -> str:

@@ -18,6 +18,7 @@ from explorer.spaces.points.drawing.ball import ball
 Array = NDArray[Any]
 SIDES = 8  # of a bond
 KEPT = 12
+TURNING = 20_000  # balls that are drawn while a cloud turns
 _faces: OrderedDict[tuple[object, ...], tuple[Array, Array]] = OrderedDict()
 _OCTAHEDRON = (
     np.array([[1.0, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]),
@@ -65,6 +66,15 @@ def solids(
     bonded = np.zeros(len(owner), bool)
     bonded[n + len(balls) :] = True
     return Solids(np.concatenate([places, balls, halves]), faces, owner, bonded)
+
+
+def fewer(made: Solids, points: int) -> Array | None:
+    """Return the faces of some of the balls, evenly spread over the list: what is drawn while a large cloud turns."""
+    if points <= TURNING:
+        return None
+    size = len(template(points)[1])
+    bodies = made.faces[: points * size].reshape(points, size, 3)
+    return np.ascontiguousarray(bodies[:: -(-points // TURNING)].reshape(-1, 3))
 
 
 def _joined(n: int, size: int, corners: Array, bonds: Array) -> tuple[Array, Array]:

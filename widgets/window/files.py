@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, QObject
 from PySide6.QtGui import QGuiApplication
@@ -20,10 +20,14 @@ from widgets.base.view import View
 from widgets.window.following.recording import Recorder, Turntable
 from widgets.window.lessons.guide import Guide
 from widgets.window.opening.comparing import Comparing
+from widgets.window.opening.imports import Imports
 from widgets.window.opening.models import FILTER, Models, takes
 from widgets.window.opening.trusted import TrustedFiles
 from widgets.window.room.shell import Shell
 from widgets.window.training.host import Trainer
+
+if TYPE_CHECKING:  # it takes half a second, and not at the start
+    from widgets.figures.page import FigurePage
 
 MOST_RECENT = 10
 SESSIONS = "Equiscope session (*.json)"
@@ -42,11 +46,13 @@ class Files(QObject):
         self._controller = shell.controller
         self.comparing = Comparing(shell, lambda title, filters: self.ask_open(title, filters))
         self.models = Models(shell)
+        self.imports = Imports(shell)
         self.trainer = Trainer(shell)
         self.guide = Guide(shell)
         self.models.data_found.connect(self._open_data)
         shell.panes.made.connect(self._view_made)
         self._controller.code_asked.connect(self.models.session)
+        self.figure_page: FigurePage | None = None
         self.session_path = ""
         self._recorder: Recorder | None = None
         self._turntable: Turntable | None = None
@@ -98,7 +104,7 @@ class Files(QObject):
 
     def _open_data(self, path: str) -> None:
         self.remember(path)
-        self._controller.open_path(path)
+        self.imports.open(path)
 
     def opened_session(self, session: Session, path: str) -> None:
         """Take over what a session has beyond its state."""
@@ -168,21 +174,35 @@ class Files(QObject):
 
     # exports ----------------------------------------------------------------------------------------------
     def export_view(self, view: View | None = None) -> None:
-        """Save the view with the focus, or the stage, as a picture or as numbers by the extension chosen."""
+        """Ask how the view with the focus, or the stage, is saved: as a figure or as numbers."""
+        from widgets.figures.page import FigurePage
+
         view = view or self._shell.panes.active()
         if view is None:
             return
-        name = f"{self._controller.state.model}-{view.objectName() or 'view'}.png"
-        path = self.ask_save("Export view", name, ";;".join((*PICTURES, *NUMBERS)))
+        page = FigurePage(self._shell, view, self._shell.settings)
+        page.accepted_figure.connect(partial(self._save_view, view))
+        self.figure_page = page
+        page.open()
+
+    def _save_view(self, view: View, ending: str, style: Any) -> None:
+        name = f"{self._controller.state.model}-{view.objectName() or 'view'}{ending}"
+        first = next(f for f in (*PICTURES, *NUMBERS) if f"*{ending}" in f)
+        path = self.ask_save("Export view", name, first)
         if not path:
             return
+        self._shell.settings.setValue("folder", str(Path(path).parent))
         try:
-            from widgets.figures import export
+            from widgets.figures import export, numbers
 
-            if Path(path).suffix.lower() in (".csv", ".npz"):
-                export.export_numbers(view, path)
-            else:
-                export.export_view(view, path, theme=theme.current().name)
+            if Path(path).suffix.lower() in numbers.NUMBERS:
+                found = numbers.numbers_of(view)
+                write = partial(numbers.write_numbers, found, path)
+                # a hundred megabytes take half a minute: not on this thread
+                said = partial(self._shell.say, "info", f"Saved {path}")
+                self._controller.do(lambda _: write(), "Writing numbers…", lambda _: said())
+                return
+            export.export_view(view, path, theme="light" if style.light else theme.current().name, style=style)
         except Exception as error:  # whatever stops an export, the window goes on
             self._shell.say_failure(failure_of(error, self._controller.state))
         else:

@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.app.thread.orders import Engine
+from explorer.data.finding import base_of
 from explorer.declare.elements import chain_text
 from explorer.square.frame import Frame
 from explorer.state.catalogue import Catalogue
@@ -141,7 +142,7 @@ class MainWindow(Shell):
         info, frame = self.controller.info, self.controller.frame
         same = frame is not None and frame.state.epoch == state.epoch
         sample = frame.sample_title if same and frame is not None else ""
-        sample = sample or state.sample.replace("\\", "/").rpartition("/")[2]
+        sample = sample or base_of(state.sample).replace("\\", "/").rpartition("/")[2]
         parts = [
             info.title if info is not None else state.model,
             sample,

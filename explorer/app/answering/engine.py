@@ -19,7 +19,7 @@ from explorer.app.answering.versions import Version, Versions
 from explorer.app.command.comparing import Comparing
 from explorer.app.command.report import capture_report
 from explorer.app.command.writing import save_tensors
-from explorer.data.finding import find_sample, first_taking, fitted, samples, split_part
+from explorer.data.finding import base_of, find_sample, first_taking, fitted, samples
 from explorer.data.samples import Sample
 from explorer.declare.card import Card, ModelInfo
 from explorer.declare.elements import Step, chain_element, parse_chain, transforms
@@ -78,25 +78,23 @@ class LocalEngine:
         from explorer.data.writers import writable
         from explorer.equivariance.verdict.outcome import versions
 
-        devices = ["cpu", *(f"cuda:{k}" for k in range(torch.cuda.device_count()))]
-        if torch.backends.mps.is_available():
-            devices.append("mps")
+        mps = ("mps",) * torch.backends.mps.is_available()
+        devices = ("cpu", *(f"cuda:{k}" for k in range(torch.cuda.device_count())), *mps)
         extensions = sorted({e for reader in readers().values() for e in reader.extensions})
         infos = tuple(SampleInfo(s.name, s.title, s.domain, s.summary) for s in samples().values())
         models = sorted((model_info(c) for c in self.cards.values()), key=lambda m: (m.domain, m.rows, m.name))
         held = {e: {r.domain for r in readers().values() if e in r.extensions} for e in extensions}
         endings = tuple((e, d) for d in kinds() for e in writable(d))
         domains = tuple((e, next(iter(found))) for e, found in held.items() if len(found) == 1)
-        return Catalogue(
-            tuple(models), infos, tuple(devices), tuple(versions().items()), tuple(extensions), domains, endings
-        )
+        return Catalogue(tuple(models), infos, devices, tuple(versions().items()), tuple(extensions), domains, endings)
 
     def illustrate(self, catalogue: Catalogue) -> Iterator[Catalogue | None]:
         """Yield the catalogue again with thumbnails and sources, which take seconds; None between two of them."""
         made: list[SampleInfo] = []
         for info in catalogue.samples:
-            picture = space_of_kind(info.domain).thumbnail(samples()[info.name].make(), THUMBNAIL)
-            made.append(replace(info, thumbnail=picture))
+            sample = samples()[info.name].make()
+            picture = space_of_kind(info.domain).thumbnail(sample, THUMBNAIL)
+            made.append(replace(info, thumbnail=picture, notes=sample.notes))
             yield None
         yield replace(catalogue, samples=tuple(made))
         models: list[ModelInfo] = []
@@ -157,7 +155,7 @@ class LocalEngine:
 
     def _sample_key(self, state: State, card: Card) -> tuple[object, ...]:
         text = state.sample or card.sample
-        return (text, state.seed, card.input, None if text in samples() else stamp(split_part(text)[0]))
+        return (text, state.seed, card.input, None if text in samples() else stamp(base_of(text)))
 
     def prepared(self, state: State, name: str, cancelled: Callable[[], bool] | None = None) -> Prepared:
         """Return what the epoch of (`state`, model `name`) needs, computed at most once."""
@@ -181,10 +179,9 @@ class LocalEngine:
         made.notes, made.interventions = (*told, *made.notes), some
         self._prepared[key] = made
         in_use = 1 + len(state.compared) + bool(state.interventions) + bool(state.against)
-        while len(self._prepared) > max(_KEEP, in_use) or (
-            len(self._prepared) > in_use and sum(p.nbytes for p in self._prepared.values()) > KEEP_BYTES
-        ):
-            self._prepared.popitem(last=False)
+        kept = self._prepared
+        while len(kept) > (in_use if sum(p.nbytes for p in kept.values()) > KEEP_BYTES else max(_KEEP, in_use)):
+            kept.popitem(last=False)
         return made
 
     def proposals(self, state: State, layer: str) -> Iterator[Busy | tuple[Outcome, ...]]:
@@ -363,7 +360,9 @@ class LocalEngine:
 
     def first_taking(self, names: Sequence[str], state: State) -> str:
         """Return the first model that takes a state's sample; raise ValueError where none does."""
-        return first_taking(find_sample(state.sample, state.seed), {name: self.card(name).input for name in names})
+        name, fit = first_taking(find_sample(state.sample, state.seed), {n: self.card(n).input for n in names})
+        self._samples[self._sample_key(state, self.card(name))] = fit
+        return name
 
     def asked(self, name: str) -> InputAsked:
         """Return what to ask about the input of a model of a file, which is executed."""

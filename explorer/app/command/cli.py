@@ -271,7 +271,9 @@ def _run(args: argparse.Namespace, doors: Doors) -> int:
 
     folder = _folder(args.out)
     against = run_text(args.compare, args.compare_data) if args.compare_data else ""
-    state = _state(args, doors, compare=args.compare, against=against)
+    if args.node is not None and args.node < 0:
+        raise BadInput("--node and --step must not be negative")
+    state = _state(args, doors, compare=args.compare, against=against, layer=args.layer, node=args.node)
 
     def draw(out: Path) -> list[Path]:
         try:

@@ -41,7 +41,7 @@ def capture_report(
     """
     known = [w.name for w in p.trace.layers]
     names = known if layers == "all" else list(dict.fromkeys(n.strip() for n in layers.split(",")))
-    for name in names:
+    for name in (*names, *filter(None, (state.layer,))):
         if name not in known:
             hint = did_you_mean(name, known, f"; it has: {', '.join(known)}")
             raise ModelError(p.card.name, f"{p.card.name} has no layer {name!r}{hint}")

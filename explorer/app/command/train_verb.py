@@ -24,7 +24,9 @@ def add_arguments(train: argparse.ArgumentParser) -> None:
     train.add_argument("--log", metavar="FILE|-", default="", help="steps and losses as lines of JSON; - for stdout")
     train.add_argument("--errors", metavar="STEPS", type=int, default=0, help="log the error of each layer that often")
     train.add_argument("--transform", metavar="CHAIN", default="", help="under which element; as for run")
-    train.add_argument("--keep-every", metavar="SECONDS", type=float, default=1.0, help="between two checkpoints")
+    train.add_argument(
+        "--keep-every", metavar="SECONDS", type=float, default=1.0, help="between two checkpoints; 0: each step"
+    )
     train.add_argument("--resume", action="store_true", help="go on where a training for the same FILE was cut off")
     train.add_argument("--live", metavar="FOLDER", default="", help=argparse.SUPPRESS)  # steered by the window
 
@@ -37,21 +39,24 @@ def run(args: argparse.Namespace, doors: Doors) -> int:
     if card.train is None:
         raise BadInput(f"{card.name} has no training: it is shown with its initial parameters")
     path = _checked(args, card)
-    if args.live:
-        from explorer.app.training.live import serve
-
-        return serve(card, args, path)
+    from explorer.app.thread.failures import out_of_memory
     from explorer.app.training.whole import Aim, train
 
-    log = Path(args.log).expanduser() if args.log not in ("", "-") else None
     aim = Aim(
         card, path, args.epochs, args.steps, args.seed, args.rate, args.loss, args.errors, args.transform,
         args.resume, args.keep_every,
     )  # fmt: skip
     try:
+        if args.live:
+            from explorer.app.training.live import serve
+
+            return serve(card, args, path)
+        log = Path(args.log).expanduser() if args.log not in ("", "-") else None
         metrics = train(aim, log, quiet=args.log == "-", logged=bool(args.log))
-    except MemoryError:
-        raise BadInput(f"there is not enough memory to train {card.name}{_again(aim.kept)}") from None
+    except Exception as error:
+        if isinstance(error, BadInput) or not out_of_memory(error):
+            raise
+        raise BadInput(f"memory has run out while {card.name} was trained{_again(aim.kept)}") from None
     if args.log != "-":
         print("  ".join([str(path), *(f"{k} {v:.4g}" for k, v in metrics.items())]))
     return 0

@@ -83,5 +83,5 @@ class Keeper:
             sentence = str(error.strerror)
             self.told = sentence[:1].upper() + sentence[1:]
         took = time.monotonic() - start
-        self._due = start + max(self._every, took / SHARE)
+        self._due = start + (max(self._every, took / SHARE) if self._every else 0.0)
         return not self.told

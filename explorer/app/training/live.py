@@ -1,9 +1,10 @@
 """A training that a window steers: lines of JSON go both ways, the network as it is lies in a file.
 
-What is asked of it, one line each: {"do": "play"}, "pause", "step", "finish", {"do": "back", "step": 120}, and
-{"do": "rate", "value": 0.5}, "speed", "loss", "seed". What it says: {"began": ...} with what can be chosen; {"steps":
-[[step, loss, parts], ...]}, several at once; {"kept": [...]}; {"live": step} whenever the file holds another network;
-{"errors": ..., "figures": ..., "step": ...}; {"paused": step}; {"trouble": sentence}; {"written": path}.
+What is asked of it, one line each: {"do": "play"}, "pause", "step", "finish", {"do": "back", "step": 120}, and {"do":
+"rate", "value": 0.5}, "speed", "loss", "seed", "watch"; "shown" when the last network has been drawn. What it says:
+{"began": ...} with what can be chosen; {"steps": [[step, loss, parts], ...]}, several at once; {"kept": [...]};
+{"live": step} whenever the file holds another network; {"errors": ..., "figures": ..., "step": ...}; {"paused": step};
+{"trouble": sentence}; {"written": path}.
 """
 
 from __future__ import annotations
@@ -18,8 +19,6 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-import torch
-
 from explorer.app.command.doors import BadInput
 from explorer.app.command.writing import save_tensors, save_weights
 from explorer.app.training.driving import Diverged, Drive, Steers
@@ -33,6 +32,7 @@ from explorer.work.progress import Cancelled
 
 TELL_S = 0.1  # between two lines of steps
 LIVE_S = 0.5  # between two networks that are shown
+LIVE_SHARE = 0.02  # of the time may be spent on writing them
 ERRORS_SHARE = 0.05  # of the time may be spent on measuring layers
 ERRORS_S = 0.5
 MOST_STEPS = 4000  # in one line
@@ -51,8 +51,6 @@ def serve(card: Card, args: argparse.Namespace, path: Path) -> int:
         return 0
     except Diverged as error:
         raise BadInput(str(error)) from None
-    except (MemoryError, torch.OutOfMemoryError):
-        raise BadInput(f"there is not enough memory to train {card.name}") from None
     return 0
 
 
@@ -83,8 +81,10 @@ class Live(Steers):
         self.drive.limit = args.steps
         self._left = TimeLeft()
         self._paused, self._single, self._speed = False, False, 0.0
+        self._wanted = True  # whether the window has drawn the last network, and may be given another one
+        self._watched = True  # whether anybody looks at the network, and not at the loss alone
         self._new: list[list[Any]] = []
-        self._told = self._shown = self._measured = self._last = 0.0
+        self._told = self._live_due = self._last = 0.0
         self._errors_due = 0.0
         self._errors: LayerErrors | None = None
         self._refused = ""
@@ -133,9 +133,9 @@ class Live(Steers):
         if self.keeper.due() and self.keeper.keep(drive):
             self._say({"kept": self.keeper.ring.steps})
         self._complain()
-        if now - self._shown >= LIVE_S:
+        if self._watched and self._wanted and now >= self._live_due:
             self._look(drive)
-        if now >= self._errors_due:
+        if self._watched and now >= self._errors_due:
             self._measure(drive)
         if self._single:
             self._single, self._paused = False, True
@@ -207,6 +207,10 @@ class Live(Steers):
                 drive.rate = float(str(value))
             elif what == "speed":
                 self._speed = float(str(value))
+            elif what == "shown":
+                self._wanted = True
+            elif what == "watch":
+                self._watched = bool(value)
             elif what == "loss" and drive.course is not None:
                 drive.course.choose(str(value))
             elif what == "seed" and drive.course is not None:
@@ -242,8 +246,7 @@ class Live(Steers):
 
     def _look(self, drive: Drive) -> None:
         """Write the network as it is, for the window to show."""
-        self._shown = time.monotonic()
-        network = drive.network
+        network, start = drive.network, time.monotonic()
         if network is None:
             return
         tensors = {name: t.detach().cpu().contiguous().clone() for name, t in network.state_dict().items()}
@@ -253,6 +256,9 @@ class Live(Steers):
             self.keeper.told = f"{self.folder} cannot be written ({error.strerror}): the window shows an older network"
             return
         self._say({"live": drive.step.step})
+        self._wanted = False
+        end = time.monotonic()
+        self._live_due = end + max(LIVE_S, (end - start) / LIVE_SHARE)
 
     def _measure(self, drive: Drive) -> None:
         """Measure the error of every layer, at most so often that it takes a small part of the time."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -93,6 +94,7 @@ class Log:
         self._path = path
         self._file = sys.stdout if path is None else path.open("a+", encoding="utf-8")
         self._last, self._fresh = 0.0, path is not None
+        self._told = False  # that it cannot be written any more
 
     def go_on(self, step: int) -> None:
         """Keep what is there of the steps up to this one, and take away the rest."""
@@ -121,19 +123,35 @@ class Log:
 
     def line(self, found: Mapping[str, Any], now: float | None = None) -> None:
         """Write a line."""
-        if self._fresh:
-            self._file.truncate(0)
-            self._fresh = False
-        print(json.dumps(found, ensure_ascii=False), file=self._file)
         now = time.monotonic() if now is None else now
-        if now - self._last >= FLUSH_S:
-            self._last = now
-            self._file.flush()
+        with self._unless_full():
+            if self._fresh:
+                self._file.truncate(0)
+                self._fresh = False
+            print(json.dumps(found, ensure_ascii=False), file=self._file)
+            if now - self._last >= FLUSH_S:
+                self._last = now
+                self._file.flush()
 
     def flush(self) -> None:
-        self._file.flush()
+        with self._unless_full():
+            self._file.flush()
 
     def close(self) -> None:
         self.flush()
         if self._path is not None:
-            self._file.close()
+            with suppress(OSError):
+                self._file.close()
+
+    @contextmanager
+    def _unless_full(self) -> Iterator[None]:
+        """Say once that the log cannot be written; a training does not end for that."""
+        if self._told:
+            return
+        try:
+            yield
+        except OSError as error:
+            if self._path is None:
+                raise  # nobody listens any more
+            self._told = True
+            print(f"\nThe log {self._path} ends here: {(error.strerror or '').lower()}.", file=sys.stderr)

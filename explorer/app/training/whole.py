@@ -83,8 +83,6 @@ def train(aim: Aim, log: Path | None, *, logged: bool, quiet: bool) -> Mapping[s
         kept = keeper.ring.steps
         again = f"; step {kept[-1]:,} is kept: --resume --rate {aim.rate / 10:g} goes on from there" if kept else ""
         raise BadInput(f"{error}{again}") from None
-    except torch.OutOfMemoryError as error:
-        raise MemoryError from error
     finally:
         teller.end(drive)
     keeper.ring.clear()

@@ -31,6 +31,8 @@ def load_weights(model: nn.Module, path: Path, strict: bool = True) -> tuple[str
         ModelError: no readable file, or with `strict` one that does not fit.
     """
     tensors = read_weights(path)
+    if callable(named := getattr(model, "own_names", None)):  # it knows what others call its parameters
+        tensors = named(tensors)
     own = model.state_dict()
     tensors = _renamed(tensors, own)
     misfits = [k for k, v in tensors.items() if k not in own or own[k].shape != v.shape]

@@ -188,9 +188,15 @@ class GridSpace(Space):
     def part(self, one: BothWays) -> object | None:
         from explorer.spaces.grid.analysis.dense_chain import dense_chain
         from explorer.spaces.grid.drawing.patches import patches_part
+        from explorer.spaces.grid.drawing.tokens import attention_part
 
-        patches = patches_part(one)
-        return dense_chain(one.p.model, one.gx, one.p.card.labels) if patches is None else patches
+        # a network that makes pictures of codes says itself what there is to see of them
+        drawn = getattr(one.p.model, "drawn_part", None)
+        if callable(drawn):
+            told: object | None = drawn(one)
+            return told
+        attention = attention_part(one, patches_part(one))
+        return dense_chain(one.p.model, one.gx, one.p.card.labels) if attention is None else attention
 
     def sweepers(self) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
         from explorer.spaces.grid.analysis.survey import survey, sweep

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 def spherical(degrees: int | list[int], directions: Tensor) -> Tensor:
     """Return Y_l of directions (n, 3) of any length, (n, 2 l + 1) for each degree l, each as long as sqrt(2 l + 1)."""
-    from e3nn.o3 import spherical_harmonics  # type: ignore[import-untyped]
+    from explorer.work.e3nn_parts import o3
 
-    found: Tensor = spherical_harmonics(degrees, directions, True, "component")
+    found: Tensor = o3().spherical_harmonics(degrees, directions, True, "component")
     return found
 
 
@@ -23,9 +23,10 @@ def spherical(degrees: int | list[int], directions: Tensor) -> Tensor:
 def coupling(one: int, two: int, out: int) -> Tensor:
     """Return the coupling coefficients (2 l1 + 1, 2 l2 + 1, 2 l + 1) in double precision: e3nn's Wigner 3j symbols."""
     import torch
-    from e3nn.o3 import wigner_3j
 
-    found: Tensor = wigner_3j(one, two, out, dtype=torch.float64)
+    from explorer.work.e3nn_parts import o3
+
+    found: Tensor = o3().wigner_3j(one, two, out, dtype=torch.float64)
     return found
 
 

@@ -11,6 +11,7 @@ from explorer.data.samples import Sample, Signal
 from explorer.spaces.graph.chemistry.atoms import SYMBOLS, numbered
 from explorer.spaces.points.fields import PARTICLE, PARTICLE_INPUT, POSITION, VECTOR
 
+SHORTEST, BOHR = 0.5, 0.529177  # Å: no two atoms of a molecule are nearer; ångström of a bohr
 MOST_POINTS = 2**22  # of a file; more than anything here draws or measures
 NUMBER = {symbol: number for number, symbol in enumerate(SYMBOLS, 1)} | {"D": 1, "T": 1, "X": 0}
 
@@ -83,6 +84,25 @@ def coincident(places: NDArray[np.float64]) -> str:
     """Return a note about points at the same place, whose direction from one another nobody knows; else ""."""
     count = len(places) - len(np.unique(places, axis=0))
     return f"{count} of {len(places)} points lie where another one does" if count else ""
+
+
+def doubtful_units(numbers: NDArray[np.integer], places: NDArray[np.float64]) -> str:
+    """Return a note where atoms lie as if their places were told in another unit than ångström; else "".
+
+    Shares of a cell and nanometres put atoms nearer to each other than any bond; bohr puts them so far away that none
+    is bonded, and all would be if that were taken back.
+    """
+    from scipy.spatial import cKDTree
+
+    if len(places) < 2 or not (numbers > 0).any():
+        return ""
+    nearest = cKDTree(places).query(places, 2)[0][:, 1]
+    usual = float(np.median(nearest[nearest > 0])) if (nearest > 0).any() else 0.0
+    if 0 < usual < SHORTEST:
+        return f"atoms are {usual:.3g} Å apart, nearer than any bond: are their places in nm, or shares of a cell?"
+    if not near_bonds(numbers, places).size and near_bonds(numbers, places * BOHR).size >= len(places) - 1:
+        return "no atom is bonded, and all would be if their places were in bohr: multiply them by 0.529"
+    return ""
 
 
 def near_bonds(numbers: NDArray[np.integer], position: NDArray[np.float64]) -> NDArray[np.int64]:

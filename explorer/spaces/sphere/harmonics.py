@@ -16,9 +16,9 @@ from torch import Tensor
 
 def on_sphere(degree: int, points: Tensor) -> Tensor:
     """Return all harmonics up to a degree at points (n, 3), (n, (degree + 1)²)."""
-    from e3nn.o3 import spherical_harmonics  # type: ignore[import-untyped]
+    from explorer.work.e3nn_parts import o3
 
-    found: Tensor = spherical_harmonics(list(range(degree + 1)), points, True, "norm")
+    found: Tensor = o3().spherical_harmonics(list(range(degree + 1)), points, True, "norm")
     # "norm" has length one for each degree; orthonormal functions have (2 l + 1) / 4π
     scaled: Tensor = found * torch.cat([_factor(k) for k in range(degree + 1)]).to(found)
     return scaled

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from explorer.network.input.recognise import Recognised
     from explorer.network.tracing.layers import Layer
     from explorer.square.both_ways import BothWays
+    from explorer.square.preparing.prepare import Prepared
     from explorer.state.state import State
 
 
@@ -46,6 +47,8 @@ class VolumeSpace(Space):
         Scene("slices", "oh-cnn", "cube:xyz120", "phantom-3d", layer="lift"),
         Scene("octahedral", "plain-cnn-3d", "cube:z90", "phantom-3d", compare="oh-cnn", large=True),
     )
+    capture_endings: ClassVar[Mapping[str, str]] = {"NIfTI of the layer": ".nii", "NPY of the layer": ".npy"}
+
     form = VolumeInput
     questions = (
         Question(
@@ -127,6 +130,11 @@ class VolumeSpace(Space):
         from explorer.declare.elements import Step
 
         return (Step("cube", (float(rng.integers(1, 48)),)),)
+
+    def written_layer(self, p: Prepared, state: State) -> Sample:
+        from explorer.spaces.volume.drawing.written import written_layer
+
+        return written_layer(p, state)
 
     def part(self, one: BothWays) -> Any:
         from explorer.spaces.volume.drawing.part import volume_part

@@ -353,8 +353,8 @@ def test_every_reader_is_declared_whole_and_has_an_example(name: str) -> None:
     assert reader.title and reader.domain in kinds()
     assert reader.extensions and all(e.startswith(".") and e == e.lower() for e in reader.extensions)
     # where several readers share an ending, all but one of them look into the file
-    others = [e for r in readers().values() if r is not reader and not (r.fits or r.claims) for e in r.extensions]
-    assert reader.fits or reader.claims or not set(reader.extensions) & set(others)
+    others = [e for r in readers().values() if r is not reader and not (r.fits or r.rates) for e in r.extensions]
+    assert reader.fits or reader.rates or not set(reader.extensions) & set(others)
     assert any(example[0] == name for example in examples().values()) == (reader.domain == "grid")
     assert (name in GRAPHS) == (reader.domain in ("graph", "set"))
     assert (name in SEQUENCES) == (reader.domain == "sequence")

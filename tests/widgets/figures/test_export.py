@@ -24,7 +24,8 @@ from tests.widgets.parts.frames.sample_catalogue import make_catalogue
 from tests.widgets.parts.frames.sample_frames import make_frame, make_orbit
 from widgets.base.look import theme
 from widgets.base.view import View
-from widgets.figures.export import ExportError, export_numbers, export_view, save_animation
+from widgets.figures.export import ExportError, export_view, save_animation
+from widgets.figures.numbers import export_numbers, without_ones
 from widgets.views.charts.errors import ErrorsView
 from widgets.views.charts.orbit import OrbitView
 
@@ -179,8 +180,13 @@ def test_numbers_as_csv_and_npz_are_the_views_own(qtbot, tmp_path, name):
         for key, array in numbers.items():
             np.testing.assert_array_equal(read[key], array)
     rows = list(csv.reader(io.StringIO((tmp_path / "n.csv").read_text("utf-8"))))
-    assert rows[0] == ["name", "index", "value"]
-    assert len(rows) - 1 == sum(np.asarray(a).size for a in numbers.values())
+    heads = [k for k, row in enumerate(rows) if row[:1] == ["row"]]
+    arrays = {name: without_ones(np.asarray(array)) for name, array in numbers.items()}
+    assert len(heads) == len({a.shape[0] if a.ndim else 1 for a in arrays.values()})
+    titles = [title.partition("[")[0] for k in heads for title in rows[k][1:]]
+    assert set(titles) == set(arrays)
+    written = sum(len(row) - 1 for row in rows if row and row[0] != "row")
+    assert written == sum(a.size for a in arrays.values())
 
 
 def test_text_with_commas_and_quotes_stays_one_value(qtbot, tmp_path):

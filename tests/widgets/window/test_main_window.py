@@ -741,21 +741,32 @@ def test_copy_as_command(bench: Bench) -> None:
 
 
 def test_the_view_with_the_focus_is_exported(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    saved: list[tuple[str, str]] = []
-    export = types.ModuleType("widgets.figures.export")
-    export.export_view = lambda v, path, theme: saved.append((v.objectName(), path))  # type: ignore[attr-defined]
-    export.export_numbers = lambda v, path: saved.append((v.objectName(), path))  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "widgets.figures.export", export)
-    monkeypatch.setattr("widgets.figures.export", export, raising=False)
     window = bench.window()
-    names = iter(["a.png", "b.csv", ""])
-    monkeypatch.setattr(window.files, "ask_save", lambda *_: next(names))
+    monkeypatch.setattr(window.files, "ask_save", lambda *_: str(tmp_path / "a.svg"))
     view(window, "errors").line.setFocus()
     trigger(window, "export_view")
+    page = window.files.figure_page
+    assert page is not None and page.view.objectName() == "errors"
+    bench.until(lambda: not page.picture.pixmap().isNull())
+    page.kind.setCurrentIndex(page.kind.findData(".svg"))
+    page.width_box.setCurrentIndex(page.width_box.findData(85.0))
+    page.caption.setChecked(False)
+    page.go.click()
+    text = (tmp_path / "a.svg").read_text("utf-8")
+    assert 'width="85mm"' in text and "Relative equivariance" not in text
+    assert window.settings.value("folder") == str(tmp_path)
     window.setFocus()
     trigger(window, "export_view")
-    trigger(window, "export_view")
-    assert saved == [("errors", "a.png"), ("stage", "b.csv")]
+    again = window.files.figure_page
+    assert again is not None and again is not page and again.view.objectName() == "stage"
+    assert (again.ending, again.style_chosen.width, again.style_chosen.caption) == (".svg", 85.0, False)
+    again.reject()
+    window.files.export_view(view(window, "errors"))
+    last = window.files.figure_page
+    assert last is not None
+    last.kind.setCurrentIndex(last.kind.findData(".csv"))
+    bench.until(lambda: last.told.text() == "There are no numbers in this view yet.")
+    assert not last.go.isEnabled()
 
 
 def test_captures_need_an_engine_that_exports_them(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,7 +108,8 @@ class Surface(Drawn):
         if self._few is None or self._few_of is not look.faces:
             self._few = pv.PolyData()
             self._few.SetPoints(self.mesh.GetPoints())
-            self._few.faces = pv.CellArray.from_regular_cells(stand_in(look.vertices, look.faces))
+            faces = stand_in(look.vertices, look.faces) if look.few is None else look.few
+            self._few.faces = pv.CellArray.from_regular_cells(faces)
             self._few_of = look.faces
         if self._few_at != self.mesh.GetMTime():
             self._few.GetPointData().ShallowCopy(self.mesh.GetPointData())

@@ -236,7 +236,8 @@ class MeshCanvas(QWidget):
                 p.fillRect(box, ink_of(GROUND))
                 painting.paint_message(p, look.empty or "No mesh yet", box)
             else:
-                p.drawImage(box, image, QRectF(k * wide, 0, wide, image.height()))
+                # a copy, because a file of SVG takes no part of a picture
+                p.drawImage(box, image.copy(round(k * wide), 0, round(wide), image.height()))
                 self._paint_over(p, k, eye, box, ratio is not None)
             p.setPen(QColor(theme.current().line))
             p.setBrush(Qt.BrushStyle.NoBrush)

@@ -87,7 +87,8 @@ class MeshLook:
     Colours are either `colours`, uint8 (V, 3) or on faces (F, 3), or `scalars` (V,) or (F,) between `levels` in
     `table`, uint8 (N, 3 or 4); what is not finite is grey. Without levels the scale reaches the largest magnitude and
     is symmetric where a scalar is negative; without a table the theme's map for signed values, or for errors, is taken.
-    `empty` is said in place of a mesh.
+    `empty` is said in place of a mesh. `few` are the faces (G, 3) that are drawn while a large one turns, where its
+    maker knows better ones than those that vertices of one place leave.
     """
 
     vertices: Array
@@ -106,6 +107,7 @@ class MeshLook:
     marks: Marks = Marks()
     texts: tuple[Text, ...] = ()
     empty: str = ""
+    few: Array | None = None
 
     def __post_init__(self) -> None:
         if self.vertices.ndim != 2 or self.vertices.shape[1] != 3 or self.faces.ndim != 2 or self.faces.shape[1] != 3:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QWidget
 from explorer.declare.types.field_text import parse_field
 from explorer.square.frame import Frame, Measure, Square
 from widgets.base.look import theme
+from widgets.base.look.shown import badges
 from widgets.base.text.words import (
     counterpart,
     figure,
@@ -192,7 +193,7 @@ class LayerChart(Plot):
 
     def _write(self) -> None:
         t = theme.current()
-        verdict, role = self._verdict
+        verdict, role = self._verdict if badges() else ("", "muted")
         self.header.write([
             (self._title, getattr(t, self.colour_role), True), (verdict, getattr(t, role), role == "bad"),
             (self._hints, t.muted, False),

@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from explorer.data.finding import split_part
+from explorer.data.finding import base_of, split_part
 from explorer.data.opening import domain_of
 from explorer.declare.space import same_space
+from explorer.declare.telling.choices import AS, split_asked
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 from widgets.base.text.kinds_of_data import one_of
@@ -25,28 +26,28 @@ def sample_for(model: str, state: State, catalogue: Catalogue | None) -> str:
 
 
 def models_for(sample: str, model: str, catalogue: Catalogue | None) -> list[str]:
-    """Return the model alone where the sample is of its kind; else it and then those of that kind, trained ones first.
+    """Return the model and then those of the kind of the sample, trained ones first; it alone where that is not known.
 
-    What a sample is does not say whether a network of another kind takes it: a panorama is a picture that is a function
-    on the sphere as well. Only reading it tells.
+    What a sample is does not say whether a network takes it: a panorama is a picture that is a function on the sphere
+    as well, and a network on DNA takes no series. Only reading it tells.
     """
     info = next((m for m in catalogue.models if m.name == model), None) if catalogue is not None else None
     if catalogue is None or info is None:
         return [model]
     known = {s.name: s.domain for s in catalogue.samples}
-    base, _ = split_part(sample)
+    base, asked = base_of(sample), split_asked(split_part(sample)[0])[1]
     by_name = dict(catalogue.domains).get(Path(base).suffix.lower(), "")
-    domain = known.get(base) or by_name or domain_of(Path(base).expanduser())
-    if not domain or same_space(domain, info.domain):
-        return [model]
-    fit = [m for m in catalogue.models if same_space(m.domain, domain)]
+    domain = known.get(base) or by_name or domain_of(Path(base).expanduser(), asked.get(AS, ""))
+    fit = [m for m in catalogue.models if domain and same_space(m.domain, domain) and m.name != model]
     fit.sort(key=lambda m: (m.domain != domain, not m.trained, not m.groups))
     return [model, *(m.name for m in fit)]
 
 
 def model_for(sample: str, model: str, catalogue: Catalogue | None) -> str:
     """Keep the model where the sample is of its kind; else take the first of that kind. Nothing is read whole."""
-    return models_for(sample, model, catalogue)[:2][-1]
+    fit = models_for(sample, model, catalogue)[:2]
+    known = {m.name: m.domain for m in catalogue.models} if catalogue is not None else {}
+    return model if same_space(known.get(model, ""), known.get(fit[-1], "")) else fit[-1]
 
 
 class Opening(Protocol):
@@ -65,7 +66,7 @@ class Opening(Protocol):
 def open_sample(controller: Opening, path: str) -> None:
     """Show data of a file in the shown model if it takes them, whatever their kind; else in the first model that does.
 
-    Where the kinds differ, the worker reads the file and tries; nothing changes before it has answered.
+    The worker reads the file and tries; nothing changes before it has answered.
     """
     state = replace(controller.state, sample=path)
     models = models_for(path, state.model, controller.catalogue)
@@ -81,7 +82,7 @@ def open_sample(controller: Opening, path: str) -> None:
         same = controller.state.model == state.model
         controller.change({"sample": path, "model": model if same else controller.state.model})
 
-    controller.do(work, f"Opening {Path(path).name}…", done)
+    controller.do(work, f"Opening {Path(base_of(path)).name}…", done)
 
 
 def switched(sample: str, before: str, model: str, catalogue: Catalogue | None) -> str:
@@ -90,6 +91,6 @@ def switched(sample: str, before: str, model: str, catalogue: Catalogue | None) 
     if model == before or model not in known or before not in known:
         return ""
     samples = {s.name: s for s in catalogue.samples} if catalogue is not None else {}
-    title = samples[sample].title if sample in samples else Path(sample).name
+    title = samples[sample].title if sample in samples else Path(base_of(sample)).name
     what = one_of(samples[sample].domain if sample in samples else known[model].domain)
     return f"{title} is {what}, which “{known[before].title}” cannot take: now “{known[model].title}” is shown."

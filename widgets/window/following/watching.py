@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from explorer.declare.states.model_name import LIVE
 from explorer.work.stamps import stamp
 
 TICK_MS = 150
@@ -36,7 +38,8 @@ class FileWatch(QObject):
 
     def watch(self, files: Iterable[tuple[str, object]]) -> None:
         """Watch these files, with their stamps when they were used, and no others."""
-        self._used = dict(files)
+        # of a network that is learning its page tells
+        self._used = {path: mark for path, mark in files if Path(path).name != LIVE}
         self._reported = {path: mark for path, mark in self._reported.items() if path in self._used}
         if self._used and not self.timer.isActive():
             self.timer.start()

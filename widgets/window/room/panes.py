@@ -14,7 +14,7 @@ from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QTabWidget, QVBoxLayout, QWidget
 
-from explorer.square.frame import Frame
+from explorer.square.frame import Frame, Square
 from widgets.base.pace import Pace
 from widgets.base.veil import Veil
 from widgets.base.view import View, ViewSpec
@@ -223,10 +223,12 @@ class Panes(QTabWidget):
         """Say whether a view of the centre has a tab for the data at hand."""
         return any(seat.spec.name == name and self.isTabVisible(self.indexOf(seat)) for seat in self.seats)
 
-    def offer(self, domain: str) -> None:
-        """Offer the tabs that have something to say of a kind of data."""
+    def offer(self, domain: str, square: Square | None = None) -> None:
+        """Offer the tabs that have something to say of a kind of data, and of the first square."""
         for k in range(self.count()):
-            self.setTabVisible(k, not (domains := self._spec(k).domains) or domain in domains)
+            spec = self._spec(k)
+            fits = spec.fits is None or (square is not None and spec.fits(square))
+            self.setTabVisible(k, fits and (not spec.domains or domain in spec.domains))
 
     def at_home(self, domain: str) -> bool:
         """Say whether the view in front was made for a kind of data, or for all of them."""

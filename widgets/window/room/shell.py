@@ -22,6 +22,7 @@ from widgets.base.settings import open_settings
 from widgets.base.view import View, ViewSpec
 from widgets.views.log import LogView, now
 from widgets.window.bars.buttons import StatusBar
+from widgets.window.bars.data_line import DataLine
 from widgets.window.bars.diagnosis import Diagnosis
 from widgets.window.bars.infobar import InfoBar
 from widgets.window.bars.interventions import InterventionBar
@@ -101,6 +102,7 @@ class Shell(QMainWindow):
         self.stack.addWidget(self.loading)
         self.stack.addWidget(self.panes)
         self.infobar, self.diagnosis, self.interventions = InfoBar(), Diagnosis(), InterventionBar()
+        self.data_line = DataLine()
         self.greeting_card = GreetingCard()
         self.center = QWidget()
         self.center.setObjectName("center")
@@ -109,6 +111,7 @@ class Shell(QMainWindow):
         column.setSpacing(0)
         column.addWidget(self.infobar)
         column.addWidget(self.interventions)
+        column.addWidget(self.data_line)
         column.addWidget(self.greeting_card)
         column.addWidget(self.stack, 1)
         column.addWidget(self.diagnosis)
@@ -211,11 +214,11 @@ class Shell(QMainWindow):
         """Offer the views of this kind of data, and begin with the one that was made for it."""
         first_square = frame.squares[0] if frame.squares else None
         domain = "" if first_square is None else first_square.domain
+        self.panes.offer(domain, first_square)
         if domain == self._domain:
             return
         fresh, self._domain = self._domain != "", domain
         self.panes.prepare(domain)
-        self.panes.offer(domain)
         self.docks.follow(domain)
         if fresh or not self.panes.at_home(domain):
             self.panes.show_home(domain)
@@ -280,7 +283,7 @@ class Shell(QMainWindow):
 
     def apply_theme(self) -> None:
         """Take the colours of the theme."""
-        bars = (self.infobar, self.interventions, self.greeting_card, self.diagnosis)
+        bars = (self.infobar, self.interventions, self.data_line, self.greeting_card, self.diagnosis)
         for part in (*bars, self.loading, self.status, self.docks):
             part.apply_theme()
         t = theme.current()

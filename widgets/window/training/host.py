@@ -6,7 +6,8 @@ from PySide6.QtCore import QObject
 
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import chain_text
-from explorer.declare.states.model_name import WEIGHTS_MARK, split_name
+from explorer.declare.states.model_name import WEIGHTS_MARK, in_training, split_name
+from explorer.square.frame import Frame
 from widgets.window.room.shell import Shell
 from widgets.window.training.page import TrainPage
 
@@ -18,6 +19,7 @@ class Trainer(QObject):
         super().__init__(shell)
         self._shell = shell
         self.page: TrainPage | None = None
+        shell.controller.frame_ready.connect(self._drawn)
         self._before: dict[str, str] = {}  # {name of a network that learns: the model that was shown before it}
 
     def card(self) -> ModelInfo | None:
@@ -61,6 +63,11 @@ class Trainer(QObject):
         elif name not in self._before:
             self._before[name] = controller.state.model
             self._show(card, name)
+
+    def _drawn(self, frame: Frame | None) -> None:
+        """Say that a network that learns has been drawn: as soon as it likes, it may show the next one."""
+        if self.page is not None and frame is not None and in_training(frame.state.model):
+            self.page.drawn(split_name(frame.state.model)[1])
 
     def _gone(self, path: str) -> None:
         """Show what was shown before a network whose training has ended without weights."""

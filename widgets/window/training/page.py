@@ -33,15 +33,14 @@ from PySide6.QtWidgets import (
 from explorer.declare.card import ModelInfo
 from explorer.declare.states.model_name import LIVE
 from widgets.base.look import theme
-from widgets.base.text.words import figure
 from widgets.window.training.curves import ErrorChart, LossChart
-from widgets.window.training.run import Run, Wanted, clock, free
+from widgets.window.training.run import Run, Wanted, free
 
 SIZE = (940, 600)
 SHOW_MS = 100
 BESIDE = 3  # runs whose layers are drawn beside each other
 RUNNING = 3  # trainings at once
-SPEEDS = (("as fast as it can", 0.0), ("10 steps a second", 10.0), ("2 steps a second", 2.0), ("1 step in 2 s", 0.5))
+SPEEDS = (("as fast as it can", 0.0), ("10 steps a second", 10.0), ("2 steps a second", 2.0))
 
 
 class TrainPage(QDialog):
@@ -100,6 +99,7 @@ class TrainPage(QDialog):
         self.browse.clicked.connect(self._browse)
         self.follow = QCheckBox("Show it in the window while it learns")
         self.follow.setChecked(True)
+        self.follow.setToolTip("Off, the loss is drawn alone: no layer is measured, which costs the training nothing")
         self.follow.toggled.connect(self._followed)
         self.go = QPushButton("Start")
         self.go.setDefault(True)
@@ -151,7 +151,7 @@ class TrainPage(QDialog):
 
     def _make_controls(self) -> None:
         self.which = QComboBox()
-        self.which.setToolTip("The training that is steered below, and shown in the window")
+        self.which.setToolTip("The training that is steered, and shown in the window")
         self.which.setMinimumContentsLength(14)
         self.which.currentIndexChanged.connect(self._steer)
         self.play = QToolButton()
@@ -258,6 +258,8 @@ class TrainPage(QDialog):
         self.which.addItem(run.name)
         run.start()
         self.which.setCurrentIndex(self.which.count() - 1)
+        if not self.follow.isChecked():
+            run.process.ask("watch", value=False)
         if speed := self.speed.currentData():
             run.process.ask("speed", value=speed)
         self._name_file()
@@ -293,8 +295,7 @@ class TrainPage(QDialog):
     # steering -------------------------------------------------------------------------------------------------
     def _steer(self, index: int) -> None:
         self.run = self.runs[index] if 0 <= index < len(self.runs) else None
-        if self.run is not None and self.run.told.live:
-            self._show_live(self.run, self.run.told.live)
+        self._followed(self.follow.isChecked())
         self.draw()
 
     def _ask(self, what: str, value: object = None) -> None:
@@ -346,7 +347,15 @@ class TrainPage(QDialog):
         if run is self.run and run.process.running and self.follow.isChecked():
             self.shown.emit(run.info.name, str(Path(run.folder.name) / LIVE))
 
+    def drawn(self, path: str) -> None:
+        """Ask for the next network of the training whose file was drawn."""
+        for run in self.runs:
+            if run.folder.name == str(Path(path).parent):
+                run.process.ask("shown")
+
     def _followed(self, on: bool) -> None:
+        for run in self.runs:
+            run.process.ask("watch", value=on)
         if on and self.run is not None and self.run.told.live:
             self._show_live(self.run)
 
@@ -379,7 +388,7 @@ class TrainPage(QDialog):
         self.bar.setRange(0, 1000 if t.total else 0 if run.process.running else 1000)
         if t.total:
             self.bar.setValue(round(1000 * t.step / t.total))
-        self._say(run.sentence or self._progress(run), bad=run.bad)
+        self._say(run.sentence or run.progress(), bad=run.bad)
 
     def _draw_errors(self) -> None:
         shown = [run for run in self.runs if run.told.errors][-BESIDE:]
@@ -390,15 +399,6 @@ class TrainPage(QDialog):
         ends = [chart.ends for chart in self.errors[: len(shown)]]
         for chart in self.errors[: len(shown)]:  # one axis for all
             chart.fix_range(min(e[0] for e in ends), max(e[1] for e in ends), max(e[2] for e in ends))
-
-    def _progress(self, run: Run) -> str:
-        t = run.told
-        of = f" of {t.total:,}" if t.total else ""
-        losses = [f"{name} {figure(float(points.y[-1]))}" for name, points in t.losses.items() if len(points)]
-        figures = [f"{name.replace('_', ' ')} {points.y[-1]:.3g}" for name, points in t.figures.items() if len(points)]
-        left = f"{clock(t.left)} left" if t.left is not None and not t.paused else "stands" if t.paused else ""
-        epoch = f"epoch {t.epoch} of {t.epochs}" if t.epochs else ""
-        return ", ".join(text for text in (f"Step {t.step:,}{of}", epoch, *losses, *figures, left) if text) + "."
 
     def _offer(self, run: Run) -> None:
         names = ["loss", *(n for r in self.runs for n in (*r.told.losses, *r.told.figures))]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
 from explorer.declare.card import ModelInfo
+from widgets.base.text.words import figure
 from widgets.window.training.process import TrainProcess
 
 MOST = 200_000  # points of a series; of more, every second one
@@ -110,6 +111,16 @@ class Run(QObject):
     @property
     def name(self) -> str:
         return f"{self.number} {self.info.name}"
+
+    def progress(self) -> str:
+        """Return how far it is, in a sentence."""
+        t = self.told
+        of = f" of {t.total:,}" if t.total else ""
+        losses = [f"{name} {figure(float(points.y[-1]))}" for name, points in t.losses.items() if len(points)]
+        figures = [f"{name.replace('_', ' ')} {points.y[-1]:.3g}" for name, points in t.figures.items() if len(points)]
+        left = "stands" if t.paused else f"{clock(t.left)} left" if t.left is not None else ""
+        epoch = f"epoch {t.epoch} of {t.epochs}" if t.epochs else ""
+        return ", ".join(text for text in (f"Step {t.step:,}{of}", epoch, *losses, *figures, left) if text) + "."
 
     def start(self) -> None:
         w = self.wanted

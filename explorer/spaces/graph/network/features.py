@@ -22,6 +22,7 @@ Floats = NDArray[np.float32]
 
 WIDTHS = {"seeds": 6, "atoms": len(COLUMNS), "degree": 4, "constant": 1}  # position: as many as coordinates
 CLASSES = 4  # columns of "seeds" that tell a class
+_OF_EDGES = {"edge_weight": "weights", "edge_attr": "attributes"}
 _WHAT = {
     "seeds": "the classes of the told nodes, a constant and the degree",
     "atoms": "one column for each chemical element",
@@ -178,6 +179,9 @@ def fit_graph(sample: Sample, wanted: GraphInput) -> Sample:
         made["batch"] = Signal(np.zeros(nodes, np.int64), FieldType(Nodes()))
     if "position" in wanted.signals:
         _position(sample)
+    taken = {*wanted.signals, *(("edge_weight",) if "edge_attr" in wanted.signals else ())}
+    if ignored := [what for name, what in _OF_EDGES.items() if name in sample.signals and name not in taken]:
+        notes.append(f"{' and '.join(ignored)} of edges ignored: this network takes none")
     unknown = [name for name in wanted.signals if name not in made]
     if unknown:
         raise ValueError(f"{sample.name!r} has no {unknown[0]!r}, and this network asks for it")

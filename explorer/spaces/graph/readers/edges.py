@@ -9,18 +9,23 @@ nodes that have no edge.
 from __future__ import annotations
 
 import csv
+import io
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken, file_bytes, refusing
-from explorer.data.readers import Reader
+from explorer.data.checks import Broken, file_bytes, refusing, require_all
+from explorer.data.readers import Fit, Reader
 from explorer.data.samples import Sample
+from explorer.data.tables import ratings
+from explorer.declare.telling.choices import NONE, Choice
 from explorer.spaces.graph.readers.assembly import MOST_NAMES, Found, sample_of
 from explorer.spaces.graph.readers.records import WEIGHTS
 from explorer.spaces.graph.samples.edges import is_symmetric, once
@@ -29,15 +34,31 @@ from explorer.work.limits import MAX_LISTED, MAX_NODES
 # single letters are not among them: they are as likely the names of nodes
 _SOURCES = ("source", "src", "from", "node1", "node_1")
 _TARGETS = ("target", "dst", "to", "node2", "node_2")
+_OWN = (".edges", ".edgelist")  # endings of nothing else
+_COLUMNS = ("source", "target", "weight")
 _WORDS_OF_PROSE = 4
 _LONGEST_LINE = 2**20
 CHUNK = 500_000  # lines at a time
 MOST = MAX_LISTED // 2
 _REMARK = ("#", "%", "//")
+_LOOKED_AT = 2**16  # bytes
 
 
 def _sniff(head: bytes) -> bool:
-    return False  # any text could be one: the name of the file decides
+    return False  # any text could be one: `rates` and the name of the file decide
+
+
+def _rates(path: Path) -> Fit:
+    if path.suffix.lower() in _OWN:
+        return Fit.CLEAR
+    with path.open("rb") as file:
+        text = file.read(_LOOKED_AT).decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    fit = Fit.NO if "\0" in text else ratings(text[: text.rfind("\n") + 1] or text)[1]
+    try:
+        _layout(io.StringIO(text))
+    except Broken:  # it is prose
+        return min(fit, Fit.ALLOWED)
+    return fit
 
 
 @dataclass(slots=True)
@@ -72,8 +93,8 @@ def _split(line: str, mark: str | None) -> list[str]:
     return [cell.strip() for cell in next(csv.reader([line], delimiter=mark), [])]
 
 
-def _layout(file: IO[str]) -> _Layout:
-    """Look at the remarks, the header and the first line of data."""
+def _layout(file: IO[str], asked: Mapping[str, str] = MappingProxyType({})) -> _Layout:
+    """Look at the remarks, the header and the first line of data; `asked` is what a person has said of them."""
     directed, nodes = False, None
     lines: list[tuple[int, str]] = []
     for number, line in enumerate(file):
@@ -100,6 +121,8 @@ def _layout(file: IO[str]) -> _Layout:
     following = _split(lines[1][1], mark) if len(lines) > 1 else []
     if not named and len(following) == len(cells):  # numbers below a word: the word is a heading
         named = any(_number(low) and not _number(high) for high, low in zip(words, following))
+    named = asked["header"] == "yes" if "header" in asked else named
+    directed = asked["directed"] == "yes" if "directed" in asked else directed
     layout = _Layout(mark, number, len(cells), directed=directed, nodes=nodes, header=named, line=head)
     if len(cells) < 2:
         raise Broken(f"line {number + 1} has one column", "write source, target in each line")
@@ -112,6 +135,11 @@ def _layout(file: IO[str]) -> _Layout:
     elif len(cells) > 2:
         layout.weight = 2 if _number(cells[2]) else None
         layout.others = [(k, f"column {k + 1}") for k in range(3, len(cells)) if _number(cells[k])]
+    for what in _COLUMNS:
+        if what in asked:
+            setattr(layout, what, None if asked[what] == NONE else int(asked[what]) - 1)
+    used = (layout.source, layout.target, layout.weight)
+    layout.others = [one for one in layout.others if one[0] not in used]
     layout.first = number + named
     return layout
 
@@ -277,12 +305,36 @@ def _found(nodes: int, ends: NDArray[np.int64], values: NDArray[Any], layout: _L
     return made
 
 
+def _choices(path: Path, asked: Mapping[str, str]) -> tuple[Choice, ...]:
+    """Return what can be said of a list of edges: which columns are what, the direction, whether there is a heading."""
+    with path.open(encoding="utf-8-sig", newline=None) as file:
+        layout = _layout(file, {name: asked[name] for name in ("header",) if asked.get(name) in ("yes", "no")})
+    words = _split(layout.line, layout.mark) if layout.header else []
+    columns = tuple(
+        (str(k + 1), words[k] if k < len(words) and words[k] else f"column {k + 1}") for k in range(layout.columns)
+    )
+    weight = NONE if layout.weight is None else str(layout.weight + 1)
+    made = (
+        Choice("source", "From", columns, str(layout.source + 1)),
+        Choice("target", "To", columns, str(layout.target + 1)),
+        Choice("weight", "Weight", ((NONE, "none"), *columns), weight),
+        Choice("directed", "Edges", (("no", "both ways"), ("yes", "directed")), "yes" if layout.directed else "no"),
+        Choice("header", "First line", (("yes", "a heading"), ("no", "an edge")), "yes" if layout.header else "no"),
+    )
+    return tuple(replace(c, value=asked.get(c.name, c.value)) for c in made)
+
+
 def _read(path: Path) -> Sample:
+    return _read_as(path, {})
+
+
+def _read_as(path: Path, asked: Mapping[str, str]) -> Sample:
     file_bytes(path)
     with refusing(path, "list of edges"):
         try:
+            require_all(_choices(path, asked) if asked else (), asked)
             with path.open(encoding="utf-8-sig", newline=None) as file:
-                layout = _layout(file)
+                layout = _layout(file, asked)
                 file.seek(0)
                 fast = _fast(file, layout)
                 if fast is None:
@@ -332,5 +384,7 @@ class _Counting:
             return f"line {next(islice(kept, k, None), 0)}"
 
 
-_EXTENSIONS = (".csv", ".tsv", ".edges", ".edgelist", ".txt")
-READER = Reader("edges", "List of edges (CSV, TSV, text)", _EXTENSIONS, "graph", _sniff, _read)
+READER = Reader(
+    "edges", "List of edges (CSV, TSV, text)", (".csv", ".tsv", *_OWN, ".txt"), "graph", _sniff, _read, rates=_rates,
+    choices=_choices, read_as=_read_as,
+)  # fmt: skip

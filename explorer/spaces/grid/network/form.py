@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from explorer.declare.card import Form
+from explorer.declare.telling.choices import Choice
 from explorer.declare.types.fields import FieldType, Scalar
 from explorer.spaces.grid.fields import grid
 
 IMAGE = grid(Scalar(intensity=True))
+FITS = (("crop", "crop to the centre"), ("pad", "the whole picture, padded"), ("stretch", "stretch"))
+COLOURS = (("grey", "grey"), ("red", "red alone"), ("green", "green alone"), ("blue", "blue alone"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +26,13 @@ class InputSpec(Form):
 
     space = "grid"
     data = "grid"
+    fitted_as = True
 
     shape: tuple[int, int | None, int | None] = (1, None, None)
     field: FieldType = IMAGE
     images: tuple[tuple[str, tuple[int, int | None, int | None]], ...] = ()
+
+    def choices(self, shape: tuple[int, ...], asked: Mapping[str, str]) -> tuple[Choice, ...]:
+        fit = Choice("fit", "To the size of the network", FITS, asked.get("fit", FITS[0][0]))
+        colour = Choice("colour", "Colour, where it takes one channel", COLOURS, asked.get("colour", COLOURS[0][0]))
+        return (fit, colour) if shape[0] == len(COLOURS) - 1 else (fit,)

@@ -17,9 +17,10 @@ Matrix = tuple[float, ...]  # nine numbers, row by row
 
 def _harmonics(degree: int, directions: Floats) -> Floats:
     import torch
-    from e3nn.o3 import spherical_harmonics  # type: ignore[import-untyped]
 
-    found: Floats = spherical_harmonics(degree, torch.from_numpy(directions), True).numpy()
+    from explorer.work.e3nn_parts import o3
+
+    found: Floats = o3().spherical_harmonics(degree, torch.from_numpy(directions), True).numpy()
     return found
 
 

@@ -15,7 +15,7 @@ from explorer.spaces.graph.fields import EDGE_INDEX, EDGE_INPUT
 from explorer.spaces.points.fields import PARTICLE, PARTICLE_INPUT, POSITION
 from explorer.spaces.points.network.form import PointsInput
 from explorer.spaces.points.network.frames import FRAMES, drawn_frames
-from explorer.spaces.points.sample import NUMBER
+from explorer.spaces.points.sample import NUMBER, coincident, doubtful_units
 
 MOST_EDGES = 2**22
 TIE = 1e-9  # relative; distances that are nearer than this to each other are equal
@@ -81,7 +81,12 @@ def in_space(sample: Sample) -> Sample:
     index = sample.signals.get("edge_index")
     if index is not None and (once := index.values[0] < index.values[1]).any():
         signals["bonds"] = Signal(np.array(index.values[:, once], np.int64), PARTICLE)
-    return replace(sample, domain="points", signals=MappingProxyType(signals), label_names=())
+    places = np.asarray(signals["position"].values, np.float64)
+    told = [coincident(places)]
+    if "number" in signals:
+        told.append(doubtful_units(np.asarray(signals["number"].values, np.int64), places))
+    notes = (*sample.notes, *filter(None, told))
+    return replace(sample, domain="points", signals=MappingProxyType(signals), label_names=(), notes=notes)
 
 
 def features(sample: Sample, kind: str, channels: int | None) -> NDArray[np.float64]:

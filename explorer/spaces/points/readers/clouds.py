@@ -1,6 +1,6 @@
 """Clouds of points: PCD of the Point Cloud Library, as text and as plain bytes, and NPZ with an array of places.
 
-PLY without faces is read as a mesh, and XYZ as a set or a molecule: networks on points take these too.
+PLY has a file of its own. Plain XYZ is read as a set or a molecule: networks on points take these too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,14 @@ from explorer.data.samples import Sample
 from explorer.spaces.points.sample import MOST_POINTS, points_sample
 
 _HEADER = 4096
-_PLACES = ("points", "positions", "pos", "xyz", "R")  # names of an array (points, 3), the first one that is there
+_PLACES = (
+    "points",
+    "position",
+    "positions",
+    "pos",
+    "xyz",
+    "R",
+)  # names of an array (points, 3), the first one that is there
 _NUMBERS = ("numbers", "z", "Z", "atomic_numbers")
 _VELOCITIES = ("velocities", "vel", "velocity")
 _CHARGES = ("charges", "charge")
@@ -32,13 +39,13 @@ def require_count(n: int) -> None:
         raise Broken(f"it has {n:,} points, and the most is {MOST_POINTS:,}", "thin it out")
 
 
-def _finite(places: NDArray[Any]) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """Return the rows that are places; scanners write NaN where they saw nothing."""
+def finite(places: NDArray[Any]) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+    """Return which rows are places; scanners write NaN where they saw nothing."""
     kept = np.isfinite(places).all(1)
     gone = int((~kept).sum())
     if gone == len(places):
         raise Broken("none of its points is at a finite place", "save it again")
-    return np.asarray(places, np.float64), (f"{gone:,} points without a place are left out",) if gone else ()
+    return kept, (f"{gone:,} points without a place are left out",) if gone else ()
 
 
 def _read_pcd(path: Path) -> Sample:
@@ -49,8 +56,7 @@ def _read_pcd(path: Path) -> Sample:
             header, begin = _pcd_header(head)
             require_count(header["points"])
             places = _pcd_places(path, header, begin)
-        places, notes = _finite(places)
-        kept = np.isfinite(places).all(1)
+        kept, notes = finite(places)
         return points_sample(path.stem, places[kept], title=path.name, source=str(path), notes=notes)
 
 

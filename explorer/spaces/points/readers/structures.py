@@ -15,7 +15,7 @@ import numpy as np
 from explorer.data.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
-from explorer.spaces.points.sample import near_bonds, points_sample
+from explorer.spaces.points.sample import doubtful_units, near_bonds, points_sample
 
 MOST_ATOMS = 200_000
 MOST_BYTES = 200 * MOST_ATOMS
@@ -47,10 +47,10 @@ def read_structure(path: Path, form: str, title: str) -> Sample:
         if size > MOST_BYTES:
             raise Broken(f"the file has {size:,} bytes, and the most of a structure is {MOST_BYTES:,}", _FEW)
         atoms = _atoms(path, form)
-        return _sample(path, atoms)
+        return _sample(path, atoms, form)
 
 
-def _sample(path: Path, atoms: Any) -> Sample:
+def _sample(path: Path, atoms: Any, form: str) -> Sample:
     n = len(atoms)
     if not n:
         raise Broken("it has no atoms", "save it again")
@@ -64,9 +64,17 @@ def _sample(path: Path, atoms: Any) -> Sample:
     unknown = int((atoms.numbers == 0).sum())
     if unknown:
         notes.append(f"{unknown} of {n} atoms are of no known element")
-    if atoms.pbc.any():
+    if form == "cif" and not atoms.cell.any():
+        raise Broken(
+            "its places are shares of a cell, and it does not say of which", "add _cell_length_a and the others"
+        )
+    if atoms.pbc.any() and not atoms.cell.any():
+        notes.append("it says that it goes on in all directions, and has no cell: read as a molecule")
+    elif atoms.pbc.any():
         lengths = " × ".join(f"{v:.4g}" for v in atoms.cell.lengths())
         notes.append(f"one cell of a crystal, {lengths} Å: atoms do not see those of the next cells")
+    if told := doubtful_units(atoms.numbers, places):
+        notes.append(told)
     charge = atoms.arrays.get("initial_charges", atoms.arrays.get("charges"))
     momenta = atoms.arrays.get("momenta")
     return points_sample(

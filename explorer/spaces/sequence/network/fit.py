@@ -23,6 +23,7 @@ IUPAC = {
     "A": "A", "C": "C", "G": "G", "T": "T", "U": "T", "R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT", "M": "AC",
     "B": "CGT", "D": "AGT", "H": "ACT", "V": "ACG", "N": "ACGT", "X": "ACGT",
 }  # fmt: skip
+_NAMED = 4  # columns that a note names
 LEVELS = 10  # symbols that a series is cut into where a network takes any number of them
 
 
@@ -180,7 +181,8 @@ def _columns(
     made = np.zeros((len(own), width), np.float32)
     made[:, : min(have, width)] = own[:, :width]
     if have > width:
-        notes.append(f"the first {width} of {have} channels" if width > 1 else f"the first of {have} channels")
+        named = f" ({', '.join(channels[:width])})" if channels and width <= _NAMED else ""
+        notes.append(f"columns 1 to {width} of {have}{named}" if width > 1 else f"column 1 of {have}{named}")
     else:
         notes.append(f"{have} channel(s) filled up with zeros to {width}")
     names = (*channels, *(f"none {k}" for k in range(have + 1, width + 1)))[:width] if channels else ()

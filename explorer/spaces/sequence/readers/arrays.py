@@ -1,6 +1,7 @@
 """Series as NumPy arrays, time first: a 1-D NPY, or an NPZ with "series", or with "x" and "time". Nothing is unpickled.
 
-A 2-D NPY is an image, as it has always been. An NPZ may also hold time, label, batch, names, channels and rate.
+A 2-D NPY is an image unless it is said to be a series, "array.npy?as=series-array". An NPZ may also hold time, label,
+batch, names, channels and rate.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.checks import AGAIN, Broken, file_bytes, refusing
-from explorer.data.readers import Reader
+from explorer.data.readers import Fit, Reader
 from explorer.data.samples import Sample
 from explorer.spaces.sequence.readers.assembly import MOST_NAMED, Series, filled, require_steps, series_sample
 
 _MAGIC = b"\x93NUMPY"
 _NUMBERS = "biuf"
+_NARROW = 8  # channels of a series that could be columns of a picture
 
 
 def _sniff(head: bytes) -> bool:
@@ -49,6 +51,18 @@ def _fits(path: Path) -> bool:
     with zipfile.ZipFile(path) as archive:
         names = _names(archive)
         return "series" in names or {"x", "time"} <= names
+
+
+def _rates(path: Path) -> Fit:
+    """Say how well an NPY of two axes fits: what is long and narrow is rather a series than a picture."""
+    with path.open("rb") as file:
+        if file.read(6) != _MAGIC:
+            return Fit.NO
+        file.seek(0)
+        shape, dtype = _header(file)
+    if len(shape) != 2 or dtype.kind not in _NUMBERS:
+        return Fit.NO
+    return Fit.LIKELY if shape[1] <= _NARROW and shape[0] >= 4 * shape[1] else Fit.ALLOWED
 
 
 def _checked(shape: tuple[int, ...], dtype: np.dtype[Any], name: str) -> None:
@@ -154,4 +168,6 @@ def _read(path: Path) -> Sample:
         return series_sample(path, _read_npz(path))
 
 
-READER = Reader("series-array", "Series (NPY, NPZ)", (".npy", ".npz"), "sequence", _sniff, _read, fits=_fits)
+READER = Reader(
+    "series-array", "Series (NPY, NPZ)", (".npy", ".npz"), "sequence", _sniff, _read, fits=_fits, rates=_rates
+)

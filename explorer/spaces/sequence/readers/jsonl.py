@@ -16,6 +16,7 @@ import numpy as np
 from explorer.data.checks import Broken, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
+from explorer.data.tables import LABELS, TIMES
 from explorer.spaces.sequence.readers.assembly import (
     MOST_STEPS,
     Series,
@@ -25,7 +26,6 @@ from explorer.spaces.sequence.readers.assembly import (
     require_steps,
     series_sample,
 )
-from explorer.spaces.sequence.readers.layout import LABELS, TIMES
 
 _CORRECT = "correct that line"
 Row = dict[str, Any]

@@ -20,7 +20,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from explorer.data.checks import Broken, refusing
-from explorer.data.readers import Reader
+from explorer.data.readers import Fit, Reader
 from explorer.data.samples import Sample
 from explorer.spaces.sequence.readers.assembly import decoded, head_of
 from explorer.spaces.sequence.samples.persona_chat import THEIRS, YOURS, Dialogue, Exchange, turn_set, turn_words
@@ -39,9 +39,9 @@ def _sniff(head: bytes) -> bool:
     return head.startswith((b"1 your persona: ", b"1 partner's persona: "))
 
 
-def _claims(path: Path) -> bool:
+def _rates(path: Path) -> Fit:
     text = head_of(path)
-    return text is not None and _LOOKS.match(text) is not None
+    return Fit.CLEAR if text is not None and _LOOKS.match(text) is not None else Fit.NO
 
 
 def _exchange(line: str, start: int, number: int, notes: list[str]) -> Exchange:
@@ -167,5 +167,5 @@ def _read(path: Path) -> Sample:
 
 READER = Reader(
     "persona-chat", "Dialogues with profiles (Persona-chat)", (".persona", ".txt"), "set", _sniff, _read,
-    part=_read_part, claims=_claims,
+    part=_read_part, rates=_rates,
 )  # fmt: skip

@@ -2,20 +2,34 @@
 
 A heading is found by its words. A column "t" or "time" (or dates by ISO 8601) says when each step was, "label" what it
 is, "batch" which of several series it belongs to. Empty values, NaN and NA are gaps, filled by straight lines. What is
-a series and what a list of edges: `explorer.spaces.sequence.readers.layout`.
+a series and what a list of edges: `explorer.data.tables`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken, refusing
-from explorer.data.readers import Reader
+from explorer.data.checks import Broken, refusing, require_all
+from explorer.data.readers import Fit, Reader
 from explorer.data.samples import Sample
+from explorer.data.tables import (
+    Layout,
+    cells_of,
+    declared,
+    has_decimal_comma,
+    is_remark,
+    layout_of,
+    moment_of,
+    number_of,
+    ratings,
+)
+from explorer.declare.telling.choices import NONE, Choice
 from explorer.spaces.sequence.readers.assembly import (
     MOST_STEPS,
     Series,
@@ -25,36 +39,27 @@ from explorer.spaces.sequence.readers.assembly import (
     require_steps,
     series_sample,
 )
-from explorer.spaces.sequence.readers.layout import (
-    Layout,
-    cells_of,
-    declared,
-    has_decimal_comma,
-    is_remark,
-    is_series,
-    layout_of,
-    moment_of,
-    number_of,
-)
 
 _EXTENSIONS = (".csv", ".tsv", ".txt", ".dat")
 _WIDEST = 4096
 _DAY = 86_400.0
 _CORRECT = "correct that line"
+_NAMED = 4  # columns in a note
+_SCALES = ((NONE, "as stored"), ("standard", "mean 0, deviation 1"), ("unit", "0 to 1"))
 
 
 def _sniff(head: bytes) -> bool:
     return False  # any text could be one
 
 
-def _claims(path: Path) -> bool:
+def _rates(path: Path) -> Fit:
     text = head_of(path)
-    return text is not None and is_series(text)
+    return Fit.NO if text is None else ratings(text)[0]
 
 
 def _fast(lines: list[str], layout: Layout) -> NDArray[np.float64] | None:
     """Read (steps, columns) by numpy, or None where a place may have to be named: gaps, dates, unequal rows."""
-    if layout.dates or any('"' in line for line in lines[:9]):
+    if layout.dates or layout.texts or any('"' in line for line in lines[:9]):
         return None
     try:
         table = np.loadtxt(lines, np.float64, delimiter=layout.mark, ndmin=2)
@@ -65,7 +70,7 @@ def _fast(lines: list[str], layout: Layout) -> NDArray[np.float64] | None:
 
 def _slow(lines: list[str], numbers: list[int], layout: Layout) -> tuple[NDArray[np.float64], str]:
     """Read cell by cell; return (steps, columns) with NaN for gaps, and where the first gap is."""
-    table = np.empty((len(lines), layout.columns))
+    table = np.zeros((len(lines), layout.columns))
     gap = ""
     for row, (n, line) in enumerate(zip(numbers, lines)):
         cells = cells_of(line, layout.mark)
@@ -73,6 +78,8 @@ def _slow(lines: list[str], numbers: list[int], layout: Layout) -> tuple[NDArray
             what = f"line {n} has {len(cells)} column(s) and line {layout.first} has {layout.columns}"
             raise Broken(what, "make all lines equally long; leave a value empty where it is not known")
         for k, cell in enumerate(cells):
+            if k in layout.texts:
+                continue
             value = moment_of(cell) if k == layout.time and layout.dates else number_of(cell)
             at = f"line {n}, column {k + 1}"
             if value is None and has_decimal_comma(cell):
@@ -143,10 +150,42 @@ def _dated(series: Series) -> None:
     series.notes.append(f"time: {'days' if days else 'seconds'} since {began}")
 
 
+def _grouped(
+    layout: Layout, lines: list[str], table: NDArray[np.float64], automatic: bool
+) -> tuple[int, NDArray[np.int64]] | None:
+    """Return the column of words that tells several series apart and, for each line, which it is; None where none does.
+
+    It is the one that was asked for, or the first within each word of which the times ascend if they do not in all.
+    """
+    asked = layout.batch if layout.batch in layout.texts else None
+    late = layout.time is not None and bool((np.diff(table[:, layout.time]) <= 0).any())
+    for column in [asked] if asked is not None else layout.texts if late and automatic else ():
+        at: dict[str, int] = {}
+        kinds = np.array([at.setdefault(cells_of(line, layout.mark)[column], len(at)) for line in lines])
+        order = np.argsort(kinds, kind="stable")
+        times = table[order, layout.time] if layout.time is not None else np.arange(len(order))
+        if asked is not None or bool((np.diff(times)[np.diff(kinds[order]) == 0] > 0).all()):
+            return column, kinds
+    return None
+
+
+def _scaled(series: Series, how: str) -> None:
+    """Bring every channel to mean 0 and deviation 1, or to the range from 0 to 1."""
+    x = series.x
+    shift, size = (x.mean(0), x.std(0)) if how == "standard" else (x.min(0), np.ptp(x, 0))
+    series.x = (x - shift) / np.where(size > 0, size, 1.0)
+    series.notes.append("scaled to mean 0, deviation 1" if how == "standard" else "scaled to 0 to 1")
+
+
 def _read(path: Path) -> Sample:
+    return _read_as(path, {})
+
+
+def _read_as(path: Path, asked: Mapping[str, str]) -> Sample:
     with refusing(path, "table"):
+        require_all(_choices(path, asked) if asked else (), asked)
         lines = decoded(path).split("\n")
-        layout = layout_of(lines)
+        layout = layout_of(lines, asked)
         numbers = [
             n for n, line in enumerate(lines[layout.first - 1 :], layout.first) if line.strip() and not is_remark(line)
         ]
@@ -158,7 +197,16 @@ def _read(path: Path) -> Sample:
         rows = [lines[n - 1] for n in numbers]
         fast = _fast(rows, layout)
         table, gap = (fast, "") if fast is not None else _slow(rows, numbers, layout)
+        notes = _left_out(layout)
+        automatic = layout.batch is None and "series" not in asked
+        if (found := _grouped(layout, rows, table, automatic)) is not None:
+            layout.batch, kinds = found
+            order = np.argsort(kinds, kind="stable")
+            table, numbers = table[order], [numbers[k] for k in order]
+            table[:, layout.batch] = kinds[order]
+            notes = [f"one series for each {layout.name(layout.batch)}", *_left_out(layout)]
         series = Series(table[:, layout.values])
+        series.notes += notes
         if layout.batch is not None:
             series.batch = _batch(_whole(table, layout.batch, layout, numbers), numbers)
         if layout.label is not None:
@@ -169,17 +217,66 @@ def _read(path: Path) -> Sample:
             if layout.dates:
                 _dated(series)
         if layout.headings:
-            series.channels = tuple(layout.headings[k] or f"column {k + 1}" for k in layout.values)
+            series.channels = tuple(layout.name(k) for k in layout.values)
         if layout.counter is not None:
-            series.notes.append("the first column numbers the lines: left out")
+            series.notes.insert(0, "the first column numbers the lines: left out")
         filled(series, gap)
+        if (how := asked.get("scale", NONE)) != NONE:
+            _scaled(series, how)
         big = np.abs(series.x) > np.finfo(np.float32).max
         if big.any():
             row, k = np.argwhere(big)[0].tolist()
             raise Broken(f"line {numbers[row]}, column {layout.values[k] + 1} is beyond float32", "scale the values")
-        if not layout.headings and layout.time is None and layout.columns in (2, 3) and not declared(lines):
+        if (
+            not layout.headings
+            and layout.time is None
+            and layout.columns in (2, 3)
+            and not declared(lines)
+            and not asked
+        ):
             series.notes.append("numbers with fractions: read as a series and not as a list of edges")
         return series_sample(path, series)
 
 
-READER = Reader("series", "Series (CSV, TSV, text)", _EXTENSIONS, "sequence", _sniff, _read, claims=_claims)
+def _left_out(layout: Layout) -> list[str]:
+    """Return notes of the columns that are no channels."""
+    words = [layout.name(k) for k in layout.texts if k not in layout.others]
+    known = (*layout.values, *layout.texts, *layout.others, layout.counter)
+    unasked = [layout.name(k) for k in range(layout.columns) if k not in known]
+    what = "column" if len(words) == 1 else "columns"
+    told = [f"{what} {', '.join(words[:_NAMED])}{', ...' * (len(words) > _NAMED)} of words left out"] if words else []
+    of = len(layout.values) + len(unasked)
+    if unasked:
+        kept = ", ".join(map(layout.name, layout.values[:_NAMED])) + ", ..." * (len(layout.values) > _NAMED)
+        told.append(f"column{'s' * (len(layout.values) > 1)} {kept}: {len(layout.values)} of {of}")
+    return told
+
+
+def _choices(path: Path, asked: Mapping[str, str]) -> tuple[Choice, ...]:
+    """Return what can be said of a table: which columns, what they mean, whether there is a heading, the scale."""
+    said = {name: asked[name] for name in ("header",) if asked.get(name) in ("yes", "no")}
+    layout = layout_of(decoded(path).split("\n"), said)
+    columns = tuple((str(k + 1), layout.name(k)) for k in range(min(layout.columns, _WIDEST)))
+    numeric = tuple(one for k, one in enumerate(columns) if k not in layout.texts)
+    no = (NONE, "none")
+
+    def one(name: str, title: str, column: int | None, options: tuple[tuple[str, str], ...]) -> Choice:
+        return Choice(name, title, (no, *options), NONE if column is None else str(column + 1))
+
+    dates = tuple(one for k, one in enumerate(columns) if k not in layout.texts or k == layout.time)
+    channels = ",".join(str(k + 1) for k in layout.values)
+    made = (
+        Choice("columns", "Channels", tuple(c for c in numeric if int(c[0]) - 1 != layout.time), channels, True),
+        one("time", "Time axis", layout.time, dates),
+        one("label", "Label of a step", layout.label, numeric),
+        one("series", "Several series by", layout.batch, columns),
+        Choice("header", "First line", (("yes", "a heading"), ("no", "numbers")), "yes" if layout.headings else "no"),
+        Choice("scale", "Scaling", _SCALES, NONE),
+    )
+    return tuple(replace(c, value=asked.get(c.name, c.value)) for c in made)
+
+
+READER = Reader(
+    "series", "Series (CSV, TSV, text)", _EXTENSIONS, "sequence", _sniff, _read, rates=_rates, choices=_choices,
+    read_as=_read_as,
+)  # fmt: skip

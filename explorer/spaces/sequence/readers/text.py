@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from explorer.data.checks import Broken, refusing
-from explorer.data.readers import Reader
+from explorer.data.readers import Fit, Reader
 from explorer.data.samples import Sample
 from explorer.spaces.sequence.readers.assembly import Series, decoded, head_of, series_sample, symbols
 
@@ -34,11 +34,11 @@ def is_prose(text: str) -> bool:
     return any(len(re.findall(r"[^\W\d_]+(?:['’-][^\W\d_]+)*", line)) >= _WORDS and ";" not in line for line in lines)
 
 
-def _claims(path: Path) -> bool:
-    if path.suffix.lower() != ".txt":
-        return False
+def _rates(path: Path) -> Fit:
     text = head_of(path)
-    return text is not None and is_prose(text)
+    if text is None:
+        return Fit.NO
+    return Fit.LIKELY if path.suffix.lower() == ".txt" and is_prose(text) else Fit.ALLOWED
 
 
 def text_series(text: str) -> Series:
@@ -55,4 +55,5 @@ def _read(path: Path) -> Sample:
         return series_sample(path, text_series(text))
 
 
-READER = Reader("text", "Text (TXT, UTF-8)", (".text", ".md", ".txt"), "sequence", _sniff, _read, claims=_claims)
+_ENDINGS = (".text", ".md", ".txt", ".csv", ".tsv")
+READER = Reader("text", "Text (TXT, UTF-8)", _ENDINGS, "sequence", _sniff, _read, rates=_rates)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from explorer.data.samples import Sample
+from explorer.data.tables import BATCHES, GAPS, LABELS, REMARKS, TIMES, moment_of, number_of
 from explorer.data.writers import Writer
 from explorer.spaces.graph.writers.records import left_out, number
-from explorer.spaces.sequence.readers.layout import BATCHES, GAPS, LABELS, REMARKS, TIMES, moment_of, number_of
 
 _TAKEN = frozenset((*TIMES, *LABELS, *BATCHES, *GAPS))
 TIME = ("sequence",)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.checks import Broken, file_bytes, refusing, scaled
-from explorer.data.readers import Reader
+from explorer.data.readers import Fit, Reader
 from explorer.data.samples import Sample
 from explorer.spaces.volume.readers.assembly import is_volume, require_volume, sample_of_file
 
@@ -66,6 +66,16 @@ def _fits(path: Path) -> bool:
         return bool(_member(archive))
 
 
+def _rates(path: Path) -> Fit:
+    """Say that an NPY of three axes could be a volume where one of them is short."""
+    with path.open("rb") as file:
+        if file.read(6) != _NPY:
+            return Fit.NO
+        file.seek(0)
+        shape, _, dtype = _header(file)
+    return Fit.ALLOWED if len(shape) == 3 and dtype.kind in "biuf" and min(shape) > 1 else Fit.NO
+
+
 def _values(file: IO[bytes], available: int) -> tuple[NDArray[Any], tuple[str, ...]]:
     """Read the values behind a header that is next in the file as (channels, z, y, x), with notes."""
     shape, fortran, dtype = _header(file)
@@ -97,4 +107,6 @@ def _read(path: Path) -> Sample:
                 return sample_of_file(path, *_values(inner, archive.getinfo(name).file_size))
 
 
-READER = Reader("volume-array", "Volume (NPY, NPZ)", (".npy", ".npz"), "volume", _sniff, _read, fits=_fits)
+READER = Reader(
+    "volume-array", "Volume (NPY, NPZ)", (".npy", ".npz"), "volume", _sniff, _read, fits=_fits, rates=_rates
+)

@@ -207,3 +207,58 @@ def test_arguments_move_together_and_chance_is_another_cloud() -> None:
         assert 0.05 < away < 5
     shuffled = inputs.moved(chain_element(parse_chain("permute:3")).on(inputs))
     assert not torch.equal(shuffled.get("position"), inputs.get("position"))  # type: ignore[arg-type]
+
+
+# files in another unit, or without a cell -----------------------------------------------------------------------------
+WATER = np.array([[0.0, 0.0, 0.119], [0.0, 0.763, -0.477], [0.0, -0.763, -0.477]])
+
+
+@pytest.mark.parametrize(("factor", "word"), [(1.0, ""), (0.1, "nm"), (1 / 0.529177, "bohr")])
+@pytest.mark.parametrize("form", ["xyz", "extxyz"])
+def test_places_in_another_unit_are_told(tmp_path: Path, factor: float, word: str, form: str) -> None:
+
+    rows = "".join(f"{s} {x:.6f} {y:.6f} {z:.6f}\n" for s, (x, y, z) in zip("OHH", factor * WATER, strict=True))
+    path = tmp_path / f"water.{form}"
+    path.write_text(f"3\n{'Properties=species:S:1:pos:R:3' if form == 'extxyz' else 'water'}\n{rows}")
+    notes = " ".join(fitted(read_file(path), PointsInput(signals=("position",))).notes)
+    assert (word in notes) if word else not {"nm", "bohr"} & set(notes.replace(",", " ").split())
+
+
+def test_a_crystal_without_a_cell_is_told_or_refused(tmp_path: Path) -> None:
+
+    path = tmp_path / "salt.extxyz"
+    path.write_text('2\nProperties=species:S:1:pos:R:3 pbc="T T T"\nNa 0 0 0\nCl 2.8 0 0\n')
+    assert any("has no cell" in note for note in read_file(path).notes)
+    path = tmp_path / "salt.cif"
+    path.write_text(
+        "data_x\nloop_\n_atom_site_label\n_atom_site_fract_x\n_atom_site_fract_y\n_atom_site_fract_z\nNa 0 0 0\n"
+    )
+    with pytest.raises(ReadError, match="shares of a cell"):
+        read_file(path)
+
+
+@pytest.mark.parametrize("form", ["ascii", "binary_little_endian", "binary_big_endian"])
+def test_a_ply_file_without_faces_is_a_cloud(tmp_path: Path, form: str) -> None:
+    places = np.array([[0.0, 0.5, 1.0], [np.nan, 0.0, 0.0], [2.0, -1.0, 0.25]], np.float32)
+    colours = np.array([[255, 0, 0], [0, 0, 0], [0, 10, 20]], np.uint8)
+    kinds = "".join(f"property float {axis}\n" for axis in "xyz")
+    kinds += "".join(f"property uchar {name}\n" for name in ("red", "green", "blue"))
+    header = (
+        f"ply\nformat {form} 1.0\nelement vertex 3\n{kinds}element face 0\nproperty list uchar int vertex_indices\n"
+    )
+    path = tmp_path / "scan.ply"
+    if form == "ascii":
+        rows = "".join(f"{x} {y} {z} {r} {g} {b}\n" for (x, y, z), (r, g, b) in zip(places, colours, strict=True))
+        path.write_text(f"{header}end_header\n{rows}")
+    else:
+        order = "<" if "little" in form else ">"
+        table = np.zeros(3, [("place", f"{order}f4", 3), ("colour", "u1", 3)])
+        table["place"], table["colour"] = places, colours
+        path.write_bytes(f"{header}end_header\n".encode() + table.tobytes())
+    sample = read_file(path)
+    assert sample.domain == "points" and any("1 points without a place" in note for note in sample.notes)
+    assert_allclose(sample.signals["position"].values, places[[0, 2]])
+    assert_allclose(sample.signals["values"].values, colours[[0, 2]])
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(ReadError, match=r"truncated|damaged"):
+        read_file(path)

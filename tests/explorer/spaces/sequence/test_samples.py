@@ -238,7 +238,7 @@ def test_width_and_kind_are_fitted_and_told() -> None:
     assert "zeros to 3" in wide.notes[-1] and wide.x.field == STEP_INPUT and not wide.x.values.flags.writeable
     adding = fit_sequence(find_sample("adding-task"), SequenceInput(1))
     assert_array_equal(adding.x.values[:, 0], find_sample("adding-task").x.values[:, 0])
-    assert adding.channels == ("value",) and "the first of 2" in adding.notes[-1]
+    assert adding.channels == ("value",) and adding.notes[-1] == "column 1 of 2 (value)"
     cut = fit_sequence(sine, SequenceInput(5, "tokens"))
     assert is_one_hot(cut.x.values) and cut.x.values.shape == (128, 5) and "5 levels" in cut.notes[-1]
     order = np.argsort(sine.x.values[:, 0], kind="stable")

@@ -1,0 +1,1 @@
+"""Writers of volumes: one file each exports WRITER."""

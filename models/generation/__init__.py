@@ -1,0 +1,1 @@
+"""Networks that make data: pictures code by code from a caption, densities that learn to look like others."""

@@ -1,0 +1,66 @@
+"""SVG drawn by librsvg and PDF drawn by poppler look as the PNG does: what Qt writes is what other programs read."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+from pytestqt.qtbot import QtBot
+
+import widgets
+from explorer.declare.registry import scan
+from tests.widgets.figures.filling import filled
+from tests.widgets.parts.driving.view_driving import opened
+from widgets.figures.export import export_view
+
+SPECS = scan(widgets, "VIEW", "views")
+CELL = 8  # pixels of a PNG along a side: letters of another font still fill about the same cells
+MOST = 0.3  # of the range from black to white, that a cell differs by: thin lines and letters fall otherwise into cells
+FEW = 0.02  # of the cells that differ by more
+# pytestmark = pytest.mark.slow
+
+
+def cells(path: Path, size: tuple[int, int]) -> NDArray[np.float64]:
+    """Return the mean of each cell of a picture that is brought to a size, (rows, columns, 3) from 0 to 1."""
+    with Image.open(path) as image:
+        small = image.convert("RGB").resize(size, Image.Resampling.BOX)
+    grid = np.asarray(small.resize((size[0] // CELL, size[1] // CELL), Image.Resampling.BOX), np.float64)
+    return grid / 255
+
+
+def by_librsvg(path: Path, width: int) -> Path:
+    made = path.with_suffix(".rsvg.png")
+    subprocess.run(["rsvg-convert", "-w", str(width), "-o", made, path], check=True, capture_output=True)
+    return made
+
+
+def by_poppler(path: Path, width: int) -> Path:
+    made = path.with_suffix(".poppler")
+    subprocess.run(
+        ["pdftoppm", "-png", "-singlefile", "-scale-to-x", str(width), "-scale-to-y", "-1", path, made], check=True
+    )
+    return made.with_suffix(".poppler.png")
+
+
+@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize(
+    ("kind", "tool", "draw"), [("svg", "rsvg-convert", by_librsvg), ("pdf", "pdftoppm", by_poppler)]
+)
+def test_a_view_looks_the_same_to_other_programs(
+    qtbot: QtBot, tmp_path: Path, name: str, kind: str, tool: str, draw: object
+) -> None:
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    view = filled(opened(qtbot, SPECS[name].make(), 640, 300), SPECS[name])
+    export_view(view, tmp_path / "figure.png")
+    export_view(view, tmp_path / f"figure.{kind}")
+    with Image.open(tmp_path / "figure.png") as image:
+        size = image.size
+    other = draw(tmp_path / f"figure.{kind}", size[0])
+    apart = np.abs(cells(tmp_path / "figure.png", size) - cells(other, size)).max(-1)
+    assert (apart > MOST).mean() < FEW, f"{(apart > MOST).mean():.1%} of the cells differ, at most by {apart.max():.2f}"

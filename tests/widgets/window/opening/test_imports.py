@@ -1,0 +1,152 @@
+"""Files that could be several things ask on a page; what was done to data stands above the stage and can be changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QListWidget
+from pytestqt.qtbot import QtBot
+
+from explorer.data.finding import find_sample
+from explorer.state.session import load_session, save_session
+from explorer.state.state import State
+from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
+from widgets.window.main_window import MainWindow
+from widgets.window.opening.import_page import ImportPage
+
+
+def weeks(folder: Path) -> Path:
+    (folder / "weeks.csv").write_text("week,sales\n" + "".join(f"{k},{k * k % 7 + 90}\n" for k in range(1, 20)))
+    return folder / "weeks.csv"
+
+
+def weather(folder: Path) -> Path:
+    lines = [f"2021-01-{d:02},{d},{50 + d},{s}" for d in range(1, 25) for s in ("Oslo", "Rome")]
+    (folder / "weather.csv").write_text("\n".join(["date,temperature,humidity,station", *lines]))
+    return folder / "weather.csv"
+
+
+def photo(folder: Path) -> Path:
+    pixels = np.random.default_rng(0).integers(0, 255, (40, 80, 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(folder / "photo.png")
+    return folder / "photo.png"
+
+
+def the_page(qtbot: QtBot, window: MainWindow) -> ImportPage:
+    """Wait until the page is there and has its answer."""
+    qtbot.waitUntil(lambda: window.files.imports.page is not None, timeout=LONGEST_MS)
+    page = window.files.imports.page
+    assert page is not None
+    answered(qtbot, page)
+    return page
+
+
+def answered(qtbot: QtBot, page: ImportPage) -> None:
+    qtbot.waitUntil(page.go.isEnabled, timeout=LONGEST_MS)
+
+
+def opened(qtbot: QtBot, window: MainWindow, text: str) -> None:
+    qtbot.waitUntil(lambda: window.controller.state.sample == text, timeout=LONGEST_MS)
+    settle(qtbot, window)
+
+
+def test_a_file_that_could_be_several_things_asks_and_is_opened_as_it_is_said(
+    qtbot: QtBot, open_window: Open, tmp_path: Path
+) -> None:
+    window, path = open_window(State("d4-cnn", device="cpu")), weeks(tmp_path)
+    before = window.controller.state
+    window.files.open(str(path))
+    page = the_page(qtbot, window)
+    assert set(page.ways) == {"edges", "series", "text"} and page.ways["edges"].isChecked()
+    assert page.table.item(0, 1).text() == "sales" and not page.picture.pixmap().isNull()
+    assert window.controller.state == before, "nothing changes before the answer"
+    qtbot.mouseClick(page.ways["series"], Qt.MouseButton.LeftButton, pos=page.ways["series"].rect().center())
+    answered(qtbot, page)
+    columns = page.editors["columns"]
+    assert isinstance(columns, QListWidget) and columns.count() == 2
+    columns.item(0).setCheckState(Qt.CheckState.Unchecked)
+    answered(qtbot, page)
+    assert "column sales: 1 of 2" in page.told.text() and page.go.isDefault()
+    qtbot.mouseClick(page.remember, Qt.MouseButton.LeftButton, pos=page.remember.rect().center() / 4)
+    page.remember.setChecked(True)
+    qtbot.keyClick(page, Qt.Key.Key_Return)
+    text = f"{path}?as=series&columns=2"
+    opened(qtbot, window, text)
+    assert window.controller.domain == "sequence" and "column sales: 1 of 2" in window.data_line.text.text()
+    assert find_sample(text).x.values.shape == (19, 1)
+    # the state says it, so a command and a session do
+    assert f"'{text}'" in window.controller.state.command()
+    save_session(tmp_path / "s.json", window.controller.state, {}, ())
+    assert load_session(tmp_path / "s.json").state == window.controller.state
+    # and the next file of the folder is read so
+    other = tmp_path / "other.csv"
+    other.write_text(path.read_text())
+    window.files.open(str(other))
+    opened(qtbot, window, f"{other}?as=series&columns=2")
+    assert window.files.imports.page is None
+
+
+def test_esc_leaves_everything_as_it_was(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    window = open_window(State("d4-cnn", device="cpu"))
+    before = window.controller.state
+    window.files.open(str(weeks(tmp_path)))
+    page = the_page(qtbot, window)
+    qtbot.keyClick(page, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: window.files.imports.page is None, timeout=LONGEST_MS)
+    assert window.controller.state == before and not window.controller.can_undo
+
+
+@pytest.mark.parametrize(("model", "asked"), [("lstm", "?as=series"), ("gcn", "")])
+def test_the_kind_that_is_shown_wins_without_a_question(
+    qtbot: QtBot, open_window: Open, tmp_path: Path, model: str, asked: str
+) -> None:
+    window, path = open_window(State(model, device="cpu")), weeks(tmp_path)
+    window.files.open(str(path))
+    opened(qtbot, window, f"{path}{asked}")
+    assert window.controller.state.model == model and window.files.imports.page is None
+
+
+def test_a_table_of_dates_is_a_series_while_a_graph_is_shown(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    window, path = open_window(State("gcn", device="cpu")), weather(tmp_path)
+    window.files.open(str(path))
+    opened(qtbot, window, str(path))
+    assert window.controller.domain == "sequence" and window.files.imports.page is None
+    assert "one series for each station" in window.data_line.text.text()
+
+
+def test_another_model_of_the_kind_is_taken_where_the_shown_one_refuses(
+    qtbot: QtBot, open_window: Open, tmp_path: Path
+) -> None:
+    window, path = open_window(State("strand-cnn", device="cpu")), weather(tmp_path)
+    window.files.open(str(path))
+    opened(qtbot, window, str(path))
+    assert window.controller.state.model != "strand-cnn" and window.controller.domain == "sequence"
+    assert "cannot take" in window.infobar.text.text()
+
+
+def test_one_click_on_what_was_done_to_a_picture_offers_the_alternatives(
+    qtbot: QtBot, open_window: Open, tmp_path: Path
+) -> None:
+    window, path = open_window(State("d4-cnn", device="cpu")), photo(tmp_path)
+    assert not window.data_line.isVisible(), "a sample of the program goes in as it is"
+    window.files.open(str(path))
+    opened(qtbot, window, str(path))
+    line = window.data_line
+    assert "cropped to 40x40, resized to 29x29" in line.text.text() and "grey" in line.text.text()
+    assert line.isVisible() and line.height() < 40
+    qtbot.mouseClick(line.text, Qt.MouseButton.LeftButton)
+    page = the_page(qtbot, window)
+    fit = page.editors["fit"]
+    assert isinstance(fit, QComboBox) and [fit.itemData(k) for k in range(fit.count())] == ["crop", "pad", "stretch"]
+    qtbot.keyClicks(fit, "the whole")
+    answered(qtbot, page)
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    opened(qtbot, window, f"{path}?as=image&fit=pad")
+    assert "padded to 29x29" in line.text.text() and window.controller.state.model == "d4-cnn"
+    window.controller.undo()
+    opened(qtbot, window, str(path))
+    assert "cropped" in line.text.text()

@@ -1,0 +1,133 @@
+"""SVG that other programs draw as Qt does.
+
+Qt writes the clip of a widget that lies inside another one without its place, and strokes that are not to be scaled in
+a way that some programs ignore. So each widget is painted by itself, where its place is the origin, and put into a
+nested picture that clips it; strokes are written in pixels.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Iterator
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QImage, QImageWriter, QPainter, QRegion
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import QWidget
+
+_NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
+_GROUP = re.compile(
+    rf'(<g [^>]*?)transform="matrix\(({_NUMBER}),({_NUMBER}),({_NUMBER}),({_NUMBER}),({_NUMBER}),({_NUMBER})\)"([^>]*>)'
+    r"([^<]*(?:<(?!/?g\b)[^>]*>[^<]*)*)</g>"
+)
+_POINT = re.compile(rf"({_NUMBER}),({_NUMBER})")
+_SHARP = re.compile(r'(<image [^>]*?image-rendering="optimizeSpeed" xlink:href="data:image/png;base64,)([^"]+)"')
+_MOST = 2**22  # pixels of an enlarged picture
+_STILL = 'vector-effect="non-scaling-stroke"'
+
+
+def composed(
+    view: QWidget, size: QSize, below: Callable[[QPainter], None], title: str, caption: str, scale: float = 1.0
+) -> str:
+    """Return a view as SVG, each widget by itself, on what `below` paints on all of it; `scale` is that of its size."""
+    dots = view.logicalDpiX()
+    parts = [_painted(size, dots, below)]
+    for widget, visible in _visible(view, view.rect()):
+        place = widget.mapTo(view, QPoint())
+
+        def paint(painter: QPainter, widget: QWidget = widget) -> None:
+            # QGraphicsView has another function of this name
+            QWidget.render(widget, painter, QPoint(), QRegion(), QWidget.RenderFlag(0))
+
+        body = _painted(widget.size(), dots, paint)
+        if (
+            "<path" not in body
+            and "<rect" not in body
+            and not re.search("<(text|image|poly|line|circle|ellipse)", body)
+        ):
+            continue
+        inner = f"{visible.x() - place.x()} {visible.y() - place.y()} {visible.width()} {visible.height()}"
+        box = f'x="{visible.x()}" y="{visible.y()}" width="{visible.width()}" height="{visible.height()}"'
+        parts.append(f'<svg {box} viewBox="{inner}" overflow="hidden">\n{body}</svg>\n')
+    named = [re.sub(r'(id="|url\(#|href="#)', rf"\g<1>w{k}", part) for k, part in enumerate(parts)]
+    width, height = (side * 25.4 / dots * scale for side in (size.width(), size.height()))
+    head = (
+        '<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n'
+        f'<svg width="{width:.6g}mm" height="{height:.6g}mm"\n viewBox="0 0 {size.width()} {size.height()}"\n'
+        ' xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" version="1.1">\n'
+    )
+    return f"{head}<title>{_escaped(title)}</title>\n<desc>{_escaped(caption)}</desc>\n{''.join(named)}</svg>\n"
+
+
+def shortened(svg: str) -> int:
+    """Return how many texts of a drawing end before their end, or leave out their middle."""
+    return sum("…" in text for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg))
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _visible(view: QWidget, seen: QRect, widget: QWidget | None = None) -> Iterator[tuple[QWidget, QRect]]:
+    """Yield what is seen in a view from the back to the front, with the part that is seen, in the view's pixels."""
+    widget = widget or view
+    yield widget, seen
+    for child in widget.children():
+        if isinstance(child, QWidget) and not child.isHidden() and not child.isWindow():
+            part = seen.intersected(QRect(child.mapTo(view, QPoint()), child.size()))
+            if not part.isEmpty():
+                yield from _visible(view, part, child)
+
+
+def _painted(size: QSize, dots: int, paint: Callable[[QPainter], None]) -> str:
+    """Return what lies within the picture of one widget."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    # version 1.1 has clip paths, the default (Tiny 1.2) would let elided rows run over
+    generator = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
+    generator.setOutputDevice(buffer)
+    generator.setSize(size)
+    generator.setViewBox(QRect(QPoint(), size))
+    generator.setResolution(dots)
+    painter = QPainter(generator)
+    paint(painter)
+    painter.end()
+    text = bytes(buffer.data().data()).decode()
+    body = text[text.index(">", text.index("<svg ")) + 1 : text.rindex("</svg>")]
+    return _GROUP.sub(_in_pixels, re.sub(r"<(title|desc)>[^<]*</\1>\s*", "", body))
+
+
+def _in_pixels(found: re.Match[str]) -> str:
+    """Apply the matrix of a group to its paths, where their strokes are not to be scaled; enlarge its pictures."""
+    before, *matrix, after, inside = found.groups()
+    a, b, c, d, e, f = map(float, matrix)
+    if "<image " in inside:
+        return found[0].replace(inside, _SHARP.sub(lambda image: _enlarged(image, abs(a) or 1, abs(d) or 1), inside))
+    if _STILL not in inside:
+        return found[0]
+    if (a, b, c, d) == (1, 0, 0, 1):
+        return found[0].replace(_STILL, "")
+    if re.search(r"<(?!path\b|polyline\b|polygon\b)", inside):
+        return found[0]
+
+    def moved(point: re.Match[str]) -> str:
+        x, y = float(point[1]), float(point[2])
+        return f"{a * x + c * y + e:.6g},{b * x + d * y + f:.6g}"
+
+    inside = _POINT.sub(moved, inside.replace(_STILL, ""))
+    return f"{before}{after}{inside}</g>"
+
+
+def _enlarged(found: re.Match[str], across: float, down: float) -> str:
+    """Return a picture whose pixels are squares of several pixels: some programs smooth what is enlarged."""
+    image = QImage.fromData(base64.b64decode(found[2]))
+    wide, high = (max(1, min(16, round(2 * by))) for by in (across, down))
+    if image.isNull() or (wide, high) == (1, 1) or image.width() * image.height() * wide * high > _MOST:
+        return found[0]
+    stretch, fast = Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.FastTransformation
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    large = image.scaled(image.width() * wide, image.height() * high, stretch, fast)
+    QImageWriter(buffer, QByteArray(b"png")).write(large)
+    return f'{found[1]}{base64.b64encode(bytes(buffer.data().data())).decode()}"'
