@@ -42,6 +42,7 @@ OTHER: dict[str, Any] = {
     "watched": ("0", "2"),
     "against": "sample=digit-5",
     "laws": True,
+    "latent": "tsne@0.5,1>3",
 }
 
 
