@@ -82,7 +82,7 @@ def _effects(
     """Return the effects of the layers called `names`, with the network computed within `form`."""
     # the inputs need a gradient so that every layer after any of them is in the graph
     with gradients_to_inputs(model):
-        fed = gx.map(lambda v, _: _followed(v)) if isinstance(gx, Inputs) else differentiable(gx)
+        fed = gx.map(_followed) if isinstance(gx, Inputs) else differentiable(gx)
         with form:
             outputs, _ = capture(model, fed, names, clone=trace.clones)
         out = outputs[trace.output]
@@ -100,7 +100,7 @@ def _effects(
             return found  # work in place has overwritten what the derivative needs: it has none
 
 
-def _followed(value: Tensor) -> Tensor:
+def _followed(value: Tensor, _: object) -> Tensor:
     return differentiable(value) if value.is_floating_point() else value
 
 

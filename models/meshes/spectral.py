@@ -93,7 +93,7 @@ class HeatFilter(nn.Module):
 
     def forward(self, x: Tensor, edge_index: Tensor, cotan: Tensor, mass: Tensor) -> Tensor:
         operator, bound = laplacian(edge_index, cotan, mass)
-        unit = float(mass.mean()) * bound / 2
+        unit = float(mass.detach().mean()) * bound / 2
         coefficients = [heat_coefficients(t * unit, torch.finfo(x.dtype).eps) for t in self.times]
         return series(operator, 2.0 / bound, tuple(coefficients), x)
 

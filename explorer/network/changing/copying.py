@@ -43,7 +43,8 @@ def _value(name: str, value: Any, memo: dict[int, Any]) -> Any:
     if kind in _ATOMS or (kind is tuple and all(type(v) in _ATOMS for v in value)):
         return value
     if kind in _EMPTY and not value:
-        return kind()
+        # handles of hooks refer to the dictionaries of their module, empty ones too
+        return memo.setdefault(id(value), kind())
     if name == "_modules" and kind in (dict, OrderedDict):
         return kind((n, None if m is None else copied_module(m, memo)) for n, m in value.items())
     return copy.deepcopy(value, memo)

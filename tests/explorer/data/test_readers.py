@@ -276,6 +276,10 @@ POINTS: dict[str, tuple[str, bytes, str, int]] = {
         ".pcd", b"# .PCD v0.7\nVERSION 0.7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nCOUNT 1 1 1\nWIDTH 2\nHEIGHT 1\n"
         b"POINTS 2\nDATA ascii\n1 2 3\n4 5 6\n", "points", 6,
     ),
+    "points-ply": (
+        ".ply", b"ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
+        b"end_header\n0 0 0\n1 0 0\n0 1 0\n", "points", 9,
+    ),
     "points-npz": (".npz", npz(points=np.zeros((2, 3)) + np.arange(3.0)), "points", 30),
 }  # fmt: skip
 BLOCK = np.linspace(0, 1, 9 * 10 * 11, dtype=np.float32).reshape(9, 10, 11)

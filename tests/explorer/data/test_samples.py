@@ -84,7 +84,8 @@ def test_every_image_keeps_its_word(name: str) -> None:
     assert_array_equal(spec.make().x.values, values)
     assert ("colour" in spec.tags) == (values.shape[0] == 3)
     if "photo" not in spec.tags:
-        assert values.shape[1] == values.shape[2] and values.shape[1] % 2 == 1
+        assert values.shape[1] == values.shape[2]
+        assert values.shape[1] % 2 or "caption" in spec.tags, "the middle is a pixel, but where six tokens make a side"
 
 
 @pytest.mark.parametrize("name", SEQUENCES)

@@ -105,7 +105,7 @@ def test_names() -> None:
     of_time = {"shift", "reversal", "reverse-complement"}
     on_meshes = {"gauge", "SE3", "E3", "isometry"}
     on_points = {"SO3 on points", "O3 on points", "SE3 on points", "E3 on points", "shifts of points", "similarity"}
-    on_grids, of_cubes = {"C4", "D4", "translation", "SO2", "O2"}, {"O", "Oh", "Z3", "sphere-SO3"}
+    on_grids, of_cubes = {"C4", "D4", "translation", "SO2", "O2"}, {"O", "Oh", "Z3", "sphere-SO3", "volume-SO3"}
     assert set(symmetries()) == {"permutation"} | on_grids | of_time | on_meshes | on_points | of_cubes
     assert {name for name, symmetry in symmetries().items() if symmetry.domains == ("sequence",)} == of_time
     assert all(find_symmetry(name) is symmetries()[name] for name in of_time)

@@ -148,7 +148,7 @@ def test_the_reader_reads_and_refuses_in_one_sentence(install: Install, tmp_path
     known = explorer.data.opening.readers().values()
     for extension in {e for reader in known for e in reader.extensions}:
         blind = [
-            reader.name for reader in known if extension in reader.extensions and not (reader.fits or reader.claims)
+            reader.name for reader in known if extension in reader.extensions and not (reader.fits or reader.rates)
         ]
         assert len(blind) <= 1, f"{extension}: all readers but one look into the file"
     assert len([reader for reader in known if ".table" in reader.extensions]) == 1

@@ -15,7 +15,7 @@ class NodeCodesView(LatentView):
 
 VIEW = ViewSpec(
     "codes", "Codes of nodes", NodeCodesView, "center", 4, "Codes of the nodes of a graph in a plane.",
-    domains=("graph",),
+    domains=("graph",), fits=lambda square: square.latent is not None,
 )  # fmt: skip
 
 

@@ -370,4 +370,5 @@ VIEW = ViewSpec(
     order=95,
     summary="Back-propagation in dense layers: z, a, δ and every gradient, forward and backward step by step.",
     domains=("grid",),
+    fits=lambda square: square.of(Chain) is not None,
 )

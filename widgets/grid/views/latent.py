@@ -8,7 +8,7 @@ from widgets.latent.plane_view import LatentView
 VIEW = ViewSpec(
     "latent", "Latent plane", LatentView, "center", 4,
     "Codes of an autoencoder in a plane: walk in it, decode any place, see the way of the code as the input turns.",
-    domains=("grid",),
+    domains=("grid",), fits=lambda square: square.latent is not None,
 )  # fmt: skip
 
 

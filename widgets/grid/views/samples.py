@@ -7,7 +7,7 @@ from widgets.latent.samples_view import SamplesView
 
 VIEW = ViewSpec(
     "samples", "Samples", SamplesView, "center", 5, "Thousands of images that a network decodes from random codes.",
-    domains=("grid",),
+    domains=("grid",), fits=lambda square: square.latent is not None,
 )  # fmt: skip
 
 

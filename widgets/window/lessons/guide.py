@@ -157,10 +157,11 @@ class Guide(QObject):
         if self._wanted is None or frame.state.epoch != self._controller.state.epoch:
             return
         wanted, self._wanted = self._wanted, None
+        if not wanted or wanted in self._shell.docks.docks:
+            # where it names none for the centre, a lesson begins with the view of its kind of data there
+            self._shell.panes.show_home(self._controller.domain)
         if wanted:
             self._shell.show_view(wanted)
-        else:  # a lesson that names none begins with the view of its kind of data, whatever was open before
-            self._shell.panes.show_home(self._controller.domain)
         self._point()
 
     # steps ------------------------------------------------------------------------------------------------

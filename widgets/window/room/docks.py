@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.square.frame import Square
 from widgets.base.look import theme
 from widgets.base.look.icons import icon
 from widgets.window.room.panes import Seat
@@ -41,6 +42,7 @@ class Docks(QObject):
         self._specs = sorted((seat.spec for seat in seats), key=lambda s: (s.order, s.name))
         self.docks: dict[str, QDockWidget] = {}
         self._domain = ""
+        self._unfit: set[str] = set()  # say nothing of what is shown, though its kind is theirs
         self._guests: list[QDockWidget] = []
         self._away: set[str] = set()  # put away because they say nothing of the data at hand, not by the person
         options = QMainWindow.DockOption
@@ -130,9 +132,12 @@ class Docks(QObject):
         self.mend_titles()
         return done
 
-    def follow(self, domain: str) -> None:
-        """Offer only the panels that have something to say of this kind of data; what was closed stays closed."""
-        self._domain = domain
+    def follow(self, domain: str, square: Square | None = None) -> None:
+        """Offer only the panels that have something to say of these data; what was closed stays closed."""
+        unfit = {s.name for s in self._specs if s.fits is not None and (square is None or not s.fits(square))}
+        if (domain, unfit) == (self._domain, self._unfit):
+            return
+        self._domain, self._unfit = domain, unfit
         on_top = [d for d in self.docks.values() if d.isVisible() and not d.visibleRegion().isEmpty()]
         back = [n for n in sorted(self._away) if self._fits(n)]
         for name in back:
@@ -152,7 +157,7 @@ class Docks(QObject):
 
     def _fits(self, name: str) -> bool:
         domains = next(spec.domains for spec in self._specs if spec.name == name)
-        return not domains or not self._domain or self._domain in domains
+        return name not in self._unfit and (not domains or not self._domain or self._domain in domains)
 
     def bring(self, name: str) -> None:
         """Show a panel, on top of those it shares its place with."""

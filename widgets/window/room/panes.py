@@ -225,10 +225,13 @@ class Panes(QTabWidget):
 
     def offer(self, domain: str, square: Square | None = None) -> None:
         """Offer the tabs that have something to say of a kind of data, and of the first square."""
+        before = self.currentIndex()
         for k in range(self.count()):
             spec = self._spec(k)
             fits = spec.fits is None or (square is not None and spec.fits(square))
             self.setTabVisible(k, fits and (not spec.domains or domain in spec.domains))
+        if before >= 0 and not self.isTabVisible(before):
+            self.show_home(domain)
 
     def at_home(self, domain: str) -> bool:
         """Say whether the view in front was made for a kind of data, or for all of them."""

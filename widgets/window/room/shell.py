@@ -215,11 +215,11 @@ class Shell(QMainWindow):
         first_square = frame.squares[0] if frame.squares else None
         domain = "" if first_square is None else first_square.domain
         self.panes.offer(domain, first_square)
+        self.docks.follow(domain, first_square)
         if domain == self._domain:
             return
         fresh, self._domain = self._domain != "", domain
         self.panes.prepare(domain)
-        self.docks.follow(domain)
         if fresh or not self.panes.at_home(domain):
             self.panes.show_home(domain)
 

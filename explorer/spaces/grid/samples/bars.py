@@ -25,7 +25,9 @@ def bar(label: str, k: int) -> NDArray[np.float64]:
 
 
 def _made(label: str, k: int, name: str) -> Sample:
-    return image_sample(bar(label, k)[None], name, title=f"Bar: {label} {k + 1}", label=LABELS.index(label))
+    return image_sample(
+        bar(label, k)[None], name, title=f"Bar: {label} {k + 1}", label=LABELS.index(label), source="computed"
+    )
 
 
 SAMPLES = tuple(
@@ -35,7 +37,7 @@ SAMPLES = tuple(
         domain="grid",
         make=partial(_made, label, k, name),
         summary="Three by three pixels; a quarter turn makes a column of a row.",
-        tags=("pattern", "grey"),
+        tags=("bars", "grey"),
     )
     for label in LABELS
     for k in range(SIDE)

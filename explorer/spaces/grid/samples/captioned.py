@@ -151,7 +151,7 @@ SAMPLES = tuple(
         domain="grid",
         make=partial(_sample, caption, name),
         summary="Two shapes and the words that say where they are, 24x24 in colour.",
-        tags=("pattern", "colour"),
+        tags=("caption", "colour"),
     )
     for k, caption in enumerate(SHOWN)
 )

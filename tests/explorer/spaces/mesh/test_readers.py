@@ -404,7 +404,6 @@ VTP += "</Piece></PolyData></VTKFile>"
         ("h.ply", PLY.replace("end_header\n", ""), "header does not end"),
         ("i.ply", PLY.replace("float y", "float w") + "0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", "no x, y and z"),
         ("j.ply", big_endian("<")[:-9], "truncated: it claims 8 of the element 'face'"),
-        ("k.ply", PLY.replace("face 1", "face 0") + "0 0 0\n1 0 0\n0 1 0\n", "3 vertices and no faces"),
         ("a.stl", b"x" * 80 + struct.pack("<I", 2) + b"\0" * 50, "claims 2 triangles and 1 are there"),
         ("b.stl", b"x" * 80 + struct.pack("<I", 50_000_000) + b"\0" * 50, "50000000 faces and the most is"),
         ("c.stl", "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0\nvertex 0 1 0\nendsolid\n",

@@ -138,7 +138,7 @@ def test_leaving_a_riddle_gives_the_verdict_back(qtbot: QtBot, open_window: Open
     assert guide.panel is not None and guide.panel.isHidden()
 
 
-@pytest.mark.parametrize("number", ["57", "59", "74", "01", "27"])
+@pytest.mark.parametrize("number", ["57", "59", "74", "01", "27", "85", "95"])
 def test_the_named_view_is_open_when_a_lesson_begins(qtbot: QtBot, open_window: Open, number: str) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     window.show_view("matrix")
