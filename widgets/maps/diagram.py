@@ -66,6 +66,11 @@ class Label(QGraphicsObject):
         self._terms: list[str] = []  # words of the glossary that stand in it
         self._typeset: tuple[object, QFont, list[str], float] | None = None  # for what, and how it is written
 
+    @property
+    def lines(self) -> list[str]:
+        """Return the text as it was painted, line by line."""
+        return [] if self._typeset is None else self._typeset[2]
+
     def place(self, box: QRectF) -> None:
         if box != self._box:
             self.prepareGeometryChange()

@@ -61,9 +61,9 @@ class Stage(View):
         self.after.setCursor(Qt.CursorShape.OpenHandCursor)
         self.ring = Ring()
         self.ring.setZValue(1)
-        self._captions = (Label(12, "text", CENTRE), Label(12, "text", CENTRE))
-        self._captions[0].set_text("x")
-        self._captions[1].set_text("ρ(g)x")
+        self.captions = (Label(12, "text", CENTRE), Label(12, "text", CENTRE))
+        self.captions[0].set_text("x")
+        self.captions[1].set_text("ρ(g)x")
         self._across = Arrow()
         self._symbol, self._element = Label(12, "text", CENTRE), Label(11, "muted", CENTRE)
         self._symbol.set_text("ρ(g)")
@@ -79,7 +79,7 @@ class Stage(View):
         self._empty_frame = Label(12, "muted")
         self._empty_frame.frame, self._empty_frame.text = True, " "
         self._upper = (
-            *(self.before, self.after, self.ring, *self._captions, self._across),
+            *(self.before, self.after, self.ring, *self.captions, self._across),
             *(self._symbol, self._element, self._header),
         )
         self._nothing = (self._empty_frame, self._empty, self._empty_more)
@@ -222,11 +222,11 @@ class Stage(View):
         self.before.place(boxes.x)
         self.after.place(boxes.gx)
         self.ring.place(boxes.ring_centre, boxes.ring_radius)
-        self._captions[0].place(above(boxes.x))
+        self.captions[0].place(above(boxes.x))
         ring_top = QRectF(
             boxes.gx.left(), boxes.ring_centre.y() - boxes.ring_radius - Ring.MARGIN_Y, boxes.gx.width(), 1
         )
-        self._captions[1].place(above(ring_top if self.hands.turns else boxes.gx))
+        self.captions[1].place(above(ring_top if self.hands.turns else boxes.gx))
         start = boxes.x.right() + 8
         end = boxes.ring_centre.x() - boxes.ring_radius - Ring.MARGIN_X - 4
         middle = boxes.ring_centre.y()

@@ -46,14 +46,15 @@ class CaptionTransformer(nn.Module):
         pairs = TokenPairs(tokens)
         self.embedded = Tap(FieldType(tokens))
         self.blocks = nn.ModuleList(Block(WIDTH, HEADS, INNER, tokens, pairs) for _ in range(DEPTH))
-        for block in self._each:
+        for block in self.each_block:
             block.attn.causal = True
         self.norm = nn.LayerNorm(WIDTH)
         self.head = nn.Linear(WIDTH, CODES)
         self.next = Tap(FieldType(Tokens(size, float(STRIDE))))
 
     @property
-    def _each(self) -> list[Block]:
+    def each_block(self) -> list[Block]:
+        """Return the blocks in their order."""
         return [block for block in self.blocks if isinstance(block, Block)]
 
     def embed(self, words: Tensor, codes: Tensor) -> Tensor:
@@ -91,7 +92,7 @@ class CaptionTransformer(nn.Module):
 
     def _through(self, x: Tensor, kept: list[tuple[Tensor, Tensor]]) -> Tensor:
         """Return new tokens behind all blocks, (N, new, width) -> the same; keys and values are kept."""
-        for k, block in enumerate(self._each):
+        for k, block in enumerate(self.each_block):
             norm, attention = block.norm1, block.attn
             h = F.layer_norm(x, (WIDTH,), norm.weight, norm.bias, norm.eps)
             q, key, value = F.linear(h, attention.qkv.weight, attention.qkv.bias).chunk(3, -1)

@@ -93,7 +93,7 @@ def test_nothing_is_heard_of_later_codes() -> None:
             after = made(words(), other)
             assert torch.equal(after[:, : t + 1], before[:, : t + 1])
             assert t == PLACES - 1 or float((after[:, t + 1 :] - before[:, t + 1 :]).abs().max()) > 1e-6
-        for block in made._each:
+        for block in made.each_block:
             block.attn.causal = False
         assert float((made(words(), other) - made(words(), given)).abs()[:, 0].max()) > 1e-6, "the mask does it"
 

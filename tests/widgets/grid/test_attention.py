@@ -99,7 +99,7 @@ def test_it_says_why_it_is_empty(qtbot: QtBot) -> None:
     qtbot.addWidget(view)
     view.show()
     view.set_frame(make_frame())
-    assert "no attention" in view._pages.label.text()
+    assert "no attention" in view.pages.label.text()
 
 
 def test_the_tab_is_there_only_where_there_is_attention(qtbot: QtBot) -> None:

@@ -115,4 +115,4 @@ def test_an_ordinary_network_gets_a_sentence(qtbot: QtBot, make) -> None:
     qtbot.addWidget(view)
     view.show()
     view.set_frame(make_frame())
-    assert "This network" in view._pages.label.text() and view.numbers() == {} and view.caption() == ""
+    assert "This network" in view.pages.label.text() and view.numbers() == {} and view.caption() == ""

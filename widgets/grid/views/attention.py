@@ -46,7 +46,7 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
         column.addWidget(bar)
         column.addWidget(self.words)
         column.addWidget(self.board, 1)
-        self._pages = Pages(self, content, NOTHING)
+        self.pages = Pages(self, content, NOTHING)
         self.layer.activated.connect(self._choose)
         self.side.activated.connect(self.refresh)
         self.board.picked.connect(self._pick)
@@ -60,11 +60,11 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
         return "" if parts else NONE if self.squares else NOTHING
 
     def show_empty(self, sentence: str) -> None:
-        self._pages.say(sentence)
+        self.pages.say(sentence)
         self.board.show_tiles(())
 
     def draw(self, parts: list[tuple[Square, AttentionPart]]) -> None:
-        self._pages.say("")
+        self.pages.say("")
         square, part = parts[0]
         names = list(part.of_x)
         if [self.layer.itemText(k) for k in range(self.layer.count())] != names:
@@ -133,7 +133,7 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
         self.hovered.emit(f"{tile.title}, patch in row {place[1]}, {place[2]}: {figure(tile.heat[place[1], place[2]])}")
 
     def apply_theme(self) -> None:
-        self._pages.apply_theme()
+        self.pages.apply_theme()
         self.board.update()
 
     def numbers(self) -> dict[str, NDArray[Any]]:

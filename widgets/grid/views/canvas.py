@@ -60,7 +60,7 @@ class CanvasView(FrameView[tuple[Square, CanvasPart]]):
         column.addWidget(self.words)
         column.addWidget(self.line)
         column.addWidget(both, 1)
-        self._pages = Pages(self, content, NOTHING)
+        self.pages = Pages(self, content, NOTHING)
         self.picture.picked.connect(self._pick)
         self.picture.pointed.connect(self._point)
         self.layer.activated.connect(self.refresh)
@@ -76,12 +76,12 @@ class CanvasView(FrameView[tuple[Square, CanvasPart]]):
         return "" if parts else NONE if self.squares else NOTHING
 
     def show_empty(self, sentence: str) -> None:
-        self._pages.say(sentence)
+        self.pages.say(sentence)
         for board in (self.picture, self.codes, self.candidates):
             board.show_tiles(())
 
     def draw(self, parts: list[tuple[Square, CanvasPart]]) -> None:
-        self._pages.say("")
+        self.pages.say("")
         square, part = parts[0]
         names = ["mean of all layers", *part.attention]
         if [self.layer.itemText(k) for k in range(self.layer.count())] != names:
@@ -182,7 +182,7 @@ class CanvasView(FrameView[tuple[Square, CanvasPart]]):
         self.hovered.emit(f"place {number}, row {place[1]}, {place[2]}: {code}")
 
     def apply_theme(self) -> None:
-        self._pages.apply_theme()
+        self.pages.apply_theme()
         for board in (self.picture, self.codes, self.candidates):
             board.update()
         if self.parts():

@@ -37,7 +37,7 @@ class CodebookView(FrameView[tuple[Square, CodebookPart]]):
         column.setContentsMargins(8, 4, 8, 4)
         column.addWidget(self.words)
         column.addWidget(both, 1)
-        self._pages = Pages(self, content, NOTHING)
+        self.pages = Pages(self, content, NOTHING)
         self.pictures.picked.connect(self._pick)
         self.pictures.pointed.connect(self._point)
         self.book.picked.connect(self._seek)
@@ -52,12 +52,12 @@ class CodebookView(FrameView[tuple[Square, CodebookPart]]):
         return "" if parts else NONE if self.squares else NOTHING
 
     def show_empty(self, sentence: str) -> None:
-        self._pages.say(sentence)
+        self.pages.say(sentence)
         self.pictures.show_tiles(())
         self.book.show_tiles(())
 
     def draw(self, parts: list[tuple[Square, CodebookPart]]) -> None:
-        self._pages.say("")
+        self.pages.say("")
         square, part = parts[0]
         shape = part.codes.shape
         heats = [None if self._code is None else (c == self._code) * 1.0 for c in (part.codes, part.codes_g)]
@@ -118,7 +118,7 @@ class CodebookView(FrameView[tuple[Square, CodebookPart]]):
         )
 
     def apply_theme(self) -> None:
-        self._pages.apply_theme()
+        self.pages.apply_theme()
         self.pictures.update()
         self.book.update()
 

@@ -81,14 +81,14 @@ class Greeting(QObject):
             self._host.set_model(State().model)
         step = self._host.state.step(TURN)
         # a turn under way is finished first, so that pressing twice is half a turn
-        start = self.turning.endValue() if self._running() else step.values[0] if step is not None else 0.0
+        start = self.turning.endValue() if self.runs() else step.values[0] if step is not None else 0.0
         self.turning.stop()
         self.turning.setDuration(0 if motion.reduced() else TURN_MS)
         self.turning.setStartValue(start)
         self.turning.setEndValue(_next_quarter(start))
         self.turning.start()
 
-    def _running(self) -> bool:
+    def runs(self) -> bool:
         return self.turning.state() == QVariantAnimation.State.Running
 
     def _turn_to(self, angle: float) -> None:
@@ -98,7 +98,7 @@ class Greeting(QObject):
     def _show_ordinary(self) -> None:
         self._host.set_model(ORDINARY)
         step = self._host.state.step(TURN)
-        if not self._running() and (step is None or not step.values[0]):
+        if not self.runs() and (step is None or not step.values[0]):
             self._turn()  # at the identity every network is right
 
     def _open(self) -> None:

@@ -41,7 +41,7 @@ class Guide(QObject):
         self._start = State()
         self._answered: set[int] = set()
         self._panel_in_sight = False
-        self._wanted: str | None = None  # the view that is to be in front once there is a frame
+        self.wanted: str | None = None  # the view that is to be in front once there is a frame
         # after the turn in which something happened: by then what was opened is laid out
         self._looking = QTimer(self, singleShot=True, interval=0)
         self._looking.timeout.connect(self._look)
@@ -143,7 +143,7 @@ class Guide(QObject):
 
         Which panels there are for a kind of data is decided with the frame, so before it the view may have no place.
         """
-        self._wanted = session.view
+        self.wanted = session.view
         if session.view:
             self._shell.show_view(session.view)
 
@@ -154,9 +154,9 @@ class Guide(QObject):
 
     def _frame_came(self, frame: Frame) -> None:
         self._looking.start()
-        if self._wanted is None or frame.state.epoch != self._controller.state.epoch:
+        if self.wanted is None or frame.state.epoch != self._controller.state.epoch:
             return
-        wanted, self._wanted = self._wanted, None
+        wanted, self.wanted = self.wanted, None
         if not wanted or wanted in self._shell.docks.docks:
             # where it names none for the centre, a lesson begins with the view of its kind of data there
             self._shell.panes.show_home(self._controller.domain)
@@ -184,7 +184,7 @@ class Guide(QObject):
 
     def _look(self) -> None:
         """See what is done; nothing while the lesson's own first frame has not come."""
-        if self.walk.tasks and self._wanted is None:
+        if self.walk.tasks and self.wanted is None:
             before = self.walk.current
             info = self._controller.info
             params = info.params if info is not None else ()

@@ -28,7 +28,7 @@ def begin(qtbot: QtBot, window: MainWindow, number: str) -> Guide:
     window.controller.open_session(str(PATHS[number]))
     settle(qtbot, window)
     guide = window.files.guide
-    qtbot.waitUntil(lambda: guide._wanted is None)
+    qtbot.waitUntil(lambda: guide.wanted is None)
     return guide
 
 
@@ -227,7 +227,7 @@ def test_nothing_moves_where_motion_is_reduced(qtbot: QtBot, open_window: Open) 
     assert not pulse.running
     window.greeting_card.chosen.emit("turn")
     assert window.controller.state.step("rotate") is not None
-    assert not window.greeting._running(), "it is there at once"
+    assert not window.greeting.runs(), "it is there at once"
     window.menus.actions["reduce_motion"].trigger()
     assert not motion.reduced()
 

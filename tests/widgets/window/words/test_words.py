@@ -64,21 +64,21 @@ def test_the_switch_writes_plain_words_and_is_kept(qtbot: QtBot, open_window: Op
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     stage = window.panes.named("stage")
     assert stage is not None and window.panes.named("inspector") is not None
-    caption = stage._captions[1]  # type: ignore[attr-defined]
+    caption = stage.captions[1]  # type: ignore[attr-defined]
     before = window.grab().toImage()
     assert meaning("ρ(g)") in caption.toolTip()
     window.menus.actions["plain_words"].trigger()
     labels = {label.word: label.text() for label in window.findChildren(TermLabel)}
     assert labels["local"] == "here alone" and glossary.kept(window.settings)
     window.grab()
-    assert caption._typeset[2] == ["moved input"]
+    assert caption.lines == ["moved input"]
     window.status.read("step 2 of ρ(g)x")
     assert window.status.reading.text().startswith("step 2 of moved input")
     window.menus.actions["plain_words"].trigger()
     settle(qtbot, window)
     assert {label.word: label.text() for label in window.findChildren(TermLabel)}["local"] == "local"
     window.grab()
-    assert caption._typeset[2] == ["ρ(g)x"] and not glossary.kept(window.settings)
+    assert caption.lines == ["ρ(g)x"] and not glossary.kept(window.settings)
     assert not before.isNull()
 
 
