@@ -195,7 +195,7 @@ def test_text_with_commas_and_quotes_stays_one_value(qtbot, tmp_path):
     view.set_frame(with_square(make_frame(), labels=labels))
     export_numbers(view, tmp_path / "n.csv")
     rows = list(csv.reader(io.StringIO((tmp_path / "n.csv").read_text("utf-8"))))
-    assert [r[2] for r in rows if r[0] == "label"] == list(labels)
+    assert [row[rows[0].index("label")] for row in rows[1:]] == list(labels)
 
 
 # films --------------------------------------------------------------------------------------------------------

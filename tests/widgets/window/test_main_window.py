@@ -544,7 +544,7 @@ def test_the_palette_reaches_models_and_views_and_is_left_by_escape(bench: Bench
     window = bench.window()
     trigger(window, "palette")
     box = window.palette_box
-    bench.qtbot.keyClicks(box.line, "plain")
+    bench.qtbot.keyClicks(box.line, "plain c")
     assert box.shown()[0] == "Model › Images › Plain CNN  (G3)"
     bench.press(window, "Down")
     bench.press(window, "Up")

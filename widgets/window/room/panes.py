@@ -76,6 +76,7 @@ class Panes(QTabWidget):
         self._frame: Frame | None = None
         self._stale = ""
         self._prepared: set[str] = set()
+        self._offered: tuple[str, list[bool]] | None = None  # to which kind of data, and which tabs
         self._open = False
         self._waiting: list[Seat] = []
         # one in each turn of the event loop: a click is answered between two
@@ -225,11 +226,16 @@ class Panes(QTabWidget):
 
     def offer(self, domain: str, square: Square | None = None) -> None:
         """Offer the tabs that have something to say of a kind of data, and of the first square."""
-        before = self.currentIndex()
+        wanted = []
         for k in range(self.count()):
             spec = self._spec(k)
             fits = spec.fits is None or (square is not None and spec.fits(square))
-            self.setTabVisible(k, fits and (not spec.domains or domain in spec.domains))
+            wanted.append(fits and (not spec.domains or domain in spec.domains))
+        if (domain, wanted) == self._offered:
+            return  # what a person has raised all the same stays
+        self._offered, before = (domain, wanted), self.currentIndex()
+        for k, shown in enumerate(wanted):
+            self.setTabVisible(k, shown)
         if before >= 0 and not self.isTabVisible(before):
             self.show_home(domain)
 
