@@ -73,8 +73,6 @@ class BuildPy(build_py):
         for name in MOVED:
             there = name if (library / name).is_dir() else f"{name}.py"
             shutil.move(library / there, library / TOP / there)
-        # words are explained in the window from this page
-        shutil.copy2(Path("docs", "glossary.md"), library / TOP / "resources" / "glossary.md")
         for path in (library / TOP).rglob("*.py"):
             path.write_bytes(placed(path.read_bytes(), path.relative_to(library).as_posix()))
 
@@ -85,8 +83,7 @@ class BuildPy(build_py):
             return found
         library = Path(self.build_lib)
         parts = [Path(path).relative_to(library).parts for path in found]
-        moved_to = [str(library.joinpath(*(() if part[0] == TOP else (TOP,)), *part)) for part in parts]
-        return [*moved_to, str(library / TOP / "resources" / "glossary.md")]
+        return [str(library.joinpath(*(() if part[0] == TOP else (TOP,)), *part)) for part in parts]
 
 
 class EggInfo(egg_info):

@@ -1,4 +1,4 @@
-"""Definitions of words, and plain words in place of notation: one page of the documentation is the source of both."""
+"""Definitions of words, and plain words in place of notation: one page is the source of both."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ _state = {"plain": False}
 @cache
 def _tables() -> tuple[dict[str, str], dict[str, str]]:
     """Return {word: meaning} and {notation: plain words}, both empty where the page is not there."""
-    for folder in (RESOURCES.parent / "docs", RESOURCES):  # a checkout, a wheel
-        if (page := Path(folder, PAGE)).is_file():
-            words, _, notation = page.read_text(encoding="utf-8").partition("## Notation")
-            return _rows(words), _rows(notation)
-    return {}, {}
+    if not (page := Path(RESOURCES, PAGE)).is_file():
+        return {}, {}
+    words, _, notation = page.read_text(encoding="utf-8").partition("## Notation")
+    return _rows(words), _rows(notation)
 
 
 def _rows(text: str) -> dict[str, str]:
