@@ -612,6 +612,7 @@ def test_twenty_canvases_come_and_go(qtbot: Any, monkeypatch: pytest.MonkeyPatch
         canvas.resize(300, 200)
         canvas.show()
         canvas.grab()
+        canvas.settle()  # the first one waits for the import
         assert canvas.pictures.scene is not None
         scenes.append(weakref.ref(canvas.pictures.scene))
         canvas.close()
