@@ -601,8 +601,10 @@ def test_a_turntable_goes_once_round_the_upright_axis(qtbot: Any) -> None:
 
 @pytest.mark.slow
 def test_twenty_canvases_come_and_go(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from widgets.mesh.drawing import pyvista_import
     from widgets.mesh.drawing.scene import MeshScene
 
+    pyvista_import.wait()
     scenes, closed, real = [], [], MeshScene.close
     monkeypatch.setattr(MeshScene, "close", lambda scene: closed.append(real(scene)))
     handles, opened = Path("/proc/self/fd"), []
@@ -612,7 +614,6 @@ def test_twenty_canvases_come_and_go(qtbot: Any, monkeypatch: pytest.MonkeyPatch
         canvas.resize(300, 200)
         canvas.show()
         canvas.grab()
-        canvas.settle()  # the first one waits for the import
         assert canvas.pictures.scene is not None
         scenes.append(weakref.ref(canvas.pictures.scene))
         canvas.close()

@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,8 @@ def test_an_interrupt_ends_both(tmp_path: Path) -> None:
         [sys.executable, "-c", SCRIPT.format(program=PROGRAM), *words],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        # a shell lets what runs in the background ignore the interrupt
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.default_int_handler),
     ) as parent:  # fmt: skip
         assert parent.stderr is not None
         assert parent.stderr.readline() == "there\n"
