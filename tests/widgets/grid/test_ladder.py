@@ -42,4 +42,4 @@ def test_the_ladder_of_a_window(qtbot: QtBot, open_window: Open) -> None:
     assert "of the cross-entropy to column" in view.caption()
     window.controller.set_model("d4-cnn")
     settle(qtbot, window)
-    qtbot.waitUntil(lambda: "dense layers" in view.pages.label.text(), timeout=LONGEST_MS)
+    qtbot.waitUntil(window.docks.docks["ladder"].isHidden, timeout=LONGEST_MS)  # it says nothing of other networks

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QComboBox, QListWidget
 from pytestqt.qtbot import QtBot
 
@@ -64,7 +64,9 @@ def test_a_file_that_could_be_several_things_asks_and_is_opened_as_it_is_said(
     assert set(page.ways) == {"edges", "series", "text"} and page.ways["edges"].isChecked()
     assert page.table.item(0, 1).text() == "sales" and not page.picture.pixmap().isNull()
     assert window.controller.state == before, "nothing changes before the answer"
-    qtbot.mouseClick(page.ways["series"], Qt.MouseButton.LeftButton, pos=page.ways["series"].rect().center())
+    way = page.ways["series"]
+    qtbot.mouseClick(way, Qt.MouseButton.LeftButton, pos=QPoint(10, way.rect().center().y()))
+    assert way.isChecked()
     answered(qtbot, page)
     columns = page.editors["columns"]
     assert isinstance(columns, QListWidget) and columns.count() == 2
