@@ -90,6 +90,8 @@ class Server:
                 self._sender.forget()
                 self._frame = self._engine.answer(given[0], lambda: self._note.given_up)
                 return self._frame
+            case "outline":
+                return self._engine.outline(given[0], lambda: self._note.given_up)
             case "refine":
                 shown = self._frame is not None and self._frame.state == given[1]
                 self._running[given[0]] = self._engine.refine(self._frame) if shown and self._frame else iter(())

@@ -42,7 +42,8 @@ class Docks(QObject):
         self._specs = sorted((seat.spec for seat in seats), key=lambda s: (s.order, s.name))
         self.docks: dict[str, QDockWidget] = {}
         self._domain = ""
-        self._unfit: set[str] = set()  # say nothing of what is shown, though its kind is theirs
+        # say nothing of what is shown, though its kind is theirs
+        self._unfit = {spec.name for spec in self._specs if not spec.tells(None)}
         self._guests: list[QDockWidget] = []
         self._away: set[str] = set()  # put away because they say nothing of the data at hand, not by the person
         options = QMainWindow.DockOption
@@ -157,7 +158,7 @@ class Docks(QObject):
 
     def _fits(self, name: str) -> bool:
         domains = next(spec.domains for spec in self._specs if spec.name == name)
-        return name not in self._unfit and (not domains or not self._domain or self._domain in domains)
+        return name not in self._unfit and (not domains or self._domain in domains)
 
     def bring(self, name: str) -> None:
         """Show a panel, on top of those it shares its place with."""
