@@ -34,6 +34,7 @@ from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 from widgets.base import motion
 from widgets.base.look import theme
+from widgets.base.settings import trouble
 from widgets.base.text import glossary
 from widgets.base.view import ViewSpec
 from widgets.window.bars import help as help_pages
@@ -123,6 +124,8 @@ class MainWindow(Shell):
         layout = self.settings.value("layout")
         if isinstance(layout, QByteArray):
             self.docks.restore(bytes(layout.data()))
+        if told := trouble(self.settings):
+            self.on_screen.connect(lambda: self.say("warning", told))
 
     def begin_moved(self) -> None:
         """Begin with an element that shows something, where the program was started without one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from collections.abc import Sequence
 
@@ -30,6 +31,7 @@ AREAS = {
     "bottom": Qt.DockWidgetArea.BottomDockWidgetArea,
 }
 SMALLEST = QSize(200, 90)  # of a panel
+DIGEST = 8  # bytes before a saved layout, which follow from it
 ROOMY = 1700  # pixels of width from which the bottom panels stand in two groups side by side
 
 
@@ -124,11 +126,13 @@ class Docks(QObject):
         for name in away:
             self.docks[name].hide()
         self._window.setUpdatesEnabled(True)
-        return layout
+        return _digest(layout) + layout
 
     def restore(self, layout: bytes) -> bool:
-        """Go back to a saved layout; return whether that worked."""
-        done = bool(layout) and self._window.restoreState(QByteArray(layout), self.version)
+        """Go back to a saved layout; return whether that worked. Of one that was damaged Qt would crash."""
+        digest, layout = layout[:DIGEST], layout[DIGEST:]
+        whole = digest == _digest(layout)
+        done = whole and self._window.restoreState(QByteArray(layout), self.version)
         self._put_away()
         self.mend_titles()
         return done
@@ -218,6 +222,10 @@ class Docks(QObject):
         menu.addAction(icon("float"), "Float", lambda: dock.setFloating(True))
         menu.addAction(icon("close"), "Close", dock.close)
         menu.popup(tabs.mapToGlobal(at))
+
+
+def _digest(layout: bytes) -> bytes:
+    return hashlib.blake2b(layout, digest_size=DIGEST).digest()
 
 
 class _Place(QWidget):

@@ -45,6 +45,14 @@ def memory(pid: int) -> int:
     return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
 
 
+def give_way(process: subprocess.Popen[bytes]) -> None:
+    """Ask a process to end and wait a moment, so that it takes back what it has begun."""
+    if process.poll() is None and sys.platform != "win32":
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE)
+
+
 def end(process: subprocess.Popen[bytes]) -> None:
     """End a process and all that it has started, at once."""
     if sys.platform == "win32":

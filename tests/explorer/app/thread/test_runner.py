@@ -891,22 +891,25 @@ def test_an_orbit_gives_way_in_the_middle_of_a_part_and_begins_again(stepping: B
 
 
 class SlowEngine(FakeEngine):
-    """Refines until it is let go, and asks meanwhile whether that is still wanted."""
+    """Refines until it is ended by force; that a request waits is no reason, as for a process beside this one."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.refining = threading.Event()
-        self.why: list[Cancelled] = []
+        self.refining, self.waited_for = threading.Event(), threading.Event()
+        self.urgent: list[bool] = []
 
     def refine(self, frame: Frame) -> Iterator[Frame]:
         self.refining.set()
+        printed("said\n")
         while True:
-            printed("said\n")
             try:
                 step("", 0.0)
             except Cancelled as why:
-                self.why.append(why)
-                raise Cancelled(told="It was stopped.") from None
+                if why.urgent not in self.urgent:
+                    self.urgent.append(why.urgent)
+                self.waited_for.set()
+                if why.urgent:
+                    raise Cancelled(told="It was stopped.") from None
         yield frame
 
 
@@ -931,13 +934,16 @@ def test_idle_work_is_stopped_by_force_and_that_is_said() -> None:
     bench.runner.begin()
     bench.runner.submit(START)
     assert bench.next(Frame).state == START
-    engine.refining.wait(WAIT)
+    assert engine.refining.wait(WAIT)
     assert bench.next(Printed) == Printed("said\n")
+    assert not engine.urgent
     bench.runner.submit(turned(90.0))  # of the same epoch: it is waited for
+    assert engine.waited_for.wait(WAIT)
     bench.runner.check_busy()
-    assert not engine.why
+    assert engine.urgent == [False]
     bench.runner.cancel()
-    assert bench.next(Failure).sentence == "It was stopped." and engine.why[0].urgent
+    assert bench.next(Failure).sentence == "It was stopped."
+    assert engine.urgent == [False, True]
     assert bench.runner.close(WAIT)
 
 
