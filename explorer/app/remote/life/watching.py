@@ -6,14 +6,13 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterable
 
 from explorer.app.remote.life.deaths import place
-from explorer.app.remote.life.starting import Started
 from explorer.app.remote.note import Note
+from explorer.work.processes.starting import Started
 
 TICK = 0.05  # seconds between two looks at who waits, and at the memory that it takes
 GRACE = 1.0  # seconds that it has to give way in
@@ -33,26 +32,6 @@ def here(started: Started, note: Note, names: Iterable[str]) -> str:
                 break
             time.sleep(0.01)
     return place(note.place, started.last_words()[before:], names)
-
-
-def memory(pid: int) -> int:
-    """Return the bytes of memory that a process takes for itself, 0 where that is not known."""
-    try:
-        with open(f"/proc/{pid}/statm", "rb") as file:
-            _, resident, shared, *_ = map(int, file.read().split())
-    except (OSError, ValueError):
-        return 0
-    return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
-
-
-def end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and all that it has started, at once."""
-    if sys.platform == "win32":
-        process.kill()
-    else:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 class Output:
