@@ -74,7 +74,7 @@ class LocalEngine:
 
     # what there is --------------------------------------------------------------------------------------------
     def catalogue(self) -> Catalogue:
-        from explorer.data.opening import readers
+        from explorer.data.readers import readers
         from explorer.data.writers import writable
         from explorer.equivariance.verdict.outcome import versions
 

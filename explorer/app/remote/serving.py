@@ -11,9 +11,9 @@ from typing import Any
 
 from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
-from explorer.app.remote.life.birth import born, keep_to
 from explorer.app.remote.note import Note
 from explorer.square.frame import Frame
+from explorer.work.processes.birth import born, keep_to
 from explorer.work.progress import Cancelled, listening
 
 EVERY = 0.1  # seconds between two words on how far it is
