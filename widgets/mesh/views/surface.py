@@ -101,6 +101,10 @@ class SurfaceView(FrameView[tuple[Square, MeshPart]]):
         below.setContentsMargins(10, 0, 10, 4)
         below.addWidget(self.words, 1)
         # beside the cut, for the upper row is as wide as a small window leaves it
+        self._at = QLabel("Arrows at")
+        for part in (self._at, self.amount):
+            part.setProperty("chrome", True)
+        below.addWidget(self._at, 0, Qt.AlignmentFlag.AlignTop)
         below.addWidget(self.amount, 0, Qt.AlignmentFlag.AlignTop)
         below.addWidget(self.cut, 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)
@@ -329,7 +333,7 @@ class SurfaceView(FrameView[tuple[Square, MeshPart]]):
 
     # what every view can do -----------------------------------------------------------------------------------------
     def apply_theme(self) -> None:
-        for label in (*self._labels, self.words):
+        for label in (*self._labels, self._at, self.words):
             label.setStyleSheet(f"color: {theme.current().muted};")
         if self.parts():
             self.refresh()

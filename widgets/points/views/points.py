@@ -50,6 +50,7 @@ class PointsView(FrameView[tuple[Square, PointsPart]]):
         self.bonds, self.edges, self.names = QCheckBox("Bonds"), QCheckBox("Edges"), QCheckBox("Names")
         self.bonds.setChecked(True)
         self.edges.setToolTip("What the network joins; without a tick only what the selected point hears")
+        self.names.setChecked(True)
         self.names.setToolTip("The name of each atom, where there are few")
         self._labels = (QLabel("Show"), QLabel("value"))
         self._chrome = QWidget()

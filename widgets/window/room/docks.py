@@ -139,7 +139,7 @@ class Docks(QObject):
             return
         self._domain, self._unfit = domain, unfit
         on_top = [d for d in self.docks.values() if d.isVisible() and not d.visibleRegion().isEmpty()]
-        back = [n for n in sorted(self._away) if self._fits(n)]
+        back = [n for n in sorted(self._away) if self.fits(n)]
         for name in back:
             self.docks[name].show()
         self._away -= set(back)
@@ -151,11 +151,16 @@ class Docks(QObject):
 
     def _put_away(self) -> None:
         for name, dock in self.docks.items():
-            if not dock.isHidden() and not self._fits(name):
+            if not dock.isHidden() and not self.fits(name):
                 self._away.add(name)
+                beside = [d for d in self._window.tabifiedDockWidgets(dock) if not d.isHidden()]
+                on_top = not dock.visibleRegion().isEmpty()
                 dock.hide()
+                if on_top and beside:  # not the one that happens to be next
+                    min(beside, key=list(self.docks.values()).index).raise_()
 
-    def _fits(self, name: str) -> bool:
+    def fits(self, name: str) -> bool:
+        """Say whether a panel has something to say of what is shown."""
         domains = next(spec.domains for spec in self._specs if spec.name == name)
         return name not in self._unfit and (not domains or not self._domain or self._domain in domains)
 
