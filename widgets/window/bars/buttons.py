@@ -61,9 +61,8 @@ class Corner(QWidget):
         self.time = QLabel("– ms", alignment=Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.time.setMinimumWidth(self.fontMetrics().horizontalAdvance("0000.0 ms"))
         self.time.setAccessibleName("Time of the last frame")
-        self._words = (QLabel("on"), QLabel("in"))
-        for part in (self._words[0], self.device, self._words[1], self.dtype, self.time):
-            row.addWidget(part)
+        for widget in (self.device, self.dtype, self.time):
+            row.addWidget(widget)
             row.addSpacing(4)
         self._used = ""
         self.apply_theme()
@@ -93,8 +92,7 @@ class Corner(QWidget):
 
     def apply_theme(self) -> None:
         t = theme.current()
-        for label in (self.time, *self._words):
-            label.setStyleSheet(f"color: {t.muted};")
+        self.time.setStyleSheet(f"color: {t.muted};")
         for rule in self._rules:
             rule.setStyleSheet(f"color: {t.line};")
 

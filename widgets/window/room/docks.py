@@ -30,6 +30,7 @@ AREAS = {
     "bottom": Qt.DockWidgetArea.BottomDockWidgetArea,
 }
 SMALLEST = QSize(200, 90)  # of a panel
+CONTROLS = 282  # pixels of width in which no button or box of the right side is cut
 ROOMY = 1700  # pixels of width from which the bottom panels stand in two groups side by side
 
 
@@ -208,6 +209,8 @@ class Docks(QObject):
                 tabs.customContextMenuRequested.connect(self._tab_menu)
                 tabs.setDrawBase(False)
                 tabs.setExpanding(False)
+                tabs.setElideMode(Qt.TextElideMode.ElideNone)  # rather scrolled than cut to a letter
+                tabs.setUsesScrollButtons(True)
 
     def _tab_menu(self, at: QPoint) -> None:
         tabs = self.sender()
@@ -235,10 +238,11 @@ class _Place(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(seat)
+        self._least = QSize(CONTROLS, SMALLEST.height()) if seat.spec.area == "right" else SMALLEST
 
     def minimumSizeHint(self) -> QSize:
         """The same whatever the view shows: a longer number must not push the stage aside in a drag."""
-        return SMALLEST
+        return self._least
 
 
 class _TitleBar(QWidget):
