@@ -151,3 +151,7 @@ class ViewSpec:
     domains: tuple[str, ...] = ()  # empty: all
     prepare: Callable[[], None] | None = None
     fits: Callable[[Square], bool] | None = None
+
+    def tells(self, square: Square | None) -> bool:
+        """Say whether the view has something to draw of a square; of none, where it needs to be asked, it has not."""
+        return self.fits is None or (square is not None and self.fits(square))

@@ -376,8 +376,15 @@ def _bench(args: argparse.Namespace, doors: Doors) -> int:
         if name not in known:
             raise BadInput(f"unknown benchmark {name!r}; known are {', '.join(sorted(known))}")
     rows: list[dict[str, Any]] = []
+    failed = False
     for name in args.names or sorted(known):
-        for row in known[name]():
+        try:
+            found = known[name]()
+        except Exception as error:  # one that fails does not take the figures of the others along
+            print(f"equiscope: benchmark {name}: {_told(error, '')}", file=sys.stderr, flush=True)
+            failed = True
+            continue
+        for row in found:
             # what has no target says so as JSON can
             rows.append({"benchmark": name} | {k: None if v != v else v for k, v in row.items()})
             if not args.json:
@@ -385,4 +392,4 @@ def _bench(args: argparse.Namespace, doors: Doors) -> int:
                 print("  ".join(texts), flush=True)
     if args.json:
         print(json.dumps(rows, ensure_ascii=False))
-    return 0
+    return 2 if failed else 0

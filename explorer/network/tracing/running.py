@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +16,8 @@ from explorer.network.input.typed import tensor_of
 from explorer.network.opening.global_state import same_numbers, settled
 from explorer.work.crumbs import ROOT, Writer, writer
 from explorer.work.progress import Cancelled
+
+Found = TypeVar("Found")
 
 
 def tensors_in(value: Any) -> Iterator[Tensor]:
@@ -96,6 +98,21 @@ def evaluating(model: nn.Module) -> Iterator[None]:
         torch.set_rng_state(rng)
         if cuda_rng:
             torch.cuda.set_rng_state_all(cuda_rng)
+
+
+def tried(model: nn.Module, trial: Callable[[], Found]) -> Found | None:
+    """Return what a trial of a network finds; None where it does not run on the values that are tried.
+
+    Raises:
+        torch.OutOfMemoryError, Cancelled: as the trial does.
+    """
+    try:
+        with evaluating(model), torch.no_grad():
+            return trial()
+    except (torch.OutOfMemoryError, Cancelled):
+        raise
+    except Exception:  # on other values somebody else's network may raise anything
+        return None
 
 
 def attended(model: nn.Module, cancelled: Callable[[], bool] | None) -> list[RemovableHandle]:

@@ -135,7 +135,7 @@ class Docks(QObject):
 
     def follow(self, domain: str, square: Square | None = None) -> None:
         """Offer only the panels that have something to say of these data; what was closed stays closed."""
-        unfit = {s.name for s in self._specs if s.fits is not None and (square is None or not s.fits(square))}
+        unfit = {spec.name for spec in self._specs if not spec.tells(square)}
         if (domain, unfit) == (self._domain, self._unfit):
             return
         self._domain, self._unfit = domain, unfit

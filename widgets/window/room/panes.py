@@ -229,8 +229,7 @@ class Panes(QTabWidget):
         wanted = []
         for k in range(self.count()):
             spec = self._spec(k)
-            fits = spec.fits is None or (square is not None and spec.fits(square))
-            wanted.append(fits and (not spec.domains or domain in spec.domains))
+            wanted.append(spec.tells(square) and (not spec.domains or domain in spec.domains))
         if (domain, wanted) == self._offered:
             return  # what a person has raised all the same stays
         self._offered, before = (domain, wanted), self.currentIndex()
