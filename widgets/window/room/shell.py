@@ -31,6 +31,7 @@ from widgets.window.following.hopes import Hopes
 from widgets.window.greeting.card import GreetingCard
 from widgets.window.layer.layer_menu import LayerMenu
 from widgets.window.layer.symmetric import try_versions
+from widgets.window.lessons.withheld import without_verdicts
 from widgets.window.room.docks import Docks
 from widgets.window.room.finding import view_specs
 from widgets.window.room.panes import Panes
@@ -207,9 +208,25 @@ class Shell(QMainWindow):
         if frame.stale is None:  # else the sentence about the file stays until it runs again
             self.infobar.frame_came()
         self.panes.forget("outline")
-        self.panes.show_frame(frame)
+        self.panes.show_frame(self._told(frame))
         self.diagnosis.show_frame(frame)
         self.panes.open_soon()
+
+    def _told(self, frame: Frame) -> Frame:
+        """Return what views are told of a frame: nothing of its verdicts while a lesson asks for them."""
+        return without_verdicts(frame) if self.layer_menu.withheld else frame
+
+    def withhold(self, riddle: str) -> None:
+        """Keep quiet about the guilty layer in every panel, and say `riddle` in place of the verdict; "" tells all."""
+        changed, self.layer_menu.withheld = self.layer_menu.withheld != bool(riddle), bool(riddle)
+        self.diagnosis.withhold(riddle)
+        if changed:
+            self.show_again()
+
+    def show_again(self) -> None:
+        """Show the newest frame once more, because of what is said of it."""
+        if self.controller.frame is not None:
+            self.panes.show_frame(self._told(self.controller.frame))
 
     def _follow_domain(self, frame: Frame) -> None:
         """Offer the views of this kind of data, and begin with the one that was made for it."""
@@ -283,6 +300,10 @@ class Shell(QMainWindow):
         else:
             self.panes.raise_tab(name)
         view.setFocus()
+
+    def offers(self, name: str) -> bool:
+        """Say whether a view has something to say of what is shown."""
+        return self.docks.fits(name) if name in self.docks.docks else self.panes.offered(name)
 
     def add_strip(self, strip: QWidget) -> None:
         """Take in a line above the stage."""
