@@ -24,6 +24,7 @@ NPY, ZIP, EMPTY_ZIP = b"\x93NUMPY", b"PK\x03\x04", b"PK\x05\x06"
 DENSEST = 1032  # bytes that deflate packs into one at best
 MOST_BYTES = 4 * MAX_ELEMENTS  # of one array, and of all arrays that are read from a file
 MOST_MEMBERS = 10_000
+_AT_ONCE = 2**24  # bytes of rows that are read at a time
 _MAX_HEADER = 10_000  # numpy's own bound for headers that are not trusted
 
 
@@ -83,7 +84,7 @@ def read_values(file: IO[bytes], header: Header, available: int, name: str = "th
         Broken: they are no plain values, too many, or not there.
     """
     if header.dtype.hasobject:
-        raise Broken(f"{name} holds Python objects, and reading those could run code", "save plain arrays of numbers")
+        raise _objects(name)
     if header.nbytes > available:
         raise Broken(
             f"{name} is truncated: {header} takes {header.nbytes} bytes and {max(available, 0)} are there", AGAIN
@@ -99,6 +100,10 @@ def read_values(file: IO[bytes], header: Header, available: int, name: str = "th
             raise Broken(f"{name} is truncated: {header} takes {header.nbytes} bytes and {at} are there")
         at += count
     return values.reshape(header.shape, order="F" if header.fortran else "C")
+
+
+def _objects(name: str) -> Broken:
+    return Broken(f"{name} holds Python objects, and reading those could run code", "save plain arrays of numbers")
 
 
 class Archive:
@@ -128,18 +133,41 @@ class Archive:
         Raises:
             Broken: it is damaged, or takes more than is there or may be.
         """
-        member = self._members[name]
-        there = min(member.file_size, DENSEST * member.compress_size + DENSEST)
-        told = f"its array {name[:40]!r}"
-        with self._archive.open(member) as file:
-            header = read_header(file)
+        with self._opened(name) as (file, header, there):
             if header.nbytes + self._read > MOST_BYTES:
                 raise Broken(f"its arrays take more than {MOST_BYTES} bytes", "take a part of it")
-            values = read_values(file, header, there - header.start, told)
-            if file.read(1):  # also where the archive's check sum is compared
-                raise Broken(f"{told} is damaged: more bytes than {header} takes")
+            values = read_values(file, header, there, _told(name))
+            file.read(1)  # where the archive's check sum is compared
         self._read += values.nbytes
         return values
+
+    def rows(self, name: str) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Yield the rows of a matrix, some at a time, and the number of the first; they are never held together."""
+        with self._opened(name) as (file, header, there):
+            count, width = header.shape
+            step = max(1, _AT_ONCE // max(width * header.dtype.itemsize, 1))
+            if header.nbytes > there:
+                raise Broken(f"{_told(name)} is truncated: {header} takes {header.nbytes} bytes and {there} are there")
+            for first in range(0, count, step):
+                some = Header((min(step, count - first), width), False, header.dtype, 0)
+                yield first, read_values(file, some, some.nbytes, _told(name))
+            file.read(1)
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[tuple[IO[bytes], Header, int]]:
+        """Open one array behind its header, with the bytes that can follow; Broken where there are more."""
+        member = self._members[name]
+        with self._archive.open(member) as file:
+            header = read_header(file)
+            if header.dtype.hasobject:
+                raise _objects(_told(name))
+            if member.file_size > header.start + header.nbytes:
+                raise Broken(f"{_told(name)} is damaged: more bytes than {header} takes")
+            yield file, header, min(member.file_size, DENSEST * (member.compress_size + 1)) - header.start
+
+
+def _told(name: str) -> str:
+    return f"its array {name[:40]!r}"
 
 
 @contextmanager

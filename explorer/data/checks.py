@@ -28,6 +28,7 @@ Pixels = NDArray[Any]
 # The largest picture within the limits, four channels of 32 bits, uncompressed, and as much again.
 MAX_FILE_BYTES = 2**31
 
+FREE, DENSEST = 2**22, 1032  # values that any file may claim, and for each byte: deflate packs 1032 into one
 _SILENCE = threading.RLock()
 
 
@@ -154,6 +155,12 @@ def refusing(path: Path, what: str) -> Iterator[None]:
     except Exception as error:  # decoders raise whatever their C code thought of; all of it means a bad file
         told = reason(error)
         raise refusal(path, f"the {what} is damaged{f' ({told})' if told else ''}", AGAIN) from error
+
+
+def require_held(size: int, channels: int, height: int, width: int) -> None:
+    """Raise Broken where a picture claims more than its file of `size` bytes can hold, whatever packs it."""
+    if channels * height * width > FREE + DENSEST * size:
+        raise Broken(f"it claims {width}x{height} pixels, more than a file of {size} bytes can hold")
 
 
 def require_size(channels: int, height: int, width: int) -> None:

@@ -57,13 +57,14 @@ def sequence_sample(
         # seconds since 1970 and a millisecond do not fit in float32
         kept = np.array(array, np.float64) if key == "time" else np.array(array, np.int64)
         signals[key] = Signal(kept, STEP)
-    numbers = signals["batch"].values if "batch" in signals else np.zeros(steps, np.int64)
-    if steps and (numbers[0] != 0 or not np.isin(np.diff(numbers), (0, 1)).all()):
+    numbers = signals["batch"].values if "batch" in signals else None
+    if steps and numbers is not None and (numbers[0] != 0 or not np.isin(np.diff(numbers), (0, 1)).all()):
         raise ValueError(f"{name}: batch must number the sequences 0, 1, 2, ... one after the other")
     if time is not None:
         if not np.isfinite(signals["time"].values).all():
             raise ValueError(f"{name}: time is not finite everywhere")
-        late = np.flatnonzero((np.diff(signals["time"].values) <= 0) & (np.diff(numbers) == 0))
+        behind = np.diff(signals["time"].values) <= 0
+        late = np.flatnonzero(behind if numbers is None else behind & (np.diff(numbers) == 0))
         if late.size:
             raise ValueError(f"{name}: time does not ascend from step {late[0]} to step {late[0] + 1}")
     for what, texts, places in (("names", names, steps), ("channels", channels, values.shape[1])):
@@ -71,5 +72,5 @@ def sequence_sample(
             raise ValueError(f"{name}: {len(texts)} {what}, and there are {places} places for them")
     return Sample(
         name, "sequence", MappingProxyType(signals), title or name, None, source, notes, tuple(names),
-        channels=tuple(channels), rate=rate, parts=int(numbers[-1]) + 1 if steps else 1,
+        channels=tuple(channels), rate=rate, parts=int(numbers[-1]) + 1 if steps and numbers is not None else 1,
     )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.archives import opened
+from explorer.data.archives import Archive, opened
 from explorer.data.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
@@ -48,13 +48,37 @@ def _fits(path: Path) -> bool:
         return bool(len(matrix) == 2 and len(x) == 2 and matrix[0] == matrix[1] == x[0])
 
 
-def _arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an NPZ that say something of a graph."""
+def _arrays(path: Path) -> tuple[dict[str, NDArray[Any]], Found | None]:
+    """Return the arrays of an NPZ, and the entries of the matrix where it holds one whole."""
     with opened(path) as archive:
+        found = None
         matrix = next((name for name in (*_NAMED, "arr_0") if name in archive.names), None)
         if matrix is not None and "edge_index" not in archive.names and "format" not in archive.names:
-            _require_matrix(archive.header(matrix).shape)
-        return {name: archive.array(name) for name in archive.names}
+            found = _of_rows(archive, matrix)
+        arrays = {name: archive.array(name) for name in archive.names if found is None or name != matrix}
+        return arrays, found
+
+
+def _of_rows(archive: Archive, name: str) -> Found:
+    """Return the entries of a matrix that is stored whole; only those that are not 0 are held."""
+    header = archive.header(name)
+    _require_matrix(header.shape)
+    if header.dtype.kind not in "biuf":
+        raise Broken(f"its adjacency holds {header.dtype}, not real numbers", "save it as numbers")
+    parts, total = list[tuple[NDArray[Any], ...]](), 0
+    for first, block in archive.rows(name):
+        rows, columns = np.nonzero(block)
+        parts.append((rows + first, columns, block[rows, columns]))
+        total += len(rows)
+        if total > MAX_LISTED:
+            raise Broken(f"it has more than {MAX_LISTED} entries", "take a part of it")
+    none = np.zeros(0, np.int64)
+    rows, columns, values = (np.concatenate(some) for some in zip((none, none, none), *parts, strict=True))
+    if header.fortran:  # what was read as rows are columns
+        rows, columns = columns, rows
+        order = np.lexsort((columns, rows))
+        rows, columns, values = rows[order], columns[order], values[order]
+    return _of_entries(header.shape[0], rows, columns, values)
 
 
 def _require_matrix(shape: tuple[int, ...]) -> None:
@@ -111,15 +135,14 @@ def _of_sparse(arrays: Mapping[str, NDArray[Any]]) -> Found:
 
 
 def _read_npz(path: Path) -> Sample:
-    arrays = _arrays(path)
-    matrix = next((name for name in (*_NAMED, "arr_0") if name in arrays), None)
+    arrays, found = _arrays(path)
     if "edge_index" in arrays:
         return sample_of(path, found_in_arrays(arrays))
     if "format" in arrays:
         return sample_of(path, found_in_arrays(arrays, _of_sparse(arrays)))
-    if matrix is None:
+    if found is None:
         raise Broken("it holds no adjacency and no edge_index", "save one under that name")
-    return sample_of(path, found_in_arrays(arrays, _of_matrix(arrays[matrix])))
+    return sample_of(path, found_in_arrays(arrays, found))
 
 
 def _of_market(market: Market) -> Found:

@@ -26,6 +26,7 @@ from explorer.data.checks import (
     reason,
     refusal,
     refusing,
+    require_held,
     require_size,
     scaled,
 )
@@ -255,6 +256,7 @@ def _decode(data: bytes, kind: _Format) -> tuple[Floats, tuple[str, ...]]:
 
     width, height = kind.size(data)
     require_size(1, height, width)
+    require_held(len(data), 1 if kind.name == "PNG" else 3, height, width)
     with pillow_open(BytesIO(data), formats=[kind.name]) as image:
         require_size(1, image.height, image.width)  # a GIF's frame may be larger than the GIF
         tile = getattr(image, "tile", None)

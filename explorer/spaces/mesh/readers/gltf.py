@@ -32,7 +32,7 @@ _ASSET = re.compile(rb'^\s*\{.*"asset"\s*:\s*\{[^{}]*"version"\s*:', re.S)
 _MOST_JSON = 2**26
 _PACKED = frozenset(("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_mesh_quantization"))
 TRIANGLES, STRIP, FAN = 4, 5, 6
-_MOST_PARTS = 10_000
+_MOST_PARTS, _MOST_OBJECTS = 10_000, 200_000
 
 
 class _File:
@@ -43,6 +43,8 @@ class _File:
         with path.open("rb") as file:
             glb = file.read(4) == b"glTF"
         text, self._chunk = _glb(path) if glb else (_short(path), b"")
+        if (objects := text.count(b"{")) > _MOST_OBJECTS:
+            raise Broken(f"its JSON has {objects} objects and the most is {_MOST_OBJECTS}", "join its parts")
         try:
             self.json = json.loads(text)
         except json.JSONDecodeError as error:

@@ -21,6 +21,7 @@ MOST_ATOMS = 200_000
 MOST_BYTES = 200 * MOST_ATOMS
 _PDB = re.compile(rb"(HEADER|REMARK|ATOM  |HETATM|CRYST1|TITLE |COMPND|MODEL )")
 _FEW = "take a part of it"
+_LONGEST_LINE = 2**16
 
 
 def _atoms(path: Path, form: str) -> Any:
@@ -46,8 +47,28 @@ def read_structure(path: Path, form: str, title: str) -> Sample:
     with refusing(path, title):
         if size > MOST_BYTES:
             raise Broken(f"the file has {size:,} bytes, and the most of a structure is {MOST_BYTES:,}", _FEW)
+        if form == "extxyz":
+            _require_lines(path)
         atoms = _atoms(path, form)
         return _sample(path, atoms, form)
+
+
+def _require_lines(path: Path) -> None:
+    """Raise Broken where an extended XYZ claims more atoms or columns than are there: ASE makes room for all."""
+    with path.open("rb") as file:
+        first, second, line = file.readline(_LONGEST_LINE), file.readline(_LONGEST_LINE), file.readline(_LONGEST_LINE)
+        there = bool(line) + sum(1 for _ in file)
+    if not re.fullmatch(rb"\s*\d{1,9}\s*", first):
+        raise Broken("its first line is no number of atoms")
+    if int(first) > there:
+        raise Broken(f"it is truncated: line 1 claims {int(first)} atoms and {there} lines follow")
+    if len(second) == _LONGEST_LINE or len(line) == _LONGEST_LINE:
+        raise Broken(f"one of its lines has more than {_LONGEST_LINE} characters")
+    widths = [int(width) for width in re.findall(rb":[RISLrisl]:(\d{1,18})", second)]
+    if sum(widths) > len(line.split()):
+        raise Broken(f"line 2 claims {sum(widths)} columns and line 3 has {len(line.split())}")
+    if any(word.isdigit() and len(word) > 18 for word in re.split(rb"[:\s=\"]", second)):
+        raise Broken("a number in line 2 is too long")
 
 
 def _sample(path: Path, atoms: Any, form: str) -> Sample:

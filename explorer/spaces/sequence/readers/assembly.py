@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken, file_bytes
+from explorer.data.checks import DENSEST, FREE, Broken, file_bytes
 from explorer.data.samples import Sample
 from explorer.spaces.sequence.sample import sequence_sample
 
@@ -103,6 +103,10 @@ def symbols(texts: list[str] | str) -> tuple[NDArray[np.float32], tuple[str, ...
     """Return (steps, different texts) one-hot and those texts in ascending order; Broken where that is too much."""
     alphabet = sorted(set(texts))
     require_steps(len(texts), max(len(alphabet), 1))
+    if len(texts) * len(alphabet) > FREE + DENSEST * len(texts):
+        raise Broken(
+            f"it has {len(alphabet)} different characters, each of which would be a channel", "take a part of it"
+        )
     at = {text: k for k, text in enumerate(alphabet)}
     x = np.zeros((len(texts), len(alphabet)), np.float32)
     x[np.arange(len(texts)), [at[text] for text in texts]] = 1.0

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.data.checks import Broken, refusing
+from explorer.data.checks import FREE, Broken, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.data.tables import LABELS, TIMES
@@ -28,6 +28,7 @@ from explorer.spaces.sequence.readers.assembly import (
 )
 
 _CORRECT = "correct that line"
+_EMPTIEST = 64  # numbers of a table for each that a file gives
 Row = dict[str, Any]
 
 
@@ -77,6 +78,8 @@ def _column(value: Any, number: int, key: str) -> np.ndarray[Any, np.dtype[np.fl
         raise Broken(
             f"line {number} has a {type(value).__name__} at {key!r} and lists elsewhere", "write lists throughout"
         )
+    if not any(isinstance(v, list) for v in value):
+        return np.array([_number(v, number, key) for v in value], np.float64)[:, None]
     nested = [v if isinstance(v, list) else [v] for v in value]
     widths = {len(v) for v in nested}
     if len(widths) > 1:
@@ -97,7 +100,15 @@ def _of_steps(rows: list[tuple[int, Row]]) -> tuple[Series, str]:
     roles = {key: _role(key, keys) for key in keys}
     channels = tuple(key for key in keys if not roles[key])
     require_steps(len(rows), len(channels))
-    table = np.array([[_number(row.get(key), n, key) for key in keys] for n, row in rows], np.float64)
+    given = sum(map(len, (row for _, row in rows)))
+    if (cells := len(rows) * len(keys)) > max(FREE, _EMPTIEST * given):
+        what = f"the {len(keys)} names in its {len(rows)} lines would be {cells} numbers"
+        raise Broken(f"{what}, and nearly all of them are missing", "use the same names in each line")
+    table = np.full((len(rows), len(keys)), np.nan)
+    at = {key: k for k, key in enumerate(keys)}
+    for step, (n, row) in enumerate(rows):
+        for key, value in row.items():
+            table[step, at[key]] = _number(value, n, key)
     columns = dict(zip(keys, table.T))
     series = Series(np.stack([columns[key] for key in channels], 1), channels=channels)
     gaps = np.argwhere(np.isnan(series.x))

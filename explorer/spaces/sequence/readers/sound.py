@@ -120,7 +120,7 @@ def _decoded(path: Path, claimed: int | None) -> tuple[NDArray[np.float32], int,
         import soundfile
     except OSError:  # the wheels hold libsndfile; a build of one's own may lack it
         raise Broken("libsndfile is not installed", "install your system's libsndfile package") from None
-    blocks: list[NDArray[np.float32]] = []
+    at = 0  # steps that are read
     try:
         with _Unnamed(FileIO(path)) as stream, soundfile.SoundFile(stream) as file:
             if file.subtype not in _KINDS:
@@ -130,13 +130,15 @@ def _decoded(path: Path, claimed: int | None) -> tuple[NDArray[np.float32], int,
             steps = file.frames if claimed is None else claimed
             _require_all(steps, file.frames)
             require_steps(steps, file.channels, file.samplerate)
-            blocks.extend(file.blocks(_BLOCK, dtype="float32", always_2d=True))
+            values = np.empty((steps, file.channels), np.float32)
+            while at < steps and (found := len(file.read(min(_BLOCK, steps - at), out=values[at : at + _BLOCK]))):
+                at += found
+            at += len(file.read(1))  # more than it has claimed
             rate, kind = int(file.samplerate), _KINDS[file.subtype]
     except soundfile.LibsndfileError as error:
-        where = f"after step {sum(map(len, blocks))}" if blocks else "near its beginning"
+        where = f"after step {at}" if at else "near its beginning"
         raise Broken(f"the sound is damaged {where}: {error.error_string.strip(' .')}") from None
-    values = np.concatenate(blocks)
-    _require_all(steps, len(values))
+    _require_all(steps, at)
     return values, rate, kind
 
 

@@ -7,6 +7,7 @@ lies obliquely to x, y and z is refused: its axes are none of these.
 from __future__ import annotations
 
 import gzip
+import math
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,13 +17,15 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken, file_bytes, refusing
+from explorer.data.checks import DENSEST, FREE, Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.volume.readers.assembly import require_volume, sample_of_file
 
 _SIZES = {348: (344, b"n+1\0"), 540: (4, b"n+2\0")}  # of headers, and where the magic stands
 OBLIQUE = 1.0  # degrees up to which axes count as those of space
+_AT_ONCE = 2**21  # values that are unpacked at a time
+_MOST_FINER = 64  # values that one becomes where voxels are made cubes
 ALIKE = 0.01  # relative difference of voxel sizes that count as one
 
 
@@ -35,13 +38,16 @@ def _version(head: bytes) -> int:
     return 0
 
 
+def _packed(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == b"\x1f\x8b"
+
+
 @contextmanager
 def _unpacked(path: Path) -> Iterator[IO[bytes]]:
     """Open a file, whatever it is called, packed or not."""
     with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-        file.seek(0)
-        if not packed:
+        if not _packed(path):
             yield file
             return
         with gzip.open(file) as inner:
@@ -76,6 +82,9 @@ def _loaded(path: Path) -> tuple[NDArray[Any], tuple[str, ...]]:
         if len(shape) < 3 or any(n > 1 for n in shape[4:]):
             raise Broken(f"its shape {shape} is no volume", "save one volume, (x, y, z)")
         require_volume(shape[:3])
+        claimed = math.prod(shape) * kind.itemsize
+        if claimed > path.stat().st_size * (DENSEST if _packed(path) else 1):
+            raise Broken(f"it is truncated: it claims {claimed} bytes of values, more than are there")
         affine = np.asarray(image.affine, np.float64)
         if not np.isfinite(affine).all() or abs(np.linalg.det(affine[:3, :3])) < 1e-12:
             raise Broken("its affine has no inverse, so nobody knows how its voxels lie in space", "correct its affine")
@@ -86,11 +95,23 @@ def _loaded(path: Path) -> tuple[NDArray[Any], tuple[str, ...]]:
             )
         notes = (f"the first of {shape[3]} volumes is read",) if len(shape) > 3 and shape[3] > 1 else ()
         first = image.slicer[(*[slice(None)] * 3, *[slice(0, 1)] * (len(shape) - 3))] if len(shape) > 3 else image
-        first = as_closest_canonical(first)  # type: ignore[no-untyped-call]
-        values = np.asarray(first.get_fdata(dtype=np.float32, caching="unchanged")).reshape(first.shape[:3])
+        values = _slabs(first.dataobj, first.shape[:3])
+        first = as_closest_canonical(Nifti1Image(values, affine))  # type: ignore[no-untyped-call]
+        values = np.asarray(first.dataobj)
         sizes = np.linalg.norm(np.asarray(first.affine)[:3, :3], axis=0)
     # from (x, y, z), y to the front, to (slices, rows, columns), y upwards
     return _cubes(values.transpose(2, 1, 0)[:, ::-1], sizes[::-1], notes)
+
+
+def _slabs(stored: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Return the values of a volume, unpacked and scaled some slices at a time."""
+    values = np.empty(shape, np.float32, order="F")
+    step = max(1, _AT_ONCE // max(math.prod(shape[:2]), 1))
+    with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused
+        for first in range(0, shape[2], step):
+            some = np.asarray(stored[:, :, first : first + step])
+            values[:, :, first : first + step] = some.reshape(*shape[:2], -1)
+    return values
 
 
 def _cubes(
@@ -102,6 +123,9 @@ def _cubes(
         return values[None], notes
     wanted = tuple(max(1, round(n * float(size) / least)) for n, size in zip(values.shape, sizes, strict=True))
     require_volume(wanted)
+    if math.prod(wanted) > max(FREE, _MOST_FINER * values.size):
+        most = f"{float(sizes.max()) / least:.0f} times as long along one axis as along another"
+        raise Broken(f"its voxels are {most}", "resample it to cubes")
     finer = np.asarray(values, np.float32)
     for axis, count in enumerate(wanted):
         finer = _stretched(finer, axis, count)

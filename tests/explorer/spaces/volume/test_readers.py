@@ -144,7 +144,7 @@ HOSTILE = {
     "a packed header of a giant": (lambda d: _bomb(d / "a.nii.gz"), "and the most is"),
     "negative sides": (lambda d: _claims(d / "a.nii", (-3, 14, 16)), "."),
     "one dimension": (lambda d: _claims(d / "a.nii", (12,)), "is no volume"),
-    "a cut NIfTI": (lambda d: _cut(d / "a.nii"), "damaged"),
+    "a cut NIfTI": (lambda d: _cut(d / "a.nii"), "truncated"),
     "complex values": (lambda d: nifti(d / "a.nii", VOLUME.astype(np.complex64)), "not real numbers"),
     "NaN": (lambda d: _nan(d / "a.npy"), "1 of its 2688 values is not finite, the first at slice, row, column 1, 2, 3"),
     "an array of a giant": (lambda d: _header_of_giant(d / "a.npy"), "truncated"),

@@ -1,0 +1,263 @@
+"""Files that must be refused, for every reader, and what the sentence must say."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+
+from tests.explorer.parts.hostile.accepted import accepted_files, gltf, npz, ply
+
+Refused = tuple[str, bytes, str]  # the name of the file, its content, a pattern of the sentence
+
+
+def claiming(shape: tuple[int, ...], kind: str = "<f8") -> bytes:
+    """Return the header of an NPY without its numbers."""
+    text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode().ljust(117) + b"\n"
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text
+
+
+def bomb(name: str, head: bytes, megabytes: int) -> bytes:
+    """Return an archive with an array of zeros, a thousand times as large as the file."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive, archive.open(name, "w") as member:
+        member.write(head)
+        for _ in range(megabytes):
+            member.write(bytes(2**20))
+    return file.getvalue()
+
+
+def _chunk(kind: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+def _png(side: int) -> bytes:
+    body = zlib.compress(bytes(1000))
+    head = struct.pack(">IIBBBBB", side, side, 8, 6, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", head) + _chunk(b"IDAT", body) + _chunk(b"IEND", b"")
+
+
+def _stride_zero() -> bytes:
+    import torch
+
+    file = io.BytesIO()
+    index = torch.zeros(2, 1, dtype=torch.long)
+    torch.save({"x": torch.ones(1).expand(1000, 3_000_000), "edge_index": index}, file)
+    return file.getvalue()
+
+
+def _safetensors(header: dict[str, object]) -> bytes:
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text
+
+
+def _of(case: str) -> bytes:
+    return accepted_files()[case][1]
+
+
+def _cut(case: str, share: float = 0.5) -> bytes:
+    content = _of(case)
+    return content[: int(len(content) * share)]
+
+
+def _with(case: str, old: bytes, new: bytes) -> bytes:
+    content = _of(case)
+    assert old in content
+    return content.replace(old, new, 1)
+
+
+@cache
+def refused_files() -> Mapping[str, tuple[Refused, ...]]:
+    """Return the files for each reader by its name."""
+    market = b"%%MatrixMarket matrix coordinate real general\n"
+    xyz = "3\nProperties=species:S:1:pos:R:3\n"
+    return {
+        "image": (
+            ("a.png", _png(8000), "cannot hold"),
+            ("a.png", _cut("png"), "truncated"),
+            ("a.jpg", _cut("jpeg"), "truncated"),
+            ("a.gif", _with("gif", struct.pack("<HH", 14, 12), b"\0\x20\0\x20"), "a file of"),
+        ),
+        "tiff": (
+            ("a.tif", _cut("tiff"), "truncated|damaged"),
+            ("a.tif", b"II*\0" + bytes(20), "no picture"),
+            ("a.tif", b"II*\0\xff\xff\xff\x7f", "truncated"),
+        ),
+        "array": (
+            ("a.npy", claiming((8000, 8000)), "truncated"),
+            ("a.npy", claiming((90000, 90000)), "longest side"),
+            ("a.npz", bomb("x.npy", claiming((8000, 8000)), 8), "truncated"),
+            ("a.npy", claiming((3, 3), "|O"), "Python objects"),
+        ),
+        "stack": (
+            ("a.tif", _cut("stack", 0.99), "truncated|damaged"),
+            ("a.tif", _cut("stack-zip", 0.9), "truncated|damaged"),
+        ),
+        "volume-array": (
+            ("a.npy", claiming((500, 500, 500)), "truncated"),
+            ("a.npy", claiming((9000, 9000, 9000)), "the most is"),
+            ("a.npz", bomb("volume.npy", claiming((500, 500, 500)), 4), "truncated"),
+        ),
+        "nifti": (
+            ("a.nii", _cut("nifti"), "truncated"),
+            ("a.nii.gz", gzip.compress(_cut("nifti", 0.3)), "truncated|damaged"),
+            ("a.nii", bytes(400), "no NIfTI"),
+        ),
+        "edges": (
+            ("a.csv", b"# nodes: 16000000\n0,1\n1,2\n", "claims 16000000 nodes"),
+            ("a.edges", b"0\n1\n", "one column"),
+            ("a.edges", b"0 1 2\n1 2 x\n", "'x'"),
+            ("a.csv", b"source,target\n0,\n", "no target"),
+        ),
+        "graphml": (
+            ("a.graphml", _cut("graphml"), "damaged in line"),
+            ("a.graphml", _with("graphml", b"2.0", b"two"), "not a number"),
+            ("a.graphml", b"<!DOCTYPE a [<!ENTITY b 'c'>]><graphml/>", "document type"),
+            ("a.graphml", b"<graphml>" * 100, "nested"),
+        ),
+        "gml": (
+            ("a.gml", _cut("gml"), "truncated|no value"),
+            ("a.gml", b"graph [ " + b"node [ " * 100, "nested"),
+            ("a.gml", b"graph [ node [ id 0 ] edge [ source 0 target 9 ] ]", "no such node"),
+        ),
+        "node-link": (
+            ("a.json", _cut("node-link"), "damaged in line"),
+            ("a.json", b'{"nodes": ' + b"[" * 99999, "nested|damaged"),
+            ("a.json", b'{"nodes": [{"id": 1}], "links": [{"source": 1}]}', "no 'source' and 'target'"),
+        ),
+        "adjacency": (
+            ("a.mtx", market + b"3 3 1\n1 2 \x001\n", "no number"),
+            ("a.mtx", market + b"9 9 99999\n1 2 1\n", "more than the file"),
+            ("a.mtx", b"%%MatrixMarket matrix array real general\n16000 16000\n1\n", "more than the file"),
+            ("a.mtx", market + b"16000000 16000000 1\n1 2 1\n", "claims 16000000 nodes"),
+            ("a.mtx", market + b"3 3 2\n1 2 1\n", "truncated"),
+            ("a.mtx", market + b"3 3 1\n1 2 1 4\n", "more numbers"),
+            ("a.npz", bomb("adjacency.npy", claiming((32000, 32000)), 4), "the most is 16384"),
+            ("a.npz", npz(adjacency=np.ones((3, 4))), "not square"),
+        ),
+        "tensors": (
+            ("a.pt", _stride_zero(), "claims 3000000000 numbers and 1 are there"),
+            ("a.pt", _cut("pt"), "archive"),
+            (
+                "a.safetensors",
+                _safetensors({"x": {"dtype": "F32", "shape": [9, 9], "data_offsets": [0, 324]}}),
+                "damaged",
+            ),
+            ("a.safetensors", struct.pack("<Q", 2**40) + b"{}", "damaged"),
+        ),
+        "molfile": (
+            ("a.mol", _cut("mol"), "truncated|no atom"),
+            ("a.mol", _with("mol", b"  1  2  1  0", b"  1  9  1  0"), "atom 9"),
+            ("a.sdf", _with("sdf", b"V30 1 2 1 2", b"V30 x 2 1"), "no bond|no line|atom"),
+        ),
+        "smiles": (
+            ("a.smi", b"C(C\n", "no molecule"),
+            ("a.smi", b"C" * 10_001, "the most is 10000"),
+            ("a.smi", b"C\0C\n", "no text"),
+        ),
+        "xyz": (
+            ("a.xyz", b"9\nwater\nO 0 0 0\n", "truncated"),
+            ("a.xyz", b"1\nx\nQq 0 0 0\n", "no chemical element"),
+            ("a.xyz", b"999999999\nx\nO 0 0 0\n", "the most is"),
+        ),
+        "off": (
+            ("a.off", b"OFF\n12000000 4000000 0\n0 0 0\n", "truncated"),
+            ("a.off", _with("off", b"1.0", b"one"), "'one'"),
+            ("a.off", _with("off", b"4 0 1 3 2", b"9 0 1 3 2"), "claims 9 corners"),
+        ),
+        "obj": (
+            ("a.obj", _with("obj", b"f 1//1", b"f 99//1"), "vertex 99"),
+            ("a.obj", b"f 1 2 3\n", "no line 'v x y z'"),
+            ("a.obj", _with("obj", b"v 0.0", b"v nan"), "finite|not a number|NaN|nan"),
+        ),
+        "stl": (
+            ("a.stl", _cut("stl", 0.9), "truncated"),
+            ("a.stl", _with("stl-text", b"endsolid", b"")[:600], "truncated"),
+            ("a.stl", bytes(80) + b"\xff\xff\xff\xff" + bytes(50), "the most is|claims"),
+        ),
+        "ply": (
+            ("a.ply", ply()[:-3], "truncated"),
+            ("a.ply", ply().replace(b"face 6", b"face 4000000"), "truncated"),
+            ("a.ply", ply().replace(b"face 6", b"face 99999999999"), "the most is"),
+            ("a.ply", ply("").replace(b"4 0 1 3 2", b"5 0 1 3 2"), "takes 6"),
+        ),
+        "vtk": (
+            ("a.vtk", _cut("vtk"), "truncated"),
+            ("a.vtk", _with("vtk", b"POINTS 8", b"POINTS 99999999999"), "the most is"),
+            ("a.vtk", _with("vtk-text", b"POINTS 8 float", b"POINTS 8 words"), "of the type 'words'"),
+        ),
+        "vtk-xml": (
+            ("a.vtp", _cut("vtp"), "damaged in line"),
+            ("a.vtp", _with("vtp", b'="8"', b'="9"'), "27"),
+            ("a.vtp", _with("vtp", b'<?xml version="1.0"?>', b"<!DOCTYPE a>"), "document type"),
+        ),
+        "gltf": (
+            ("a.glb", _cut("glb"), "truncated"),
+            ("a.gltf", _with("gltf", b'"count": 8', b'"count": 8000000'), "beyond its buffer"),
+            ("a.gltf", gltf(nodes=20_000), "10000 parts"),
+            ("a.gltf", _cut("gltf"), "cannot be read at line"),
+            ("a.gltf", _with("gltf", b'"uri": "data:', b'"uri": "http://a/'), "elsewhere"),
+        ),
+        "persona-chat": (
+            ("a.persona", b"1 your persona: a.\n", "no turn"),
+            ("a.persona", b"2 your persona: a.\n", "begins the file"),
+            ("a.persona", b"1 hi\tyes\t\t" + b"a|" * 2000 + b"b\n", "the most is 1000"),
+        ),
+        "jsonl": (
+            ("a.jsonl", _cut("jsonl"), "line"),
+            ("a.jsonl", b'{"a": 1}\n[2]\n', "line 2"),
+            ("a.jsonl", b"{" * 9999, "line 1|nested"),
+        ),
+        "text": (
+            ("a.text", b"a\0b", "control character"),
+            ("a.text", b"a\xff", "UTF-8"),
+            ("a.text", b"\n", "nothing but"),
+        ),
+        "series-array": (
+            ("a.npy", claiming((1_000_000,)), "truncated"),
+            ("a.npy", claiming((2**40,)), "the most is"),
+            ("a.npz", bomb("series.npy", claiming((1_000_000, 8)), 2), "truncated"),
+        ),
+        "series": (
+            ("a.csv", b"t,a\n0,1\n1,x\n2,3\n", "'x'"),
+            ("a.csv", b"t,a\n1,1\n0,2\n", "not later"),
+            ("a.csv", b"t,a\n0,1,2\n", "column"),
+            ("a.csv", b"0.5," * 5000 + b"1\n", "the most is 4096"),
+        ),
+        "sound": (
+            ("a.wav", _cut("wav"), "truncated"),
+            ("a.ogg", _cut("ogg"), "truncated"),
+            ("a.flac", _cut("flac"), "truncated|damaged"),
+            ("a.aiff", _cut("aiff", 0.1), "truncated|missing|damaged"),
+        ),
+        "fasta": (("a.fa", b">a\nAC1T\n", "line 2"), ("a.fq", b"@a\nACGT\n+\nII\n", "line"), ("a.fa", b">a\n", "no")),
+        "pcd": (
+            ("a.pcd", _with("pcd", b"POINTS 8", b"POINTS 4000000"), "truncated"),
+            ("a.pcd", _with("pcd-text", b"POINTS 8", b"POINTS 9"), "truncated"),
+            ("a.pcd", _with("pcd", b"DATA binary", b"DATA packed"), "'packed'"),
+        ),
+        "points-npz": (
+            ("a.npz", npz(points=np.ones((3, 4))), r"\(points, 3\)"),
+            ("a.npz", npz(points=np.full((3, 3), np.nan)), "finite"),
+            ("a.npz", bomb("points.npy", claiming((900_000, 3)), 2), "truncated"),
+        ),
+        "points-ply": (
+            ("a.ply", _with("points-ply", b"vertex 8", b"vertex 4000000"), "truncated"),
+            ("a.ply", _with("points-ply-text", b"vertex 8", b"vertex 9"), "truncated"),
+            ("a.ply", _cut("points-ply", 0.9), "truncated"),
+        ),
+        "extxyz": (
+            ("a.extxyz", xyz.replace("3", "999999999", 1).encode() + b"C 0 0 0\n", "truncated"),
+            ("a.extxyz", xyz.replace("R:3", "R:1000000000").encode() + b"C 0 0 0\n" * 3, "columns"),
+            ("a.extxyz", xyz.encode() + b"C 0 0 0\n", "truncated"),
+        ),
+        "pdb": (("a.pdb", b"ATOM  \n", "structure|damaged|atoms"), ("a.pdb", b"HEADER a\nEND\n", "no atoms|no whole")),
+        "cif": (("a.cif", b"data_a\nloop_\n", "structure|damaged"), ("a.cif", _cut("cif"), "structure|damaged|cell")),
+    }
