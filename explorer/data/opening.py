@@ -5,6 +5,7 @@ EQUISCOPE_PROCESS=0 reads it in this process, as a debugger needs it.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -85,9 +86,9 @@ def choices_of(reader: Reader, path: Path, asked: Mapping[str, str]) -> tuple[Ch
 
 
 def expect_file() -> None:
-    """Have the process ready: a person is about to choose a file."""
+    """Have the process ready, soon: a person is about to choose a file."""
     if apart():
-        pool.expect()
+        threading.Thread(target=pool.expect, name="equiscope-expect", daemon=True).start()
 
 
 def _asked(what: str, path: Path, *given: object) -> Any:

@@ -12,6 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from explorer.app.thread.failures import failure_of
+from explorer.data.opening import expect_file
 from explorer.declare.space import kinds, space_of_kind
 from explorer.network.opening.files.trust import code_of_models
 from explorer.state.runs import models_of
@@ -69,6 +70,7 @@ class Files(QObject):
 
     # asking; tests answer in place of the person ----------------------------------------------------------
     def ask_open(self, title: str, filters: str) -> str:
+        expect_file()
         return QFileDialog.getOpenFileName(self._shell, title, self._folder(), filters)[0]
 
     def ask_save(self, title: str, name: str, filters: str) -> str:

@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 
 from explorer.app.thread.orders import Engine
 from explorer.data.finding import base_of
+from explorer.data.opening import expect_file
 from explorer.declare.elements import chain_text
 from explorer.square.frame import Frame
 from explorer.state.catalogue import Catalogue
@@ -289,6 +290,7 @@ class MainWindow(Shell):
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(url.isLocalFile() for url in event.mimeData().urls()):
             event.acceptProposedAction()
+            expect_file()
             self.drop_hint.setGeometry(self.center.rect().adjusted(12, 12, -12, -12))
             self.drop_hint.show()
             self.drop_hint.raise_()

@@ -59,6 +59,7 @@ def _told_in_a_line(argv: Sequence[str], doors: Doors) -> int:
         except SystemExit as end:  # --help
             return int(end.code or 0)
         _declare_input(args)
+        _expect(getattr(args, "data", ""))
         model = getattr(args, "model", "")
         if _elsewhere(args, doors):
             from explorer.app.remote.commands.command import delegated
@@ -95,6 +96,16 @@ def _told_in_a_line(argv: Sequence[str], doors: Doors) -> int:
         if os.environ.get("EQUISCOPE_TRACEBACK"):
             traceback.print_exception(error)
         return 2
+
+
+def _expect(data: str) -> None:
+    """Have the process that reads files started while torch is imported, where the data are a file."""
+    from explorer.data.finding import base_of
+
+    if data and os.path.isfile(os.path.expanduser(base_of(data))):
+        from explorer.data.opening import expect_file
+
+        expect_file()
 
 
 def _elsewhere(args: argparse.Namespace, doors: Doors) -> bool:

@@ -160,8 +160,11 @@ class Pool:
 
     def expect(self) -> None:
         """Have a process ready: a person is about to choose a file."""
-        with self._one():
-            pass
+        with self._lock:
+            ready = any(process.alive for process in self.idle)
+        if not ready:
+            with self._one():
+                pass
 
     def ask(self, what: str, path: Path, *given: object) -> Any:
         """Return the answer of a process about a file, as `Process.ask` does."""
