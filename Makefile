@@ -4,6 +4,7 @@
 #   make run       the program; ARGS="--model NAME --data NAME" are handed on
 #   make test      what must hold every day: lint, types, core tests without Qt, GUI tests on a virtual display
 #   make test-slow the tests that take many seconds each, marked `slow`: training, large data, whole programs
+#   make fuzz      100,000 changed files of every format are read or refused; ARGS="--seed 5 --count 1000"
 #   make test-processors   the report of every card, compared between instruction sets, threads and orders of hashes
 #   make soak      10,000 random interactions with the window, then what is left behind; ARGS="--count 500 --seed 3"
 #   make kills     the program killed at 500 random moments of writing, and before each change of the disk
@@ -34,7 +35,7 @@ MARKED ?= not slow
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup system run test lint format check-style check-types test-core test-gui test-slow test-processors soak kills bench gallery clean distclean
+.PHONY: setup system run test lint format check-style check-types test-core test-gui test-slow fuzz test-processors soak kills bench gallery clean distclean
 
 setup: system $(STAMP)
 
@@ -101,6 +102,10 @@ soak: setup
 # Each time the old file is there or the new one, whole, and the next start works.
 kills: setup
 	$(BIN)/python -m tests.kills $(ARGS)
+
+# The slow tests do 3,000; what is found is told with its seed and number, which give the same file again.
+fuzz: setup
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 bench: setup
 	$(BIN)/python main.py bench $(ARGS)

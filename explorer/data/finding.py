@@ -36,7 +36,9 @@ def find_sample(text: str, seed: int = 0) -> Sample:
     Raises:
         ValueError: in one sentence, with the nearest name if there is one (ReadError when a file is bad).
     """
-    from explorer.data.opening import read_file, readers, with_choices
+    from explorer.data.here import with_choices
+    from explorer.data.opening import read_file
+    from explorer.data.readers import readers
 
     known = samples()
     if text in known:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from explorer.data.checks import reason
 from explorer.data.finding import base_of, find_sample, samples, split_part
-from explorer.data.opening import ambiguous, readings
+from explorer.data.opening import ambiguous, choices_of, readings
 from explorer.data.readers import Fit, Reader, ReadError
 from explorer.data.samples import Sample
 from explorer.declare.space import domain_word, kinds, same_space, space_of_kind
@@ -116,11 +116,8 @@ def look(engine: Any, state: State, models: Sequence[str]) -> Look:
     except ReadError as error:
         return Look(state.sample, problem=str(error))
     made = Look(state.sample, ways, reader.name if reader is not None else "", head=_head(at_home(file)))
-    try:
-        if reader is not None and reader.choices is not None:
-            made = replace(made, choices=reader.choices(at_home(file), asked))
-    except Exception:  # a damaged file: reading it says what is wrong
-        pass
+    if reader is not None:
+        made = replace(made, choices=choices_of(reader, at_home(file), asked))
     try:
         sample = find_sample(state.sample, state.seed)
         form = space_of_kind(sample.domain).form
@@ -133,7 +130,7 @@ def look(engine: Any, state: State, models: Sequence[str]) -> Look:
     except ValueError as error:
         return replace(made, problem=" ".join(str(error).split()))
     except Exception as error:
-        return replace(made, problem=f"it cannot be shown: {reason(error)}")
+        return replace(made, problem=f"it cannot be shown ({reason(error) or type(error).__name__})")
 
 
 def engine_sample(engine: Any, state: State, name: str) -> Sample:

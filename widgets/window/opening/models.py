@@ -80,7 +80,7 @@ class Models(QObject):
 
     def _look(self, path: str, then: Callable[[Looked], None], as_model: bool = True) -> None:
         def work(engine: Any) -> Looked:
-            from explorer.data.opening import readers
+            from explorer.data.readers import readers
             from explorer.network.opening.files.looking import contents
 
             ending = Path(path).suffix.lower()

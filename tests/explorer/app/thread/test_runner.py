@@ -16,7 +16,7 @@ from explorer.app.thread.orbit_key import orbit_key
 from explorer.app.thread.orders import Engine, NoEngine, Printed, TaskDone
 from explorer.app.thread.runner import COMPUTING, STOP_AFTER, Runner
 from explorer.declare.elements import parse_chain
-from explorer.square.frame import Failure, Frame, OrbitCurve
+from explorer.square.frame import Failure, Frame, OrbitCurve, Outline
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
 from explorer.work.progress import Cancelled, printed, step
@@ -135,6 +135,24 @@ def bench() -> Iterator[Bench]:
 def test_a_request_is_answered_with_its_frame(bench: Bench) -> None:
     bench.runner.submit(START)
     assert bench.next(Frame).state == START
+
+
+def test_the_modules_of_a_network_are_told_once_before_its_first_frame(bench: Bench) -> None:
+    told = []
+
+    def outline(state: State, cancelled: Callable[[], bool]) -> Outline | None:
+        told.append(state.model)
+        return Outline(state, "large", ()) if state.model == "large" else None
+
+    bench.engine.outline = outline
+    for state, kinds in (
+        (State("large"), [Outline, Frame]), (State("large", seed=1), [Frame]), (State("small"), [Frame]),
+        (State("large"), [Outline, Frame]),
+    ):  # fmt: skip
+        bench.runner.submit(state)
+        found = [bench.next() for _ in kinds]
+        assert [type(message) for message in found] == kinds and all(m.state == state for m in found)
+    assert told == ["large", "small", "large"]
 
 
 def test_a_request_made_before_the_engine_is_there_is_answered() -> None:

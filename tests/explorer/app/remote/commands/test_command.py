@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.app.remote.settings import PROCESS
+from explorer.work.processes.starting import PROCESS
 from tests.explorer.parts.command_line import Said, refused
 from tests.explorer.parts.misbehaving import ENDINGS, FINE, LINE, network, ramp
 from tests.explorer.parts.process_program import PROGRAM, main
