@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,6 +26,7 @@ from tests.widgets.soak.draws import Interaction, sequence
 
 T = TypeVar("T")
 EVERY = 200  # interactions between two looks at what is held
+WARM = 60  # interactions before the first look, and their seed
 FIRST = 1_000  # interactions after which caches are full
 GROWTH = 0.05  # of memory from there on
 STUCK_S = 300.0  # for one interaction
@@ -46,12 +47,13 @@ def main() -> int:
     _prepare()
     from tests.widgets.soak.interactions import DONE
 
+    weights = {name: share for name, (share, _) in DONE.items()}
     if args.replay:
         told = json.loads(Path(args.replay).read_text(encoding="utf-8"))
         wanted = [Interaction(name, tuple(numbers)) for name, numbers in told]
     else:
-        wanted = sequence(args.seed, {name: share for name, (share, _) in DONE.items()}, args.count)
-    return _soak(wanted, args)
+        wanted = sequence(args.seed, weights, args.count)
+    return _soak(wanted, args, weights)
 
 
 def _prepare() -> None:
@@ -67,7 +69,7 @@ def _prepare() -> None:
     display.open_one()
 
 
-def _soak(wanted: Sequence[Interaction], args: argparse.Namespace) -> int:
+def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapping[str, float]) -> int:
     import main as program
     from explorer.app.answering.engine import LocalEngine
     from explorer.app.remote.engine import DividedEngine
@@ -82,8 +84,14 @@ def _soak(wanted: Sequence[Interaction], args: argparse.Namespace) -> int:
     print("open files:", ", ".join(sorted(_files())))
     folder = Path(os.environ["SOAK_FOLDER"], "Größe 한글")
     world = World(start, folder)
-    world.open_window(State())
-    world.close_window()
+    for one in sequence(
+        WARM, weights, 0 if args.replay else WARM
+    ):  # what is made once for the whole process is made then
+        with contextlib.suppress(Broken):
+            world.do(one)
+    world.settle()
+    while world.windows:
+        world.close_window()
     begin = world.figures()
     _say(args, "at the start", 0, begin.text(), asdict(begin))
     world.open_window(State())
