@@ -32,6 +32,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog
 
 from explorer.app.thread.orders import NoEngine
+from explorer.data.apart.asking import pool
 from explorer.square.frame import Failure, LayerInfo, Square
 from explorer.state.state import State
 from explorer.work.places import RESOURCES
@@ -316,6 +317,8 @@ class World:
         """
         if self.windows:
             self.settle(everything=True)
+        else:
+            pool.close()  # of processes that read files, kept for the next one
         for _ in range(3):
             self.app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
             self.app.processEvents()
