@@ -6,6 +6,8 @@
 #   make test-slow the tests that take many seconds each, marked `slow`: training, large data, whole programs
 #   make fuzz      100,000 changed files of every format are read or refused; ARGS="--seed 5 --count 1000"
 #   make test-processors   the report of every card, compared between instruction sets, threads and orders of hashes
+#   make soak      10,000 random interactions with the window, then what is left behind; ARGS="--count 500 --seed 3"
+#   make kills     the program killed at 500 random moments of writing, and before each change of the disk
 #   make lint      the fast part of that: style and types
 #   make format    rewrite the sources in the style that lint asks for
 #   make bench     what the program costs, timed on this machine
@@ -33,7 +35,7 @@ MARKED ?= not slow
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup system run test lint format check-style check-types test-core test-gui test-slow test-processors fuzz bench gallery clean distclean
+.PHONY: setup system run test lint format check-style check-types test-core test-gui test-slow fuzz test-processors soak kills bench gallery clean distclean
 
 setup: system $(STAMP)
 
@@ -92,6 +94,14 @@ test-slow: setup
 # Verdicts, culprits and sentences are the same on every processor, figures but for rounding.
 test-processors: setup
 	$(BIN)/python -m tests.every_report
+
+# Interactions follow from the seed; a failure is cut to the shortest sequence of interactions that fails.
+soak: setup
+	$(BIN)/python -m tests.widgets.soak.run $(ARGS)
+
+# Each time the old file is there or the new one, whole, and the next start works.
+kills: setup
+	$(BIN)/python -m tests.kills $(ARGS)
 
 # The slow tests do 3,000; what is found is told with its seed and number, which give the same file again.
 fuzz: setup

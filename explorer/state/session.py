@@ -191,8 +191,10 @@ def write_beside(path: Path, data: bytes) -> None:
         os.umask(mask)
         os.chmod(beside, 0o666 & ~mask)  # mkstemp's are for the owner alone
         os.replace(beside, path)
-    except BaseException:
+    except BaseException as error:
         Path(beside).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # of a full disk nobody says which file it was
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise
 
 

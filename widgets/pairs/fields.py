@@ -166,9 +166,7 @@ def comparison(field: PairField, square: Square, part: GraphPart) -> tuple[PairF
     def made(values: NDArray[Any] | None) -> PairField | None:
         if values is None or values.shape[0 if on_edges else -1] != fits:
             return None
-        return PairField(
-            field.key, field.square, values.reshape(len(values), -1) if on_edges else values, on_edges, True
-        )
+        return PairField(field.key, field.square, _by_head(values) if on_edges else values, on_edges, True)
 
     return made(part.moved), made(part.difference)
 

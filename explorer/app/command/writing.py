@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -31,8 +32,6 @@ def write_report(
 
     Files that are there already are replaced when all is made, and kept when anything goes wrong.
     """
-    from safetensors.torch import save_file
-
     fresh = [parent for parent in folder.parents if not parent.exists()]  # the deepest first
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -42,7 +41,7 @@ def write_report(
     try:
         text = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False)
         (beside / "report.json").write_text(text, encoding="utf-8")
-        save_file(dict(tensors), beside / "captures.safetensors", {"transform": str(report["transform"])})
+        _save_file(dict(tensors), beside / "captures.safetensors", {"transform": str(report["transform"])})
         if draw is not None:
             draw(beside)
         _move_into(folder, beside)
@@ -53,6 +52,20 @@ def write_report(
                 parent.rmdir()
         raise
     shutil.rmtree(beside, ignore_errors=True)
+
+
+def _save_file(tensors: dict[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
+    """Write tensors; raise OSError where the disk does not take them, of which safetensors has an error of its own."""
+    from safetensors import SafetensorError
+    from safetensors.torch import save_file
+
+    try:
+        save_file(tensors, path, metadata)
+    except SafetensorError as error:
+        if (found := re.search(r"\(os error (\d+)\)", str(error))) is None:
+            raise
+        number = int(found[1])
+        raise OSError(number, os.strerror(number), path.name) from None
 
 
 def _move_into(folder: Path, beside: Path) -> None:
