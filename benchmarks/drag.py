@@ -38,7 +38,8 @@ def run(seconds: float = SECONDS) -> list[dict[str, Any]]:
             found = json.loads(_started(network, seconds, environment).communicate()[0].splitlines()[-1])
             quiet = json.loads(bare.communicate("over\n")[0].splitlines()[-1])
         finally:
-            for process in (*others, bare):
+            processes: list[subprocess.Popen[Any]] = [*others, bare]
+            for process in processes:
                 process.kill()
                 process.wait()
         rows.append({"busy_processes": busy, **found, "bare_loop_p99_ms": quiet["p99_ms"]})

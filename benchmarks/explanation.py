@@ -25,7 +25,7 @@ def run(rounds: int = 5) -> list[dict[str, Any]]:
     marked = torch.zeros_like(ones).index_fill(0, torch.tensor([NODE]), 1)
 
     def ours() -> torch.Tensor:
-        gnn_explainer._made.clear()  # every round makes it anew
+        gnn_explainer.MADE.clear()  # every round makes it anew
         mask: torch.Tensor = network.edge_mask(ones, edge_index, marked)
         return mask
 

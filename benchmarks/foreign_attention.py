@@ -82,7 +82,8 @@ def measure(way: str, causal: bool) -> dict[str, Any]:
     with torch.inference_mode():
         short = torch.randn(SHORT, WIDTH)
         found, fed = capture(model, short, [name], inputs=True)
-        formed = Factors(*fed[name], causal=causal).rows(0, SHORT)
+        query, key = fed[name]
+        formed = Factors(query, key, causal=causal).rows(0, SHORT)
         assert float((found[name] - formed).abs().max()) == 0.0
         x = torch.randn(TOKENS, WIDTH)
         before = _peak()

@@ -6,6 +6,7 @@ networks of the size of a ResNet-50 and of a small GPT-2, with random weights.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 SIDE = 224
@@ -70,10 +71,10 @@ def run(rounds: int = 7) -> list[dict[str, Any]]:
         with torch.inference_mode():
             kept, _ = capture(model, x, layers)
             calls = {
-                "plain forward": lambda m=model, x=x: m(x),
-                "reductions": lambda m=model, x=x, n=layers, r=thumbnail: capture(m, x, n, reduce=r),
-                "with statistics": lambda m=model, x=x, n=layers, r=both: capture(m, x, n, reduce=r),
-                "statistics alone": lambda kept=kept: statistics(kept),
+                "plain forward": partial(model, x),
+                "reductions": partial(capture, model, x, layers, reduce=thumbnail),
+                "with statistics": partial(capture, model, x, layers, reduce=both),
+                "statistics alone": partial(statistics, kept),
             }
             times = interleaved(calls, rounds, 1)
             for what, target in (("reductions", 1.10), ("with statistics", 1.15), ("statistics alone", 0.10)):

@@ -183,7 +183,7 @@ def tmeasures(model: Any, x: Any, names: list[str]) -> dict[str, Any]:
 
     from explorer.network.tracing.capture import capture
 
-    class Roll(tm.PyTorchTransformation):  # type: ignore[misc]
+    class Roll(tm.PyTorchTransformation):
         def __init__(self, right: int, down: int) -> None:
             super().__init__()
             self.by = right, down
@@ -199,7 +199,7 @@ def tmeasures(model: Any, x: Any, names: list[str]) -> dict[str, Any]:
         def parameters(self) -> Any:
             return torch.tensor(self.by)
 
-    class Activations(tm.ActivationsModule):  # type: ignore[misc]
+    class Activations(tm.ActivationsModule):
         def activation_names(self) -> list[str]:
             return names
 

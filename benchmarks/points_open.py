@@ -24,8 +24,8 @@ TARGETS = {"open": 10.0, "frame": 1.0}  # seconds
 
 def crystal(path: Path, atoms: int) -> None:
     """Write rock salt, or what is left of it, as a PDB file."""
-    from ase.build import bulk  # type: ignore[import-untyped]
-    from ase.io import write  # type: ignore[import-untyped]
+    from ase.build import bulk
+    from ase.io import write
 
     side = 1
     while 8 * side**3 < atoms:

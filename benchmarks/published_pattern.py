@@ -152,7 +152,7 @@ def networks() -> dict[str, nn.Module]:
                 e = self.edges(h.new_ones(batch.edges.shape[1], 1))
                 for layer in self.layers:
                     h, e = layer(h, e, batch)
-            return self.head(h)  # type: ignore[no-any-return]
+            return self.head(h)
 
     return {"gcn": Stack(Convolution, 146), "gat": Stack(Attention, 152), "gated-gcn": Stack(Gated, 70)}
 

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -87,10 +88,8 @@ def watch(rounds: int) -> list[Row]:
     for title, (model, x) in large().items():
         names = names_of(model)
         peers = {
-            "plain forward": lambda model=model, x=x: model(x),
-            f"{title}: drawn of all {len(names)} modules": lambda m=model, x=x, n=names: capture(
-                m, x, n, reduce=reduce
-            ),
+            "plain forward": partial(model, x),
+            f"{title}: drawn of all {len(names)} modules": partial(capture, model, x, names, reduce=reduce),
         }
         rows.append(compared(taken(peers, rounds), list(peers)[1], "plain forward", WATCHED))
     return rows
@@ -147,8 +146,8 @@ def with_captum(rounds: int) -> list[Row]:
     for title, (model, x) in large().items():
         names = _called(model, x)
         activation = LayerActivation(model, [model.get_submodule(name) for name in names])
-        rows += kept(f"captum {version('captum')}, {title}", model, x, names, lambda a=activation, x=x: a.attribute(x),
-                     rounds)  # fmt: skip
+        attribute = partial(activation.attribute, x)
+        rows += kept(f"captum {version('captum')}, {title}", model, x, names, attribute, rounds)
     return rows
 
 

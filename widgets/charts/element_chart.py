@@ -184,6 +184,14 @@ class CurveItems:
         for item in self.all:
             item.setVisible(visible)
 
+    def clear(self) -> None:
+        """Draw nothing yet; what is hidden would be crossed out in the legend."""
+        nothing = np.zeros(0)
+        for line in (self.floor, self.output, self.layer):
+            line.setData(nothing, nothing)
+        for marks in (self.alone, self.exact):
+            marks.set_marks(nothing, nothing, 3)
+
     def update(self, chart: CurveChart, trace: Trace) -> None:
         scale, places = chart.scale, chart.circle
         x, floor = places(trace, trace.floor())
@@ -258,13 +266,12 @@ class CurveChart(ElementChart):
         look = (tuple(t.role for t in self.traces), self.course.ordered, theme.current().name)
         if look != self._look:
             self._look = look
-            for items, trace in zip(self.curves, self.traces):
-                items.dress(trace.role, self.course.ordered, len(self.traces) > 1)
+            for items, role in zip(self.curves, [t.role for t in self.traces] or ["first"]):
+                items.dress(role, self.course.ordered, len(self.traces) > 1)
             self.header.dress()
         for k, items in enumerate(self.curves):
-            items.show(k < len(self.traces))
-            if k < len(self.traces):
-                items.update(self, self.traces[k])
+            items.show(k < max(1, len(self.traces)))
+            items.update(self, self.traces[k]) if k < len(self.traces) else items.clear()
 
     def reshaped(self) -> None:
         for items, trace in zip(self.curves, self.traces):

@@ -152,11 +152,12 @@ class BarChart(Plot):
 
     def arrange(self) -> None:
         if hasattr(self, "heads"):
-            wide = self.width() > 260
+            wide, bold = self.width() > 260, self.small()
+            bold.setBold(True)
             for item in (*self.figures, *self.heads):
                 item.setVisible(wide)
             for figures, head in zip(self.figures, self.heads):
-                width = QFontMetricsF(self.small()).horizontalAdvance("−0.000") + 8 if wide else 0.0
+                width = QFontMetricsF(bold).horizontalAdvance("−0.000") + 10 if wide else 0.0  # the answer's is bold
                 figures.setWidth(width)
                 head.setFixedWidth(width)
         super().arrange()

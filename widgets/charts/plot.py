@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from widgets.base.look import theme
+from widgets.base.text.glossary import say
 from widgets.charts.axis.axes import Axis, LogAxis, NameAxis, ValueAxis
 from widgets.charts.items.header import Header
 from widgets.charts.library import pg
@@ -180,7 +181,7 @@ class Plot(Sheet):
     def mouseMoveEvent(self, event: Any) -> None:
         super().mouseMoveEvent(event)
         place = event.position()
-        text = "" if self._message else self._told(place)
+        text = "" if self._message else say(self._told(place))
         self.hovered.emit(text.replace("\n", " · "))
         if text and not self._holding:
             QToolTip.showText(event.globalPosition().toPoint(), text, self)

@@ -148,6 +148,9 @@ class Label(QGraphicsObject):
             size -= 1
             metrics = QFontMetricsF(font(size, self.bold))
         width = box.width() - (DOT if self.dot else 0.0)
+        while not self.wrap and size > 9 and len(text) <= TERSE and metrics.horizontalAdvance(text) > width:
+            size -= 1  # a name is written small before it is cut
+            metrics = QFontMetricsF(font(size, self.bold))
         if not self.wrap:
             lines = [metrics.elidedText(text, elided, width)]
         else:

@@ -65,16 +65,16 @@ class Mosaic(pg.ImageItem):
             return
         if averaged:
             # enlarged to whole pixels first: a painter that then shrinks it to a half or more takes every value
-            enlarged = self._on_screen(max(1, int(np.ceil(pixel))))
             p.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-            p.drawImage(whole, enlarged, QRectF(enlarged.rect()))
+            p.drawImage(whole, self._on_screen(max(1, int(np.ceil(pixel)))))
             return
         # only what is seen: a file of vectors would carry the rest along, and does not clip it
         seen = self.viewRect()
         part = (seen.toAlignedRect() if raster else _inner(seen)).intersected(whole.toAlignedRect())
         p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         # files keep the indices, which a painter converts slowly; a file of SVG takes no part of a picture
-        p.drawImage(QRectF(part), (self._on_screen(1) if raster else self.qimage).copy(part))
+        shown = (self._on_screen(1), QRectF(part)) if raster else (self.qimage.copy(part),)
+        p.drawImage(QRectF(part), *shown)
 
     def _on_screen(self, enlarged: int) -> QImage:
         """Return the picture in the colours of the screen, every pixel repeated along both axes."""

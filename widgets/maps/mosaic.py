@@ -144,6 +144,14 @@ def symmetric_scale(arrays: Sequence[NDArray[Any] | None]) -> float:
     return largest or 1.0
 
 
+def counted(values: NDArray[Any] | None) -> bool:
+    """Return whether values are whole numbers from 0 on, and not all of them 0: they count or name something."""
+    if values is None or not values.size or not values.any():
+        return False
+    known = values[np.isfinite(values)]
+    return bool(known.size and known.min() >= 0 and (known == np.floor(known)).all())
+
+
 def outline(mask: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return the edges between inside and outside of a mask as segments (n, 4): x1, y1, x2, y2 in pixels."""
     padded = np.pad(mask, 1)

@@ -28,6 +28,7 @@ from widgets.pairs.tiles import HIDDEN, Style, shade
 
 # Okabe and Ito's, for the classes of nodes
 CLASSES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7f7f7f")
+CORNER = 40.0  # pixels of names of rows, beside which the axes are named
 WRITTEN = 30.0  # pixels of a cell from which its value is written in it
 
 
@@ -237,12 +238,13 @@ class Edges(pg.GraphicsWidget):
         self.rows, self.columns = PlaceAxis("left"), PlaceAxis("top")
         self.sums = (Sums(box, True), Sums(box, False))
         self.heads = tuple(Label(9, "muted", LEFT if k < 2 else RIGHT) for k in range(4))
+        self.axes = Label(9, "muted", RIGHT), Label(9, "muted", RIGHT)  # what columns and rows are
         self.pooling = Label(9, "muted")
         self.values = Values(self, box)
         for axis in (self.rows, self.columns):
             axis.linkToView(box)
             axis.linkedViewChanged(box)
-        items: tuple[Any, ...] = (self.rows, self.columns, *self.sums, *self.heads, self.pooling)
+        items: tuple[Any, ...] = (self.rows, self.columns, *self.sums, *self.heads, *self.axes, self.pooling)
         for item in items:
             item.setParentItem(self)
         self.rows.setCursor(Qt.CursorShape.OpenHandCursor)
@@ -269,9 +271,21 @@ class Edges(pg.GraphicsWidget):
         ):  # fmt: skip
             label.place(QRectF(x, y, width, 13))
             label.setVisible(bool(panel.above))
+        self._name_axes(panel)
         self.values.prepareGeometryChange()
         bar = min(frame.height(), 260.0)
         self.pooling.place(QRectF(right + panel.strip + 3, frame.top() + bar + 4, BAR + 14, 13))
+
+    def _name_axes(self, panel: Panel) -> None:
+        """Say what columns and rows are: in the corner between their names, else in the one below."""
+        frame, (columns, rows) = panel.frame, self.axes
+        columns.set_text(f"from {panel.of} →" if panel.above else f"to {panel.of} ↑   from →")
+        rows.set_text(f"to {panel.of} ↓")
+        top = frame.top() - 27 if panel.above else frame.bottom() + 3
+        columns.place(QRectF(frame.left() - panel.left - 14, top, panel.left + 10, 13))
+        rows.place(QRectF(frame.left() - panel.left - 14, frame.top() - 14, panel.left + 10, 13))
+        columns.setVisible(panel.left >= CORNER)
+        rows.setVisible(bool(panel.above))
 
     def show_sums(self, hover: tuple[int, int] | None) -> None:
         """Draw the sums, which are known, and their largest magnitudes."""

@@ -42,6 +42,7 @@ class Panel:
     sum_high: float = 0.0  # the same for the sums
     short: str = ""
     heading: str = ""
+    of: str = "node"  # what a row and a column are
     signed: bool = False  # a difference has two signs, even where only one occurs
     box: QRectF = field(default_factory=QRectF)
     frame: QRectF = field(default_factory=QRectF)  # of the picture

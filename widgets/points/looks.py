@@ -41,7 +41,7 @@ class Choice:
     block: int = -1
     bonds: bool = True
     edges: bool = False
-    names: bool = False
+    names: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,6 +18,7 @@ from widgets.maps.colour_bar import ColourBar
 from widgets.maps.diagram import Arrow, Label, ReadOut
 from widgets.maps.linking import Link, Place, Places, precise, spacing_of
 from widgets.maps.map_item import MapItem
+from widgets.maps.mosaic import counted
 from widgets.stage.hands import Hands
 from widgets.stage.layout import Boxes, RowBoxes, below
 
@@ -158,6 +159,8 @@ class StageRow:
         order, labels = (fibre.order, fibre.labels) if fibre else (1, ())
         names = square.labels if len(square.labels) == len(square.fx) else ()
         scale = square.scale
+        numbers = counted(square.fx) and counted(square.f_gx)  # members of a set, names of colours: no sign
+        low, kind = (0.0, "grey") if numbers else (-scale, "signed")
         for name in ("fx", "back", "rho_fx", "f_gx", "difference"):
             values = getattr(square, name)
             if name == "difference" and self.pooled and square.error_map is not None:
@@ -166,8 +169,9 @@ class StageRow:
             else:
                 # all panels alike: a matrix keeps its shape when nodes are left out of one side
                 wide = hands.wide(square.layer.kind_of_places, *square.fx.shape[1:])
-                self.panels[name].set_values(values, -scale, scale, "signed", order, labels, names, wide)
-        self.bar.set_levels(-scale, scale)
+                ends = (-scale, scale, "signed") if name == "difference" else (low, scale, kind)
+                self.panels[name].set_values(values, *ends, order, labels, names, wide)
+        self.bar.set_levels(low, scale, kind)
         acts = square.rho_fx is not None
         self.absent.setVisible(not acts)
         self.absent_too.setVisible(not acts)

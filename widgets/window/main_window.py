@@ -34,7 +34,10 @@ from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 from widgets.base import motion
 from widgets.base.look import theme
+from widgets.base.look.focus import FocusRing
+from widgets.base.settings import trouble
 from widgets.base.text import glossary
+from widgets.base.text.plainly import rewrite
 from widgets.base.view import ViewSpec
 from widgets.window.bars import help as help_pages
 from widgets.window.bars.buttons import Corner
@@ -70,11 +73,15 @@ class MainWindow(Shell):
         self.greeting = Greeting(self.greeting_card, self.controller, self.settings, self.files.open_model, self)
         self._build_quick()
         self.palette_box = Palette(self)
+        self.focus_ring = FocusRing(self)
         self._connect()
         self.menus.actions["reduce_motion"].setChecked(motion.kept(self.settings))
         self.reduce_motion()
         self.menus.actions["plain_words"].setChecked(glossary.kept(self.settings))
         glossary.use(glossary.kept(self.settings))
+        self.panes.made.connect(lambda view: rewrite(view) if glossary.plain() else None)
+        if glossary.plain():
+            rewrite(self)
         self._restore()
         self._theme_changed()
         self._show_state(self.controller.state, self.controller.state)
@@ -123,6 +130,8 @@ class MainWindow(Shell):
         layout = self.settings.value("layout")
         if isinstance(layout, QByteArray):
             self.docks.restore(bytes(layout.data()))
+        if told := trouble(self.settings):
+            self.on_screen.connect(lambda: self.say("warning", told))
 
     def begin_moved(self) -> None:
         """Begin with an element that shows something, where the program was started without one."""
@@ -192,8 +201,8 @@ class MainWindow(Shell):
         """Follow the tick in the View menu, in every view."""
         glossary.keep(self.settings, self.menus.actions["plain_words"].isChecked())
         self.apply_theme()
-        if self.controller.frame is not None:
-            self.panes.show_frame(self.controller.frame)
+        self.show_again()
+        rewrite(self)
 
     def show_panel_help(self) -> None:
         """Say what the panel with the focus shows."""
@@ -251,6 +260,11 @@ class MainWindow(Shell):
             return True
         return super().event(event)
 
+    def focusNextPrevChild(self, next: bool) -> bool:
+        """Move the focus on Tab, and show from here on where it is."""
+        self.focus_ring.by_keys()
+        return super().focusNextPrevChild(next)
+
     def _leads_back(self, event: Any) -> bool:
         """Say whether Esc is for the view with the focus: there is nothing to cancel."""
         busy = self.controller.waiting or self.controller.player.playing or self.status.doing.isVisible()
@@ -298,6 +312,7 @@ class MainWindow(Shell):
             self.hide()  # the person is done at once, whatever the worker still has to finish
             theme.changes.changed.disconnect(self._theme_changed)
             QGuiApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)
+            self.focus_ring.stop()
             self.greeting.stop()
             self.files.guide.stop()
             self.files.trainer.close()

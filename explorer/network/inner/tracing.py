@@ -16,7 +16,7 @@ from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.layers import Layer
-from explorer.network.tracing.running import evaluating
+from explorer.network.tracing.running import tried
 
 
 def described(
@@ -76,14 +76,15 @@ def constant_masks(
 
     A mask that comes from the input moves along with it; what it becomes is not known where the value is made alone.
     """
-    seen: dict[str, tuple[Tensor, ...]] = {}
-    try:
-        with evaluating(model), torch.no_grad(), watching(model, lambda n, v: seen.update({n: v.masks})):
+
+    def trial() -> Mapping[str, tuple[Tensor, ...]]:
+        seen: dict[str, tuple[Tensor, ...]] = {}
+        with watching(model, lambda n, v: seen.update({n: v.masks})):
             torch.manual_seed(0)
             inference.another(inputs, 1).run(model, clone=True)
-    except torch.OutOfMemoryError:
-        raise
-    except Exception:  # on other values somebody else's network may raise anything
+        return seen
+
+    if (seen := tried(model, trial)) is None:
         return set()
     return {name for name, own in masks.items() if _same(own, seen.get(name, ()))}
 

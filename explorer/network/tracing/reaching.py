@@ -14,8 +14,8 @@ from explorer.declare.space import Inference
 from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.capture import capture, reducing
 from explorer.network.tracing.layers import Layer
-from explorer.network.tracing.running import evaluating
-from explorer.work.progress import Cancelled, step
+from explorer.network.tracing.running import tried
+from explorer.work.progress import step
 
 MANY = 1000  # layers of a network that is left behind the last one that is looked at; a run to its end takes long
 
@@ -53,13 +53,8 @@ def reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: lis
     def found() -> Mapping[str, float]:
         if reducing():
             raise RuntimeError("a radius is asked for within a run of the network: call Trace.find_radii before it")
-        try:
-            with evaluating(model), torch.no_grad():
-                each = [reach(at) for at in alike]  # what a layer sees of one argument it need not see of another
-        except (torch.OutOfMemoryError, Cancelled):
-            raise
-        except Exception:  # on other values somebody else's network may raise anything
-            return {}
+        # what a layer sees of one argument it need not see of another
+        each = tried(model, lambda: [reach(at) for at in alike])
         return {name: widest([r.get(name, math.nan) for r in each]) for name in unknown} if each else {}
 
     def radius(name: str) -> float:

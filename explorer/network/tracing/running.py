@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +17,8 @@ from explorer.network.input.typed import tensor_of
 from explorer.network.opening.global_state import same_numbers, settled
 from explorer.work.crumbs import ROOT, Writer, writer
 from explorer.work.progress import Cancelled
+
+Found = TypeVar("Found")
 
 
 def tensors_in(value: Any) -> Iterator[Tensor]:
@@ -49,6 +52,9 @@ def no_tensor(value: Any) -> str:
         kind = "nested" if value.is_nested else f"sparse ({str(value.layout).removeprefix('torch.')})"
         end = "to_padded_tensor(0)" if value.is_nested else "to_dense()"
         return f"a {kind} tensor, whose values have no places to compare them at; return its {end}"
+    if inspect.iscoroutine(value):
+        value.close()  # else Python warns later that nobody has waited for it
+        return "a coroutine: its forward is async, and nothing waits for it here"
     return f"{type(value).__name__}, which holds no tensor"
 
 
@@ -96,6 +102,21 @@ def evaluating(model: nn.Module) -> Iterator[None]:
         torch.set_rng_state(rng)
         if cuda_rng:
             torch.cuda.set_rng_state_all(cuda_rng)
+
+
+def tried(model: nn.Module, trial: Callable[[], Found]) -> Found | None:
+    """Return what a trial of a network finds; None where it does not run on the values that are tried.
+
+    Raises:
+        torch.OutOfMemoryError, Cancelled: as the trial does.
+    """
+    try:
+        with evaluating(model), torch.no_grad():
+            return trial()
+    except (torch.OutOfMemoryError, Cancelled):
+        raise
+    except Exception:  # on other values somebody else's network may raise anything
+        return None
 
 
 def attended(model: nn.Module, cancelled: Callable[[], bool] | None) -> list[RemovableHandle]:

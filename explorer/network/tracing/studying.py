@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -11,7 +12,8 @@ from explorer.declare.space import Inference
 from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer
-from explorer.network.tracing.running import evaluating
+from explorer.network.tracing.running import tried
+from explorer.work.progress import step
 
 
 def studied(model: nn.Module, inputs: Inputs, inference: Inference, layers: Sequence[Layer]) -> Inference | None:
@@ -20,13 +22,8 @@ def studied(model: nn.Module, inputs: Inputs, inference: Inference, layers: Sequ
         return None
 
     def run(x: Tensor, names: Sequence[str]) -> dict[str, Tensor]:
+        step("Trying which places layers keep apart", math.nan)
         torch.manual_seed(0)
         return capture(model, inputs.with_x(x), names, clone=True)[0]
 
-    try:
-        with evaluating(model), torch.no_grad():
-            return inference.studied(run, inputs, layers)
-    except torch.OutOfMemoryError:
-        raise
-    except Exception:  # on other values somebody else's network may raise anything
-        return None
+    return tried(model, lambda: inference.studied(run, inputs, layers))

@@ -179,8 +179,6 @@ def counted(module: nn.Module) -> int | None:
 
     Of a module without others inside they are counted at once: torch looks for modules and doubles first.
     """
-    own = module._parameters.values() if not module._modules else module.parameters()
-    held = [p for p in own if p is not None]
-    if module._modules:
-        return sum(p.numel() for p in held) if held else None
-    return sum(p.numel() for p in {id(p): p for p in held}.values()) if held else None
+    own = module.parameters() if module._modules else (p for p in module._parameters.values() if p is not None)
+    held = {id(p): p.numel() for p in own}
+    return sum(held.values()) if held else None

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from explorer.app.answering.engine import LocalEngine
 from explorer.app.answering.own_inputs import asked, tried
-from explorer.app.command.audit import audit
 from explorer.data.finding import find_sample
 from explorer.declare.elements import parse_chain
 from explorer.declare.telling.asking import Declared, parse_declared
 from explorer.square.drawing.layers import receptive_field
 from explorer.state.state import State
+from tests.explorer.parts.own_files import checked_under, written
 
 NETWORKS = """
 import torch
@@ -58,14 +57,7 @@ class Unsaid(Base):
 
 @pytest.fixture
 def file(tmp_path: Path) -> str:
-    path = tmp_path / "net.py"
-    path.write_text(NETWORKS)
-    return str(path)
-
-
-def checked(name: str, data: str = "") -> Any:
-    (report,) = audit(LocalEngine({}, trust=True), State(name, sample=data), "translation", "float64", None, {})
-    return report
+    return written(tmp_path, NETWORKS)
 
 
 DATA = "image=random:1x3x12x12,mask=ramp:1x1x12x12"
@@ -74,11 +66,11 @@ DATA = "image=random:1x3x12x12,mask=ramp:1x1x12x12"
 @pytest.mark.parametrize("data", ["", DATA, "digit-3"])
 @pytest.mark.parametrize("name", ["Masked", "ByKeyword", "Dict"])
 def test_arguments_are_given_by_name(name: str, data: str, file: str) -> None:
-    assert checked(f"{file}:{name}", data).verdict == "holds"
+    assert checked_under("translation", f"{file}:{name}", data).verdict == "holds"
 
 
 def test_a_fault_is_found_beside_a_second_image(file: str) -> None:
-    report = checked(f"{file}:Border", DATA)
+    report = checked_under("translation", f"{file}:Border", DATA)
     assert report.verdict == "broken" and report.guilty == ("last",)
 
 
@@ -111,9 +103,9 @@ def test_data_by_name_are_signals_of_one_sample() -> None:
 
 def test_what_lacks_is_told(file: str) -> None:
     with pytest.raises(ValueError, match="takes image, mask: mask is missing"):
-        checked(f"{file}:Masked", "image=random:1x3x12x12")
+        checked_under("translation", f"{file}:Masked", "image=random:1x3x12x12")
     with pytest.raises(ValueError, match=r"INPUT_SHAPE = \{'image': \(channels, height, width\), \.\.\.\}"):
-        checked(f"{file}:Unsaid")
+        checked_under("translation", f"{file}:Unsaid")
 
 
 def test_the_form_asks_for_several_images(file: str) -> None:

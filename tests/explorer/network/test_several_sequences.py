@@ -12,10 +12,10 @@ from torch import Tensor, nn
 from equiscope import check_equivariance
 from explorer.app.answering.engine import LocalEngine
 from explorer.app.answering.own_inputs import asked, tried
-from explorer.app.command.audit import audit
 from explorer.declare.elements import parse_chain
 from explorer.declare.telling.asking import parse_declared
 from explorer.state.state import State
+from tests.explorer.parts.own_files import checked_under, written
 
 NETWORKS = """
 import torch
@@ -76,14 +76,7 @@ class Unlike(nn.Module):
 
 @pytest.fixture
 def file(tmp_path: Path) -> str:
-    path = tmp_path / "net.py"
-    path.write_text(NETWORKS)
-    return str(path)
-
-
-def checked(name: str, data: str = "") -> Any:
-    (report,) = audit(LocalEngine({}, trust=True), State(name, sample=data), "shift", "float64", None, {})
-    return report
+    return written(tmp_path, NETWORKS)
 
 
 DATA = "audio=random:40x8,text=ramp:40x4"
@@ -92,12 +85,12 @@ DATA = "audio=random:40x8,text=ramp:40x4"
 @pytest.mark.parametrize("data", ["", DATA, "sine"])
 @pytest.mark.parametrize("name", ["Ordered", "ByKeyword", "InOrderAlone", "Dict"])
 def test_they_are_given_as_the_network_takes_them(name: str, data: str, file: str) -> None:
-    assert checked(f"{file}:{name}", data).verdict == "holds"
+    assert checked_under("shift", f"{file}:{name}", data).verdict == "holds"
 
 
 @pytest.mark.parametrize("data", ["", DATA])
 def test_a_fault_on_the_way_of_the_second_one_is_named(data: str, file: str) -> None:
-    report = checked(f"{file}:Faulty", data)
+    report = checked_under("shift", f"{file}:Faulty", data)
     assert report.verdict == "broken" and report.guilty == ("read",)
     (read,) = (layer for layer in report.layers if layer.name == "read")
     assert read.attributed is not None  # its effect is followed from the second argument on
@@ -105,7 +98,7 @@ def test_a_fault_on_the_way_of_the_second_one_is_named(data: str, file: str) -> 
 
 def test_how_far_is_seen_of_the_second_one_counts(file: str) -> None:
     """The pool is code of a forward: near values of the first argument, and nine steps of the second."""
-    assert checked(f"{file}:Sees", DATA).verdict == "holds"
+    assert checked_under("shift", f"{file}:Sees", DATA).verdict == "holds"
 
 
 def test_all_of_them_move_together(file: str) -> None:
@@ -131,11 +124,11 @@ def test_the_form_asks_for_several_sequences(file: str) -> None:
 
 def test_what_lacks_is_told(file: str) -> None:
     with pytest.raises(ValueError, match="takes audio, text: text is missing"):
-        checked(f"{file}:Ordered", "audio=random:40x8")
+        checked_under("shift", f"{file}:Ordered", "audio=random:40x8")
     with pytest.raises(ValueError, match=r"INPUT_CHANNELS = \{'audio': 8, \.\.\.\} for sequences"):
-        checked(f"{file}:Unlike")
+        checked_under("shift", f"{file}:Unlike")
     with pytest.raises(ValueError, match=r"\{'name': 1, \.\.\.\} for a dict"):
-        checked(f"{file}:Unsaid")
+        checked_under("shift", f"{file}:Unsaid")
 
 
 class Both(nn.Module):

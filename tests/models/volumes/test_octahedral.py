@@ -16,19 +16,10 @@ from explorer.network.input.inputs import Inputs
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.fields import VOLUME
 from models.layers.volumes import GroupConv3d, LiftingConv3d, OrientationVectors
+from tests.models.volumes.by_coordinates import moved
 
 CARDS = {name: card for name, card in scan(models, "CARD").items() if card.domain == "volume"}
 EXACT = 1e-9
-
-
-def moved(x: torch.Tensor, h: np.ndarray) -> torch.Tensor:
-    """Return f(h⁻¹ u), voxel by voxel: the action once more, written with coordinates."""
-    side = x.shape[-1]
-    axis = np.arange(side) - (side - 1) / 2
-    z, y, x_ = np.meshgrid(axis, -axis, axis, indexing="ij")
-    source = np.einsum("dc,...d->...c", h, np.stack([x_, y, z], -1))
-    at = np.rint(source * np.array([1, -1, 1]) + (side - 1) / 2).astype(int)
-    return x[..., at[..., 2], at[..., 1], at[..., 0]]
 
 
 def permuted(y: torch.Tensor, name: str, g: int) -> torch.Tensor:

@@ -23,6 +23,7 @@ from explorer.spaces.volume.elements.volume_turn import VolumeTurn, volume_turn
 from explorer.spaces.volume.fields import Pseudoscalar, Vector, voxel
 from models.layers.steerable_volumes import SteerableConv3d, VoxelGate, shells
 from models.volumes.steerable_cnn import BrokenGate
+from tests.models.volumes.by_coordinates import moved
 
 CARDS = {name: card for name, card in scan(models, "CARD").items() if "steerable" in name}
 EXACT, CPU = 1e-9, torch.device("cpu")
@@ -34,16 +35,6 @@ def small(name: str, side: int = 13) -> Inputs:
     card = CARDS[name]
     given = inputs_from(fitted(find_sample("phantom-3d"), card.input), card.input, CPU, torch.float64)
     return given.with_x(x)
-
-
-def turned(x: Tensor, h: np.ndarray) -> Tensor:
-    """Return f(h⁻¹ u), voxel by voxel, written with coordinates."""
-    side = x.shape[-1]
-    axis = np.arange(side) - (side - 1) / 2
-    z, y, x_ = np.meshgrid(axis, -axis, axis, indexing="ij")
-    source = np.einsum("dc,...d->...c", h, np.stack([x_, y, z], -1))
-    at = np.rint(source * np.array([1, -1, 1]) + (side - 1) / 2).astype(int)
-    return x[..., at[..., 2], at[..., 1], at[..., 0]]
 
 
 def mixed(values: Tensor, h: np.ndarray) -> Tensor:
@@ -60,10 +51,10 @@ def test_a_convolution_commutes_with_the_symmetries_of_the_cube(g: int, circular
     conv = SteerableConv3d("2x0e+1x1o", "2x0e+1x1o", size=5, circular=circular).double()
     x = torch.randn(1, 5, 6, 6, 6, dtype=torch.float64)
     with torch.no_grad():
-        want = mixed(turned(conv(x), h), h)
-        got = conv(mixed(turned(x, h), h))
+        want = mixed(moved(conv(x), h), h)
+        got = conv(mixed(moved(x, h), h))
         assert float((got - want).norm() / want.norm()) < EXACT
-        assert float((conv(turned(x, h)) - want).norm() / want.norm()) > 1e-2, "vectors that do not turn break it"
+        assert float((conv(moved(x, h)) - want).norm() / want.norm()) > 1e-2, "vectors that do not turn break it"
 
 
 def test_the_constraint_holds_for_every_rotation() -> None:
@@ -124,13 +115,11 @@ def test_shells_are_cut_off_at_a_ball_and_gates_keep_vectors() -> None:
     torch.manual_seed(0)
     h = cube_group("Oh").matrices[30]
     x = torch.randn(1, 6, 4, 4, 4, dtype=torch.float64)  # 3x0e+1x1o: two scalars, one gate, one vector
-    moved = torch.cat(
-        [turned(x, h)[:, :3], torch.einsum("ij,nj...->ni...", torch.from_numpy(h), turned(x, h)[:, 3:])], 1
-    )
+    acted = torch.cat([moved(x, h)[:, :3], torch.einsum("ij,nj...->ni...", torch.from_numpy(h), moved(x, h)[:, 3:])], 1)
     gate, broken = VoxelGate("2x0e+1x1o"), BrokenGate("2x0e+1x1o")
     assert gate.needed == "3x0e+1x1o"
-    torch.testing.assert_close(gate(moved), mixed(turned(gate(x), h), h), rtol=1e-12, atol=1e-12)
-    assert float((broken(moved) - mixed(turned(broken(x), h), h)).abs().max()) > 0.1
+    torch.testing.assert_close(gate(acted), mixed(moved(gate(x), h), h), rtol=1e-12, atol=1e-12)
+    assert float((broken(acted) - mixed(moved(broken(x), h), h)).abs().max()) > 0.1
 
 
 def test_claims_hold_and_the_fault_is_found() -> None:

@@ -72,7 +72,7 @@ def at(view: GraphView, node: int, column: int = 0, row: int = 0) -> QPointF:
 
 
 def ring_colour(view: GraphView, node: int, column: int = 0) -> np.ndarray:
-    """Return the colour inside a node, beside its number."""
+    """Return the colour inside a node."""
     image = view.canvas.grab().toImage()
     spot = at(view, node, column) + QPointF(0, -0.72 * view.canvas.radius)
     ink = image.pixelColor(round(spot.x() * image.devicePixelRatio()), round(spot.y() * image.devicePixelRatio()))
@@ -106,6 +106,30 @@ def test_places_stay_when_the_nodes_are_renumbered(qtbot: Any) -> None:
     assert np.array_equal(view.canvas.places, before) and at(view, 7, 1) == right
     assert np.array_equal(view.canvas.panels[0][1].number, other)
     assert np.array_equal(view.canvas.panels[0][1].fill, fills), "features follow their nodes"
+
+
+@pytest.mark.parametrize(("width", "height"), [(1200, 400), (700, 260)])
+def test_numbers_stand_beside_nodes_and_nodes_on_no_other(qtbot: Any, width: int, height: int) -> None:
+    view = shown(qtbot, graph_frame(karate_part(), channel=1))
+    view.resize(width, height)
+    view.choose(sides=("before",))
+    view.canvas.fit()
+    points, r = view.canvas.points(view.canvas.cells()[0][2]), view.canvas.radius
+    apart = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1)) + 1e9 * np.eye(len(points))
+    assert apart.min() >= 2 * r
+    image = view.canvas.grab().toImage()
+    bare = view.canvas.panels[0][0].fill
+    view.choose(labels="none")
+    without = view.canvas.grab().toImage()
+    ratio, written = image.devicePixelRatio(), 0
+    for (x, y), fill in zip(points, bare):
+        for angle in np.linspace(0, 2 * np.pi, 12, endpoint=False):
+            spot = round((x + 0.6 * r * np.cos(angle)) * ratio), round((y + 0.6 * r * np.sin(angle)) * ratio)
+            ink = image.pixelColor(*spot)
+            assert np.abs(np.array([ink.red(), ink.green(), ink.blue()]) - fill).max() <= 24, "nothing on a node"
+    for y in range(0, image.height(), 2):
+        written += sum(image.pixel(x, y) != without.pixel(x, y) for x in range(0, image.width(), 2))
+    assert written > 34, "and the numbers stand beside them"
 
 
 def test_a_broken_law_shows_in_the_difference_alone(qtbot: Any) -> None:

@@ -7,13 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.spaces.points.drawing.values import PointsPart
-from explorer.square.frame import Frame
 from tests.widgets.parts.driving.view_driving import odd_frames, opened
-from tests.widgets.parts.frames.points_frames import MOVING, points_frame
+from tests.widgets.parts.frames.points_frames import MOVING, TURN, give, points_frame
 from widgets.points.views.degrees import DegreesView, spectrum_of
-
-TURN = "rotation:40,25,10"
 
 
 @pytest.fixture
@@ -21,15 +17,6 @@ def view(qtbot: Any) -> DegreesView:
     made = opened(qtbot, DegreesView(), 900, 240)
     assert isinstance(made, DegreesView)
     return made
-
-
-def give(view: DegreesView, frame: Frame) -> PointsPart:
-    view.set_state(frame.state)
-    view.set_frame(frame)
-    view.grab()
-    part = frame.squares[0].of(PointsPart)
-    assert part is not None
-    return part
 
 
 @pytest.mark.parametrize("name", odd_frames())

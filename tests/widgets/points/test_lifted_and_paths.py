@@ -8,15 +8,10 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
 
-from explorer.spaces.points.drawing.values import PointsPart
-from explorer.square.frame import Frame
 from tests.widgets.parts.driving.view_driving import odd_frames, opened
-from tests.widgets.parts.frames.points_frames import points_frame
-from widgets.base.view import View
+from tests.widgets.parts.frames.points_frames import TURN, give, points_frame
 from widgets.points.views.lifted import NO_LIFT, LiftedView
 from widgets.points.views.routes import NO_PRODUCT, RoutesView, nearest
-
-TURN = "rotation:40,25,10"
 
 
 @pytest.fixture
@@ -31,15 +26,6 @@ def paths(qtbot: Any) -> RoutesView:
     made = opened(qtbot, RoutesView(), 900, 260)
     assert isinstance(made, RoutesView)
     return made
-
-
-def give(view: View, frame: Frame) -> PointsPart:
-    view.set_state(frame.state)
-    view.set_frame(frame)
-    view.grab()
-    part = frame.squares[0].of(PointsPart)
-    assert part is not None
-    return part
 
 
 @pytest.mark.parametrize("name", odd_frames())

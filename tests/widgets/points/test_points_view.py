@@ -10,11 +10,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from explorer.declare.elements import parse_chain
-from explorer.spaces.points.drawing.values import PointsPart
 from explorer.spaces.points.elements.isometry import rotation
-from explorer.square.frame import Frame
 from tests.widgets.parts.driving.view_driving import gather, odd_frames, opened
-from tests.widgets.parts.frames.points_frames import MOVING, points_frame
+from tests.widgets.parts.frames.points_frames import MOVING, TURN, give, points_frame
 from widgets.base.look import theme
 from widgets.base.view import Wish
 from widgets.points.looks import at_points, value_names
@@ -22,7 +20,6 @@ from widgets.points.solids import solids
 from widgets.points.views.points import PointsView
 
 LEFT, ALT = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.AltModifier
-TURN = "rotation:40,25,10"
 
 
 @pytest.fixture
@@ -30,16 +27,6 @@ def view(qtbot: Any) -> PointsView:
     made = opened(qtbot, PointsView(), 960, 480)
     assert isinstance(made, PointsView)
     return made
-
-
-def give(view: PointsView, frame: Frame) -> PointsPart:
-    view.set_state(frame.state)
-    view.set_frame(frame)
-    view.settle()
-    view.grab()
-    part = frame.squares[0].of(PointsPart)
-    assert part is not None
-    return part
 
 
 def choose(view: PointsView, sides: str = "", block: int = -1) -> None:

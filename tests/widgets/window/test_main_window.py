@@ -13,15 +13,25 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QSettings, QSize, Qt, QUrl
-from PySide6.QtGui import QAction, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QGuiApplication, QKeySequence
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QGuiApplication,
+    QKeySequence,
+)
 from PySide6.QtWidgets import (
     QApplication,
+    QCheckBox,
     QComboBox,
     QDialog,
     QLabel,
     QLineEdit,
     QMenu,
     QPushButton,
+    QSpinBox,
     QTabBar,
     QVBoxLayout,
     QWidget,
@@ -488,11 +498,8 @@ def test_the_models_are_in_a_menu_by_domain_and_row(bench: Bench) -> None:
     assert action_named(grids, "Plain CNN  (G3)").isChecked()
     compare = action_named(menu, "Compare with").menu()
     assert isinstance(compare, QMenu)
-    images, graphs = (action_named(compare, title).menu() for title in ("Images", "Graphs"))
-    assert isinstance(images, QMenu) and isinstance(graphs, QMenu)
-    assert not action_named(images, "Plain CNN  (G3)").isEnabled(), "not with itself"
-    assert not action_named(graphs, "Graph convolution  (N1)").isEnabled(), "not with another domain"
-    action_named(images, "D4 group CNN  (G7)").trigger()
+    assert [a.text() for a in compare.actions()] == ["C4 group CNN  (G7)", "D4 group CNN  (G7)"], "of its kind alone"
+    action_named(compare, "D4 group CNN  (G7)").trigger()
     assert window.controller.state.compare == "d4-cnn"
     trigger(window, "alone")
     assert window.controller.state.compare == ""
@@ -508,8 +515,8 @@ def test_samples_and_transforms_are_in_menus(bench: Bench) -> None:
     trigger(window, "translate_orbit")
     assert window.controller.state.orbit == "translate"
     window.controller.set_model("gcn")
-    assert not window.menus.actions["menu_rotate"].isEnabled()
-    assert not window.menus.actions["turn_left"].isEnabled()
+    assert not window.menus.actions["menu_rotate"].isVisible()
+    assert not window.menus.actions["turn_left"].isVisible()
 
 
 def test_device_precision_and_speed_are_in_menus(bench: Bench) -> None:
@@ -559,6 +566,26 @@ def test_the_palette_reaches_models_and_views_and_is_left_by_escape(bench: Bench
     bench.press(window, "Return")
     view(window, "stage").setFocus()
     assert not box.isVisible(), "it goes when one clicks elsewhere"
+
+
+def test_what_one_does_comes_before_files_and_names_are_whole(bench: Bench, tmp_path: Path) -> None:
+    window = bench.window(size=QSize(1000, 700))
+    for k in range(3):
+        (tmp_path / f"open-{k}.json").write_text("{}")
+        window.files.remember(str(tmp_path / f"open-{k}.json"))
+    trigger(window, "palette")
+    box = window.palette_box
+    assert not any(path.startswith("File › Open recent") for path in box.shown()[:40]), (
+        "nothing typed: they are the last"
+    )
+    bench.qtbot.keyClicks(box.line, "open")
+    found = [path for path in box.shown() if "open" in path.lower()]
+    files = [path.startswith("File › Open recent") for path in found]
+    assert files == sorted(files) and sum(files) >= 3 and not files[0], "what opens anything, then single files"
+    metrics = box.list.fontMetrics()
+    names = [path.rpartition(" › ")[2] for path, action in box.offered if not action.property("file")]
+    assert max(map(metrics.horizontalAdvance, names)) + 12 <= box.list.columnWidth(0)
+    bench.press(window, "Esc")
 
 
 def test_scores() -> None:
@@ -806,6 +833,24 @@ def test_the_orbit_is_filmed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> N
     assert len(films) == 1
 
 
+@pytest.mark.parametrize("chain", ["translate:3,0", "rotate:30"])
+def test_a_film_meets_whole_steps_alone(bench: Bench, monkeypatch: pytest.MonkeyPatch, chain: str) -> None:
+    export = types.ModuleType("widgets.figures.export")
+    films: list[Any] = []
+    export.save_animation = lambda pictures, path, fps: films.append(path)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "widgets.figures.export", export)
+    monkeypatch.setattr("widgets.figures.export", export, raising=False)
+    monkeypatch.setattr("widgets.window.following.recording.PICTURES", 10)
+    name = chain.partition(":")[0]
+    window = bench.window(state=State(sample="digit-3", steps=parse_chain(chain), orbit=name))
+    met: set[float] = set()
+    window.controller.state_changed.connect(lambda _, new: met.update(s.values[0] for s in new.steps))
+    monkeypatch.setattr(window.files, "ask_save", lambda *_: "orbit.gif")
+    trigger(window, "export_orbit")
+    bench.until(lambda: films)
+    assert len(met) > 5 and all(value == round(value) for value in met)
+
+
 # ---- docks, layout, theme
 
 
@@ -910,6 +955,53 @@ def test_the_theme_is_switched(bench: Bench) -> None:
 
 
 # ---- help
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_outlines_of_controls_can_be_seen(bench: Bench, name: str) -> None:
+    window = bench.window()
+    window.set_theme(name)
+    for made in (QComboBox, QCheckBox, QLineEdit, QSpinBox, QPushButton):
+        control = made(window)
+        control.resize(120, 30)
+        control.show()
+        picture = control.grab().toImage()
+        ground = QColor(theme.current().window)
+        seen = {picture.pixelColor(x, y).name() for x in range(0, 24) for y in range(picture.height())}
+        assert max(contrast(QColor(one), ground) for one in seen) >= 3.0, made.__name__
+        control.hide()
+        control.deleteLater()
+    for role in ("muted", "accent", "first", "second", "good", "bad", "edge"):
+        for ground in ("window", "panel", "raised"):
+            assert contrast(QColor(getattr(theme.current(), role)), QColor(getattr(theme.current(), ground))) >= 3.0
+
+
+def contrast(one: QColor, other: QColor) -> float:
+    """Return the contrast of two colours, as WCAG 2 defines it."""
+
+    def light(colour: QColor) -> float:
+        parts = (colour.redF(), colour.greenF(), colour.blueF())
+        lin = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * lin[0] + 0.7152 * lin[1] + 0.0722 * lin[2]
+
+    low, high = sorted((light(one), light(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_tab_shows_where_the_focus_is(bench: Bench) -> None:
+    window = bench.window()
+    bench.qtbot.waitUntil(window.isActiveWindow)
+    assert not window.focus_ring.isVisible()
+    seen = []
+    for _ in range(4):
+        bench.press(window, "Tab")
+        focus = QApplication.focusWidget()
+        assert focus is not None and window.focus_ring.widget() is focus and window.focus_ring.isVisible()
+        seen.append(focus)
+    assert len(set(map(id, seen))) > 1
+    bench.qtbot.mouseClick(view(window, "stage"), Qt.MouseButton.LeftButton)
+    bench.qtbot.waitUntil(lambda: QApplication.focusWidget() is not seen[-1])
+    assert not window.focus_ring.isVisible(), "a hand knows where it has clicked"
 
 
 def test_help(bench: Bench) -> None:

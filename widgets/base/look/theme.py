@@ -12,7 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication
 
+CONTROLS = ("QCheckBox", "QRadioButton", "QComboBox", "QAbstractSpinBox", "QLineEdit", "QSlider", "QPushButton")
+DARKER = 140  # per cent by which Fusion darkens the colour of a window for an outline
 SENTENCE = 15  # pixels of what is said in place of a view
 # of classes, in their order
 CLASSES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6fd1", "#7f8fa6", "#b8860b", "#6b8e23")
@@ -36,15 +39,16 @@ class Theme:
     bad: str
     band: str  # the floor
     plot: str
+    edge: str  # outlines of controls, at least 3:1 against what they stand on
 
 
 LIGHT = Theme(
     "light", "#f4f5f7", "#ffffff", "#eceef1", "#d5d9df", "#1b1f24", "#5d6673", "#0066b8", "#0072b2", "#d55e00",
-    "#00795a", "#c0392b", "#d3d7dd", "#ffffff",
+    "#00795a", "#c0392b", "#d3d7dd", "#ffffff", "#747b85",
 )  # fmt: skip
 DARK = Theme(
     "dark", "#1c1f24", "#23272e", "#2d323a", "#3a404a", "#e8eaed", "#9aa4b2", "#4da3ff", "#56b4e9", "#e69f00",
-    "#2bbf8f", "#ff6b5e", "#3c424d", "#1a1d22",
+    "#2bbf8f", "#ff6b5e", "#3c424d", "#1a1d22", "#7b8490",
 )  # fmt: skip
 
 
@@ -72,10 +76,23 @@ def use(choice: str) -> None:
     _state["theme"] = DARK if dark else LIGHT
     app = QGuiApplication.instance()
     if isinstance(app, QGuiApplication):
-        app.setPalette(palette(current()))
+        colour_controls(app, current())
         if hasattr(app, "setStyleSheet"):
             app.setStyleSheet(style_sheet(current()))
     changes.changed.emit()
+
+
+def colour_controls(app: QGuiApplication, t: Theme) -> None:
+    """Give the program the palette of a theme, and controls one whose outlines can be seen.
+
+    Fusion draws outlines as a darker shade of the colour of the window, which they hardly differ from.
+    """
+    app.setPalette(palette(t))
+    if isinstance(app, QApplication):
+        outlined = palette(t)
+        outlined.setColor(QPalette.ColorRole.Window, QColor(t.edge).lighter(DARKER))
+        for name in CONTROLS:
+            QApplication.setPalette(outlined, name)  # type: ignore[arg-type]  # it takes text alone
 
 
 def palette(t: Theme) -> QPalette:
@@ -84,7 +101,7 @@ def palette(t: Theme) -> QPalette:
     for role, colour in (
         (roles.Window, t.window), (roles.WindowText, t.text), (roles.Base, t.panel), (roles.AlternateBase, t.raised),
         (roles.Text, t.text), (roles.Button, t.raised), (roles.ButtonText, t.text), (roles.ToolTipBase, t.panel),
-        (roles.ToolTipText, t.text), (roles.Highlight, t.accent), (roles.HighlightedText, "#ffffff"),
+        (roles.ToolTipText, t.text), (roles.Highlight, t.accent), (roles.HighlightedText, t.panel),
         (roles.PlaceholderText, t.muted), (roles.Link, t.accent), (roles.Mid, t.line), (roles.Light, t.raised),
     ):  # fmt: skip
         p.setColor(role, QColor(colour))

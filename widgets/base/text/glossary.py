@@ -44,12 +44,17 @@ def meaning(word: str) -> str:
 
 def words_in(text: str) -> list[str]:
     """Return the words of the glossary that stand in a text, in its order."""
-    found = {}
-    for word in _tables()[0]:
-        behind = r"(?!\w)" if word[-1].isalnum() else ""  # ρ(g) stands in ρ(g)x too
-        if match := re.search(rf"(?<!\w){re.escape(word)}{behind}", text):
-            found[word] = match.start()
+    found = {word: match.start() for word, alone in _alone() if (match := alone.search(text))}
     return sorted(found, key=found.__getitem__)
+
+
+@cache
+def _alone() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Return each word with what finds it where it stands alone; ρ(g) stands in ρ(g)x too."""
+    return tuple(
+        (word, re.compile(rf"(?<!\w){re.escape(word)}" + (r"(?!\w)" if word[-1].isalnum() else "")))
+        for word in _tables()[0]
+    )
 
 
 def plain() -> bool:

@@ -9,6 +9,7 @@ from explorer.declare.elements import chain_text
 from explorer.declare.space import Kind, kinds
 from explorer.square.frame import Frame, Measure, Square
 
+WITHHELD = "withheld"  # in place of every verdict, while a lesson asks for it
 FLAT = 0.01  # relative distance of unrelated inputs, below which values are nearly constant
 
 
@@ -44,6 +45,8 @@ def badge(measure: Measure | None) -> str:
         return "broken earlier"  # the square does not commute, though this layer does nothing wrong
     if measure.verdict == "unmoved":
         return "nothing to test"
+    if measure.verdict == WITHHELD:
+        return "behind Reveal"
     return "no verdict" if measure.verdict == "no law" and measure.cumulative is not None else measure.verdict
 
 
@@ -99,6 +102,8 @@ def _verdict(square: Square) -> str:
             return "holds at every layer"
         case "holds":
             return "holds wherever there is a law"
+        case "withheld":
+            return "the verdict is behind Reveal"
         case "":
             return f"being measured: {len(found):,} of {len(square.layers):,} layers"
     if all(m.cumulative is None for m in found):

@@ -7,6 +7,7 @@ then. Files get lines, discs and text.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,6 +26,7 @@ from widgets.graph.drawing.geometry import (
     edge_under,
     fitted,
     inside,
+    nearest,
     node_radius,
     node_under,
     strands,
@@ -43,6 +45,7 @@ MARGIN = 0.3  # of a panel that its picture is larger on each side
 REST_MS = 90  # after which a hand that does not move rests
 HEAVY = 1200  # nodes or lines from which a picture is painted beside the window
 HOVERED = 60_000  # lines up to which the one under the cursor is looked for
+STRETCH = 1.4  # at most, of a layout, to fill a panel
 DRAG = 4.0  # pixels from which a press is a drag
 ALT, SHIFT = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ShiftModifier
 LEFT, MIDDLE = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton
@@ -70,6 +73,7 @@ class GraphCanvas(QWidget):
         self.lines = strands(np.zeros((2, 0), np.int64), True)
         self.legend = Legend()
         self.eye = Eye()
+        self.given = False  # whether the places come with the data: they are not stretched
         self.touched = False  # whether the eye is where the person put it
         self.selected: int | None = None
         self.hot: tuple[str, int] | None = None  # under the cursor
@@ -89,7 +93,7 @@ class GraphCanvas(QWidget):
         self.pictures = Pictures(self)
         self.pictures.ready.connect(self.update)
         self._shared: dict[str, tuple[object, Any]] = {}
-        self._span: tuple[Array | None, Any] = None, ((0.0, 0.0), (0.0, 0.0))
+        self._span: tuple[Array | None, Any, float] = None, ((0.0, 0.0), (0.0, 0.0)), math.inf
         self._press: QPointF | None = None
         self._last = QPointF()
         self._act = ""  # "pan", "node", "lasso" or "swap" while a button is down
@@ -138,7 +142,8 @@ class GraphCanvas(QWidget):
         if self._span[0] is not self.places:
             at = self.places if self.places is not None and len(self.places) else np.zeros((1, 2))
             low, high = ((float(f(at[:, 0])), float(f(at[:, 1]))) for f in (np.min, np.max))
-            self._span = self.places, (low, high)
+            kept = np.delete(at, [i for i in self.pins if i < len(at)], axis=0)  # a hand may put nodes upon others
+            self._span = self.places, (low, high), self._span[2] if self._act == "node" else nearest(kept)
         return self._span[1]
 
     def _extent(self) -> tuple[float, float]:
@@ -151,13 +156,8 @@ class GraphCanvas(QWidget):
         cells = self.cells()
         if self.places is not None and cells:
             box = cells[0][2]
-            margin = (
-                22.0
-                + (18.0 if self.lines.loops else 0.0)
-                + (8.0 if self.hulls else 0.0)
-                + (14.0 if self.graphs else 0.0)
-            )
-            self.eye = fitted(*self._bounds(), box.width(), box.height(), margin)
+            margin = 22.0 + 18.0 * self.lines.loops + 8.0 * bool(self.hulls) + 14.0 * bool(self.graphs)
+            self.eye = fitted(*self._bounds(), box.width(), box.height(), margin, 1.0 if self.given else STRETCH)
         self.update()
 
     def points(self, box: QRectF) -> Array:
@@ -174,7 +174,9 @@ class GraphCanvas(QWidget):
 
     @property
     def radius(self) -> float:
-        return node_radius(0 if self.places is None else len(self.places), *self._extent(), self.eye.scale)
+        (across, up), nodes = self._extent(), 0 if self.places is None else len(self.places)
+        more = max(self.eye.wide, 1 / self.eye.wide)
+        return node_radius(nodes, across * more, up, self.eye.scale, self._span[2])
 
     def cells(self) -> list[tuple[int, int, QRectF]]:
         """Return row, column and place of each panel (without its header)."""
@@ -247,10 +249,9 @@ class GraphCanvas(QWidget):
         kept = self.pictures.kept.get(slot)
         right = kept is not None and kept.key == key and (hurried or not kept.coarse)
         if kept is not None and right and kept.eye != self.eye:
-            aside = abs(self.eye.x - kept.eye.x) * self.eye.scale <= mx and (
-                abs(self.eye.y - kept.eye.y) * self.eye.scale <= my
-            )
-            right = hurried and (aside or self.eye.scale != kept.eye.scale)
+            x, y = map(abs, self.eye.shift(kept.eye))
+            right = hurried and ((x <= mx and y <= my) or self.eye.scale != kept.eye.scale)
+            right = right and self.eye.wide == kept.eye.wide
         if not right:
             size = box.width() + 2 * mx, box.height() + 2 * my
             eye, ground, colour = self.eye, self._ground(*size, ratio, hurried), theme.current().plot
@@ -267,7 +268,7 @@ class GraphCanvas(QWidget):
             paint_words(p, box, self.pictures.trouble or "Drawing\N{HORIZONTAL ELLIPSIS}", "", 13)
             return
         grown = self.eye.scale / kept.eye.scale
-        shift = QPointF((kept.eye.x - self.eye.x) * self.eye.scale, -(kept.eye.y - self.eye.y) * self.eye.scale)
+        shift = QPointF(*self.eye.shift(kept.eye))
         width, height = kept.size[0] * grown, kept.size[1] * grown
         corner = box.center() + shift - QPointF(width / 2, height / 2)
         if grown == 1.0:
@@ -308,7 +309,7 @@ class GraphCanvas(QWidget):
             return None
         spot = at.x() - box.x(), at.y() - box.y()
         place = self.eye.world(spot, box.width(), box.height())
-        node = node_under(self.places, place, (max(self.radius, 2.0) + 3.0) / self.eye.scale)
+        node = node_under(self.places, place, self.eye, max(self.radius, 2.0) + 3.0)
         if node is not None:
             return "node", node
         if len(self.lines.start) > HOVERED:

@@ -13,51 +13,87 @@ Array = NDArray[Any]
 SAMPLES = 1_500_000  # points that a picture of very many edges is made of
 BOW = 5.0  # pixels between two edges that join the same nodes
 BOWED = 200_000  # lines up to which those that share their ends part
+PARTED = 500  # nodes up to which none is drawn over another
 STEPS = 6  # straight pieces of a bowed edge, for hits
 
 
 @dataclass(frozen=True, slots=True)
 class Eye:
-    """The section that is seen: the place in the middle of a panel, and pixels to a unit of the layout. Up is up."""
+    """The section that is seen: the place in the middle of a panel, and pixels to a unit of the layout. Up is up.
+
+    Places that mean nothing may be stretched: `wide` is by how much more in width than in height.
+    """
 
     x: float = 0.0
     y: float = 0.0
     scale: float = 40.0
+    wide: float = 1.0
+
+    @property
+    def units(self) -> tuple[float, float]:
+        """Return the pixels of a unit to the right and up."""
+        return self.scale * max(self.wide, 1.0), self.scale * max(1 / self.wide, 1.0)
 
     def screen(self, places: Array, width: float, height: float) -> Array:
         """Return pixels right and down from the upper left corner of a panel of that size."""
         points = np.empty((len(places), 2), np.float32 if len(places) > 5000 else float)
-        points[:, 0] = (places[:, 0] - self.x) * self.scale + width / 2
-        points[:, 1] = (places[:, 1] - self.y) * -self.scale + height / 2
+        right, up = self.units
+        points[:, 0] = (places[:, 0] - self.x) * right + width / 2
+        points[:, 1] = (places[:, 1] - self.y) * -up + height / 2
         return points
 
     def world(self, at: tuple[float, float], width: float, height: float) -> tuple[float, float]:
-        return self.x + (at[0] - width / 2) / self.scale, self.y - (at[1] - height / 2) / self.scale
+        right, up = self.units
+        return self.x + (at[0] - width / 2) / right, self.y - (at[1] - height / 2) / up
+
+    def shift(self, other: Eye) -> tuple[float, float]:
+        """Return where the middle of another eye is seen, in pixels right and down from one's own."""
+        right, up = self.units
+        return (other.x - self.x) * right, (self.y - other.y) * up
 
     def panned(self, right: float, down: float) -> Eye:
-        return replace(self, x=self.x - right / self.scale, y=self.y + down / self.scale)
+        across, up = self.units
+        return replace(self, x=self.x - right / across, y=self.y + down / up)
 
     def zoomed(self, at: tuple[float, float], factor: float, width: float, height: float) -> Eye:
         """Return the eye with what is at that pixel kept there."""
         x, y = self.world(at, width, height)
-        scale = min(max(self.scale * factor, 1e-3), 1e4)
-        return Eye(x - (at[0] - width / 2) / scale, y + (at[1] - height / 2) / scale, scale)
+        grown = replace(self, scale=min(max(self.scale * factor, 1e-3), 1e4))
+        across, up = grown.units
+        return replace(grown, x=x - (at[0] - width / 2) / across, y=y + (at[1] - height / 2) / up)
 
 
-def fitted(low: tuple[float, float], high: tuple[float, float], width: float, height: float, margin: float) -> Eye:
-    """Return the eye that sees a box of places with a margin in pixels."""
-    across, up = high[0] - low[0], high[1] - low[1]
+def fitted(
+    low: tuple[float, float], high: tuple[float, float], width: float, height: float, margin: float, most: float = 1.0
+) -> Eye:
+    """Return the eye that sees a box of places with a margin in pixels, stretched up to `most` times to fill it."""
+    across, up = max(high[0] - low[0], 1e-6), max(high[1] - low[1], 1e-6)
     room_x, room_y = max(width - 2 * margin, 8.0), max(height - 2 * margin, 8.0)
-    scale = min(room_x / max(across, 1e-6), room_y / max(up, 1e-6), 140.0)
-    return Eye((low[0] + high[0]) / 2, (low[1] + high[1]) / 2, scale)
+    wide = min(max(room_x / across / (room_y / up), 1 / most), most)
+    eye = Eye((low[0] + high[0]) / 2, (low[1] + high[1]) / 2, 1.0, wide)
+    right, upright = eye.units
+    return replace(eye, scale=min(room_x / (across * right), room_y / (up * upright), 140.0))
 
 
-def node_radius(nodes: int, across: float, up: float, scale: float) -> float:
-    """Return the radius in pixels of a node of ordinary size, for so many in a box of that size."""
+def node_radius(nodes: int, across: float, up: float, scale: float, apart: float = math.inf) -> float:
+    """Return the radius in pixels of a node of ordinary size, for so many in a box of that size.
+
+    `apart` is the distance of the two nearest ones: they do not overlap, unless that left nothing to see of them.
+    """
     if nodes < 2:
         return 12.0
     room = scale * math.sqrt(across * up / nodes)
-    return min(max(0.22 * room, 8.0 if room >= 26 else 1.0), 13.0)
+    wanted = min(max(0.22 * room, 8.0 if room >= 26 else 1.0), 13.0)
+    return min(wanted, max(0.46 * apart * scale, 2.5))
+
+
+def nearest(places: Array) -> float:
+    """Return the distance of the two nodes that are nearest to each other."""
+    if not 2 <= len(places) <= PARTED or not np.isfinite(places).all():
+        return math.inf
+    from scipy.spatial import cKDTree
+
+    return float(cKDTree(places).query(places, k=2, workers=1)[0][:, 1].min())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,12 +171,13 @@ def seen(points: Array, start: Array, end: Array, width: float, height: float, m
     return np.asarray((side[start] & side[end]) == 0)
 
 
-def node_under(places: Array, at: tuple[float, float], reach: float) -> int | None:
-    """Return the node nearest to a place, among those within `reach` of it."""
-    near = np.flatnonzero(np.abs(places[:, 0] - at[0]) <= reach)
+def node_under(places: Array, at: tuple[float, float], eye: Eye, reach: float) -> int | None:
+    """Return the node nearest to a place, among those within `reach` pixels of it."""
+    units = np.array(eye.units)
+    near = np.flatnonzero(np.abs(places[:, 0] - at[0]) <= reach / units[0])
     if not len(near):
         return None
-    away = np.hypot(*(places[near] - np.array(at)).T)
+    away = np.hypot(*((places[near] - np.array(at)) * units).T)
     best = int(away.argmin())
     return int(near[best]) if away[best] <= reach else None
 
@@ -288,3 +325,43 @@ def legible(
         if len(kept) >= most:
             break
     return kept
+
+
+def beside(
+    points: Array, radii: Array, order: Array, sizes: Array, seen: Array, room: tuple[float, float], taken: Array,
+    must: int = 0, most: int = 250,
+) -> dict[int, Array]:  # fmt: skip
+    """Return boxes (x, y, width, height) for texts beside their nodes and over none, the first in `order` first.
+
+    Args:
+        radii: of all nodes, (N,).
+        sizes: width and height of each text, in the order of `order`.
+        seen: the nodes that are drawn.
+        taken: (m, 4: left, top, right, bottom) that are not to be written on.
+        must: how many of the first have a text even where there is no room.
+    """
+    used, found = taken, dict[int, Array]()
+    centres, around = points[seen], radii[seen]
+    for rank, (i, (wide, high)) in enumerate(zip(order.tolist(), sizes.tolist(), strict=True)):
+        gap, (x, y) = float(radii[i]) + 2.0, points[i]
+        slant = 0.71 * gap
+        corners = np.array([
+            (x + gap, y - high / 2), (x - gap - wide, y - high / 2), (x - wide / 2, y + gap - 2),
+            (x - wide / 2, y - gap - high + 2), (x + slant, y - slant - high + 2), (x + slant, y + slant - 2),
+            (x - slant - wide, y - slant - high + 2), (x - slant - wide, y + slant - 2),
+        ])  # fmt: skip
+        ends = corners + np.array([wide, high])
+        ok = (corners >= 0).all(1) & (ends <= room).all(1)
+        if len(used):
+            apart = (used[:, :2] >= ends[:, None]) | (used[:, 2:] <= corners[:, None])
+            ok &= apart.any(2).all(1)
+        away = np.maximum(np.maximum(corners[:, None] - centres, centres - ends[:, None]), 0)
+        ok &= ((away**2).sum(2) >= (0.9 * around) ** 2).all(1)
+        if not ok.any() and rank >= must:
+            continue
+        corner = corners[int(ok.argmax())]
+        found[i] = np.array([*corner, wide, high])
+        used = np.concatenate([used, [[*corner, *ends[int(ok.argmax())]]]])
+        if len(found) >= most:
+            break
+    return found

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
+from explorer.spaces.graph.chemistry.atoms import element_of
 from widgets.base.look import theme
-from widgets.graph.drawing.geometry import along, control, legible
+from widgets.graph.drawing.geometry import along, beside, control, legible
 from widgets.graph.drawing.ground import Ground
-from widgets.graph.drawing.look import Panel, faded, rgb
+from widgets.graph.drawing.look import Panel
 from widgets.maps.diagram import font
 
 Array = NDArray[Any]
@@ -31,7 +32,7 @@ def paint_numbers(p: QPainter, g: Ground, panel: Panel) -> Array:
     lines = lines[np.argsort(-heat, kind="stable")]
     wide = np.array([metrics.horizontalAdvance(panel.texts[int(k)]) + 6 for k in lines])
     high, r = metrics.height(), 0.8 * g.radius
-    around = g.points[np.unique(np.concatenate([g.lines.start[lines], g.lines.end[lines]]))]
+    around = g.points[g.seen_nodes()] if len(g.points) <= TEXT else g.points[np.unique(g.lines.end[lines])]
     taken = np.concatenate([around - r, around + r], 1)  # a number must not hide the nodes that it is about
     first, left = len(taken), np.arange(len(lines))
     p.setFont(small)
@@ -71,48 +72,40 @@ def paint_graphs(p: QPainter, g: Ground) -> None:
 
 
 def paint_labels(p: QPainter, g: Ground, panel: Panel, shown: Array, taken: Array) -> None:
-    """Write numbers into discs that hold them, names and other numbers beside, as many as are legible."""
+    """Write numbers or names beside nodes and on none of them, as many as are legible."""
     cloud = not len(g.lines.start) and g.labels == "number"  # numbers beside small points would hide their shape
     if g.labels == "none" or len(shown) > TEXT or (g.radius < (7.5 if cloud else 2.2) and len(shown) > 60):
         return
-    t = theme.current()
-    shown = shown[panel.number[shown] >= 0]
+    t, face = theme.current(), font(11, fixed=True)
     named = g.labels == "name" and len(g.names) == len(g.points)
-    texts = {int(i): g.names[i] if named else str(int(panel.number[i])) for i in shown}
-    within = not named and g.radius >= 7.5
-    size = min(max(g.radius * 0.95, 8.5), 12.0) if within else 11
-    face = font(size, fixed=True)
+    atoms = () if named or len(g.names) != len(g.points) else tuple(map(element_of, g.names))
+    atoms = tuple(f"{symbol} " for symbol in atoms) if atoms and all(atoms) else ("",) * len(g.points)
+    texts = {
+        int(i): g.names[i] if named else f"{atoms[i]}{int(panel.number[i])}" for i in shown if panel.number[i] >= 0
+    }
     p.setFont(face)
     metrics = QFontMetricsF(face)
-    if within:
-        for i, text in texts.items():
-            r = max(g.radius * float(panel.grow[i]), 8.0) + 6
-            p.setPen(_contrast(panel.fill[i], panel.near is None or bool(panel.near[i])))
-            at = g.points[i]
-            p.drawText(QRectF(at[0] - r, at[1] - r, 2 * r, 2 * r), Qt.AlignmentFlag.AlignCenter, text)
-        return
-    order = [i for i in g.rank.tolist() if i in texts]
-    if g.selected in texts:
-        order = [g.selected, *(i for i in order if i != g.selected)]
-    gap, high = g.radius + 2, metrics.height()
-    boxes = np.zeros((len(g.points), 4))
-    for i in order[:TEXT]:
-        x, y = g.points[i]
-        boxes[i] = (x + gap * float(panel.grow[i]), y - high / 2, metrics.horizontalAdvance(texts[i]) + 2, high)
+    long = max(map(len, atoms), default=0) + len(str(len(g.points) - 1))
+    widest = 0.0 if named else metrics.horizontalAdvance("0") * long + 2
+
+    def place() -> dict[int, Array]:
+        """Find room for each text; of numbers for the longest, so that all panels and frames have the same places."""
+        mine = [int(i) for i in g.rank if int(i) in texts]
+        first = [g.selected] if g.selected in texts else []
+        order = np.array([*first, *(i for i in mine if i != g.selected)][:TEXT], int)
+        wide = [metrics.horizontalAdvance(texts[i]) + 2 if named else widest for i in order.tolist()]
+        sizes = np.stack([np.array(wide), np.full(len(order), metrics.height() - 2)], 1)
+        reach = g.radius * panel.grow
+        return beside(g.points, reach, order, sizes, shown, (g.width, g.height), taken, len(first))
+
+    key = (*g.view, g.radius, g.labels, g.selected, len(texts), panel.grow.sum(), taken.tobytes())
     plot = QColor(t.plot)
-    plot.setAlpha(190)
-    for i in legible(boxes, np.array(order[:TEXT], int), g.width, g.height, 250, taken):
-        rect = QRectF(*boxes[i])
-        p.fillRect(rect.adjusted(0, 2, 0, -2), plot)
+    plot.setAlpha(215)
+    for i, box in g.once("labels", key, place, g.places).items():
+        rect = QRectF(*box)
+        p.fillRect(rect.adjusted(0, 1, 0, -1), plot)
         far = panel.near is not None and not panel.near[i]
         p.setPen(QColor(t.muted if far else t.text))
-        p.drawText(rect, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, texts[i])
-
-
-def _contrast(fill: Array, near: bool) -> QColor:
-    """Return black or white, whichever is legible on that colour; grey on what is faded."""
-    t = theme.current()
-    if not near:
-        return QColor(*(int(v) for v in faded(rgb(t.text), 0.35, t.plot)))
-    bright = float(fill @ np.array([0.299, 0.587, 0.114]))
-    return QColor("#101418" if bright > 140 else "#ffffff")
+        middle = rect.center().x() - g.points[i][0]  # a short number stands close to its node, on whichever side
+        sides = Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignLeft
+        p.drawText(rect, sides[1 if abs(middle) < 1 else 2 * (middle > 0)] | Qt.AlignmentFlag.AlignVCenter, texts[i])

@@ -98,8 +98,8 @@ class Legend:
     rings: str = ""
 
 
-def side_values(part: GraphPart, choice: Choice, node: int | None) -> dict[str, Values]:
-    """Return the numbers shown on each side that there is, in the order of x."""
+def side_values(part: GraphPart, choice: Choice, node: int | None, layer: str = "") -> dict[str, Values]:
+    """Return the numbers shown on each side that there is, in the order of x; `layer` is the selected one."""
     s, n = part.structure, part.structure.nodes
     name, _, which = choice.colour.partition(":")
     fixed: dict[str, Callable[[], Any]] = {
@@ -123,10 +123,26 @@ def side_values(part: GraphPart, choice: Choice, node: int | None) -> dict[str, 
             "after": Values(_taken(_channel(part.gx, choice.channel), part.order), signed=signed),
         }
     sides = {"before": part.values, "after": part.moved, "difference": part.difference}
+    if part.kind == "node" and layer in part.sets:  # members of a set, or names of groups: no number with a sign
+        return _memberships(part, sides)
     found = {}
     for side, values in sides.items():
         if values is not None:
             found[side] = _at(part, values, choice.channel, node, side != "before")
+    return found
+
+
+def _memberships(part: GraphPart, sides: Mapping[str, Array | None]) -> dict[str, Values]:
+    marks = is_marks(flattened(part.values)[:, 0]) and bool(part.values.any())
+    found = {}
+    for side, values in sides.items():
+        if values is None:
+            continue
+        own = _taken(flattened(values)[:, 0], part.order if side != "before" else np.arange(part.structure.nodes))
+        if side == "difference":
+            found[side] = Values((own != 0).astype(float), marks=True)
+        else:
+            found[side] = Values(own, classes=not marks, marks=marks)
     return found
 
 
@@ -270,6 +286,8 @@ def panels_of(
     """
     t, n = theme.current(), part.structure.nodes
     near, dim = neighbourhood(part, lines, node)
+    if part.kind == "pair" and choice.colour == "layer":
+        near = None  # each pair has a value, joined by an edge or not: nothing of the selected row is faded
     titles = {"before": ("F(x)", "x"), "after": ("F(ρ(g)x)", "ρ(g)x"), "difference": ("difference",) * 2}
     shows_x = choice.colour != "layer" or part.kind == "invariant"
     made = []

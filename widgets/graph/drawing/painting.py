@@ -147,7 +147,7 @@ def _buckets(g: Ground, panel: Panel, shown: Array) -> list[tuple[Array, QColor,
         mine, share = shown[key == k], (k % 1000) // 2 / 12
         if panel.heat is not None:
             colour = heat_colour(share, None if panel.below is None else bool(k % 2))
-            width = base * (0.7 + 4.3 * share)
+            width = base * (0.7 + min(4.3, 0.35 * max(g.radius, 4.0)) * share)  # thinner than the nodes they join
         else:
             colour, width = faded(rgb(t.muted), 0.55, t.plot), base
             if panel.dim is not None and k >= 1000:

@@ -88,7 +88,7 @@ class Stage:
         s, node, choice = part.structure, w.node, w.choice
         own = part.kind in ("edge", "pair")
         lines, rank = self._strands(s, own or self._two_ways(part, choice, node))
-        values = [_values(p, w) for _, p in w.parts]
+        values = [_values(p, w, square.layer.name) for square, p in w.parts]
         choices = [fitting(choice, p, one.layer.name) for one, p in w.parts]
         heats = [self._heat(one, p, own_choice, lines) for (one, p), own_choice in zip(w.parts, choices, strict=True)]
         limit = limit_of(*(a for v in values for one in v.values() for a in (one.nodes, one.edges)))
@@ -150,16 +150,16 @@ class Stage:
         return kept[3]
 
 
-def _values(part: GraphPart, w: Wanted) -> Mapping[str, Values]:
+def _values(part: GraphPart, w: Wanted, layer: str) -> Mapping[str, Values]:
     if w.choice.colour != "community":
-        return side_values(part, w.choice, w.node)
+        return side_values(part, w.choice, w.node, layer)
     groups = None if w.groups is None else w.groups.astype(float)
     return {side: Values(groups, classes=True) for side in SIDES[:2]}
 
 
 def ring_of(square: Square, part: GraphPart, choice: Choice) -> tuple[str, Array | None]:
     """Return the set whose nodes have rings: the one chosen as colour, else the last up to the selected layer."""
-    found = {n: v for n, v in part.sets.items() if len(v) == part.structure.nodes and is_marks(v)}
+    found = {n: v for n, v in part.sets.items() if len(v) == part.structure.nodes and is_marks(v) and v.any()}
     if not found:
         return "", None
     names = [layer.name for layer in square.layers]

@@ -79,9 +79,10 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         row = QHBoxLayout(self._chrome)
         row.setContentsMargins(12, 6, 8, 0)
         row.setSpacing(6)
-        self._words = (QLabel("Nodes"), QLabel("Edges"))
-        for part in (self._words[0], self.colour, self.channel, self._words[1], self.edges, self.head):
-            row.addWidget(part)
+        self._words = tuple(QLabel(text) for text in ("Nodes", "in", "Edges", "of"))
+        for word, box in zip(self._words, (self.colour, self.channel, self.edges, self.head), strict=True):
+            row.addWidget(word)
+            row.addWidget(box)
         row.addStretch(1)
         for button in (self.relabel, self.look, self.fit):
             row.addWidget(button)
@@ -94,8 +95,12 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for word in self._words:  # the tips say the same
-            word.setVisible(event.size().width() >= NARROW)
+        self._show_words()
+
+    def _show_words(self) -> None:
+        """Show the words before the choices that there are; in a narrow window the tips say the same."""
+        for word, box in zip(self._words, (self.colour, self.channel, self.edges, self.head), strict=True):
+            word.setVisible(self.width() >= NARROW and not box.isHidden())
 
     def _make_menu(self) -> QMenu:
         menu = QMenu(self)
@@ -176,8 +181,7 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
             wanted = "plain" if own else telling(part, self.frame.squares[0].layer.name if self.frame else "")
         self.choice = replace(self.choice, edges=wanted, colour=str(self.colour.currentData()))
         _fill(self.edges, edges, wanted)
-        for widget in (self._words[1], self.edges):
-            widget.setVisible(bool(s.edges.shape[1]))
+        self.edges.setVisible(bool(s.edges.shape[1]))
         heads = flattened(part.coefficients[wanted]).shape[1] if wanted in part.coefficients else 1
         self.head.setVisible(heads > 1)
         _fill(self.head, [(None, "norm"), *((h, f"head {h}") for h in range(heads))], self.choice.head)
@@ -186,6 +190,7 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         count = len(values) if part.kind == "pair" and values is part.values else values[:1].size
         self.channel.setVisible(count > 1 and self.choice.colour in ("layer", "input"))
         _fill(self.channel, [(None, "norm"), *((k, f"channel {k}") for k in range(count))], self.state.channel)
+        self._show_words()
 
     def _draw(self) -> None:
         """Work out what each panel shows and hand it to the canvas."""
@@ -215,6 +220,7 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         s = w.parts[0][1].structure
         if place_key(s) != self._key:
             return
+        c.given = s.positions is not None
         c.names, c.labels = s.names, w.choice.labels
         c.selected = w.node if w.node is not None and w.node < s.nodes else None
         c.directed, c.arrows = s.directed, scene.valued and w.node is not None

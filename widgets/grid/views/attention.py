@@ -41,6 +41,7 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(QLabel("Layer"))
         row.addWidget(self.layer)
+        row.addWidget(QLabel("of a patch"))
         row.addWidget(self.side)
         row.addStretch(1)
         column.addWidget(bar)

@@ -41,6 +41,7 @@ from widgets.mesh.slice_control import SliceControl
 
 OWN = ("x", "F(x)")  # panels with the numbers of x; those of rho(g) x may have others
 NOTCH = 15.0  # degrees of a frame to a notch of the wheel
+NARROW = 640  # pixels of width below which the choices stand without their words
 SIDES = (("", "Square"), ("F(x)", "F(x)"), ("x,F(x)", "x and F(x)"), ("ρ′(g)F(x),F(ρ(g)x)", "Both ways"))
 COLOURS = (("layer", "Feature"), ("answer", "Answer"), ("parts", "Known parts"), ("gauge", "Ambiguity"))
 AMOUNTS = ((150, "few"), (500, "some"), (1500, "many"), (10**9, "all"))  # of arrows and of frames
@@ -84,12 +85,17 @@ class SurfaceView(FrameView[tuple[Square, MeshPart]]):
         self._labels = (QLabel("Show"), QLabel("colours"), QLabel("feature"))
         self._chrome = QWidget()
         self._chrome.setProperty("chrome", True)  # left out of exported figures
+        self._chrome.setMinimumWidth(1)
         row = QHBoxLayout(self._chrome)
         row.setContentsMargins(8, 4, 8, 0)
         row.setSpacing(6)
+        tips = "Which panels", "What colours mean", "Which channel or order of the feature"
+        for box, tip in zip((self.sides, self.colour, self.feature), tips, strict=True):
+            box.setToolTip(tip)
         for label, box in zip(self._labels, (self.sides, self.colour, self.feature), strict=True):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(6)
+            box.setMinimumWidth(38)
             row.addWidget(label)
             row.addWidget(box)
             box.activated.connect(lambda _: self._chosen())
@@ -101,6 +107,10 @@ class SurfaceView(FrameView[tuple[Square, MeshPart]]):
         below.setContentsMargins(10, 0, 10, 4)
         below.addWidget(self.words, 1)
         # beside the cut, for the upper row is as wide as a small window leaves it
+        self._at = QLabel("Arrows at")
+        for part in (self._at, self.amount):
+            part.setProperty("chrome", True)
+        below.addWidget(self._at, 0, Qt.AlignmentFlag.AlignTop)
         below.addWidget(self.amount, 0, Qt.AlignmentFlag.AlignTop)
         below.addWidget(self.cut, 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)
@@ -327,9 +337,14 @@ class SurfaceView(FrameView[tuple[Square, MeshPart]]):
         values = tuple(p.clamp(round(float(v), 2)) for p, v in zip(params, turned, strict=True))
         self.wished.emit(Wish(step=("rotate3d", values), tag="rotate3d"))
 
+    def resizeEvent(self, event: Any) -> None:
+        super().resizeEvent(event)
+        for label in (*self._labels, self._at):  # in a narrow window the tips say the same
+            label.setVisible(event.size().width() >= NARROW)
+
     # what every view can do -----------------------------------------------------------------------------------------
     def apply_theme(self) -> None:
-        for label in (*self._labels, self.words):
+        for label in (*self._labels, self._at, self.words):
             label.setStyleSheet(f"color: {theme.current().muted};")
         if self.parts():
             self.refresh()

@@ -221,7 +221,7 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         dot = ("first", "second")[field.square] if len(graph_squares(self.frame)) > 1 else ""
         panel = Panel(
             matrix, head, title, view, part.structure.names, dot, False, self.controls.log.isChecked(), threshold,
-            self._pool(field, matrix),
+            self._pool(field, matrix), of=word_of_places(square).removesuffix("s"),
         )  # fmt: skip
         self._of[id(panel)] = _Shown(field, square, part, title)
         return panel

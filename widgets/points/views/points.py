@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QImage, QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from explorer.declare.elements import transforms
@@ -26,6 +26,7 @@ from widgets.mesh.drawing import pyvista_import
 from widgets.points.canvas import PointsCanvas
 from widgets.points.looks import Choice, Panel, panels, point_words, sides_of, value_names
 
+NARROW = 600  # pixels of width below which the choices stand without their words
 SIDES = (("", "Square"), ("F(x)", "F(x)"), ("x,F(x)", "x and F(x)"), ("ρ′(g)F(x),F(ρ(g)x)", "Both ways"),
          ("x,F(x),F(ρ(g)x),difference", "All four"))  # fmt: skip
 TURN = "rotation"
@@ -50,16 +51,21 @@ class PointsView(FrameView[tuple[Square, PointsPart]]):
         self.bonds, self.edges, self.names = QCheckBox("Bonds"), QCheckBox("Edges"), QCheckBox("Names")
         self.bonds.setChecked(True)
         self.edges.setToolTip("What the network joins; without a tick only what the selected point hears")
+        self.names.setChecked(True)
         self.names.setToolTip("The name of each atom, where there are few")
         self._labels = (QLabel("Show"), QLabel("value"))
+        self.sides.setToolTip("Which panels")
+        self.value.setToolTip("Which value of the layer")
         self._chrome = QWidget()
         self._chrome.setProperty("chrome", True)  # left out of exported figures
+        self._chrome.setMinimumWidth(1)
         row = QHBoxLayout(self._chrome)
         row.setContentsMargins(8, 4, 8, 0)
         row.setSpacing(6)
         for label, box in zip(self._labels, (self.sides, self.value), strict=True):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(8)
+            box.setMinimumWidth(38)
             row.addWidget(label)
             row.addWidget(box)
             box.activated.connect(lambda _: self._chosen())
@@ -79,6 +85,11 @@ class PointsView(FrameView[tuple[Square, PointsPart]]):
         self.pointer.moved.connect(self._follow)
         self.apply_theme()
         self.show_frame(None)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for label in self._labels:  # in a narrow window the tips say the same
+            label.setVisible(event.size().width() >= NARROW)
 
     # what comes in ------------------------------------------------------------------------------------------------
     def show_catalogue(self, catalogue: Catalogue) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu
 
-from explorer.declare.card import ModelInfo
 from explorer.declare.elements import Transform, transforms
 from explorer.declare.states.model_name import code_of
 from explorer.state.catalogue import Catalogue
@@ -17,7 +16,8 @@ from explorer.state.resolve import DTYPES
 from explorer.state.state import State
 from widgets.base.controls.menus import Choices, empty
 from widgets.base.look.icons import icon
-from widgets.base.text.kinds_of_data import families, parts, place_of, title_of
+from widgets.base.text.kinds_of_data import parts, place_of, title_of
+from widgets.window.bars.model_menu import by_row, fill_by_domain
 from widgets.window.files import Files
 from widgets.window.following.playing import SPEEDS
 from widgets.window.room.shell import Shell
@@ -55,6 +55,7 @@ class Menus(QObject):
         self._samples = self._choices(self.menus["Data"])
         self._fill_model(None)
         self._fill_data(None)
+        self._controller.frame_ready.connect(lambda _: self._follow_views())
 
     # building ---------------------------------------------------------------------------------------------
     def add(
@@ -103,9 +104,11 @@ class Menus(QObject):
             tip="Look at a model file without running it, then open it: .py, .safetensors, .pt, .pt2, .onnx",
         )  # fmt: skip
         self.recent = menu.addMenu("Open &recent")
+        self.recent.setProperty("files", True)
         self.recent.aboutToShow.connect(lambda: files.fill_recent(self.recent))
         files.fill_recent(self.recent)
         self.recent_models = menu.addMenu("Recent mo&dels")
+        self.recent_models.setProperty("files", True)
         self.recent_models.aboutToShow.connect(lambda: files.models.fill_recent(self.recent_models))
         files.models.fill_recent(self.recent_models)
         self.add(menu, "trusted", "Trusted &files…", files.show_trusted)
@@ -178,7 +181,7 @@ class Menus(QObject):
             # a key that lists and sliders need too works only while the stage has the focus
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         menu.addSeparator()
-        for transform in transforms().values():
+        for transform in sorted(transforms().values(), key=lambda one: one.title):
             self._add_transform(menu, transform)
 
     def _add_transform(self, menu: QMenu, transform: Transform) -> None:
@@ -209,7 +212,7 @@ class Menus(QObject):
         shell = self._shell
         show, panels = menu.addMenu("&Show"), QMenu("&Panels", menu)
         panels.setProperty("twice", True)  # no part of the palette, which has "Show"
-        for spec in shell.panes.specs:
+        for spec in sorted(shell.panes.specs, key=lambda one: one.title):
             action = self.add(
                 show,
                 f"show_{spec.name}",
@@ -304,15 +307,12 @@ class Menus(QObject):
         compare = self._compare
         menu.removeAction(compare.menu.menuAction())  # it stays, with other entries
         empty(menu)
-        models = sorted(catalogue.models, key=_by_row) if catalogue else []
-        self._fill_by_domain(menu, self._models, models, controller.set_model)
+        models = sorted(catalogue.models, key=by_row) if catalogue else []
+        fill_by_domain(menu, self._models, models, controller.set_model)
         if not models:
             menu.addAction("Loading…").setEnabled(False)
         menu.addSeparator()
-        empty(compare.menu)
-        self._fill_by_domain(compare.menu, compare, models, controller.set_compare)
-        compare.menu.setIcon(icon("compare"))
-        compare.menu.menuAction().setEnabled(bool(models))
+        self._fill_compare(controller.state.model)
         menu.addMenu(compare.menu)
         comparing = self._files.comparing
         self.add(
@@ -339,16 +339,18 @@ class Menus(QObject):
             tip="Train this network again, from nothing, and open it with its new weights",
         )  # fmt: skip
 
-    def _fill_by_domain(
-        self, menu: QMenu, choices: Choices, models: Sequence[ModelInfo], chosen: Callable[[str], None]
-    ) -> None:
-        """Put models into a menu for each domain, those of many models into one for each family."""
-        domains = sorted({m.domain for m in models}, key=place_of)
-        for domain in domains:
-            inner = menu.addMenu(title_of(domain)) if len(domains) > 1 else menu
-            for title, some in families([m for m in models if m.domain == domain]):
-                part = Choices(inner.addMenu(title.replace("&", "&&")) if title else inner, choices.group)
-                part.fill([(m.name, _model_text(m)) for m in some], chosen, clear=False)
+    def _fill_compare(self, model: str) -> None:
+        """Offer the models of the same kind of data: no other can be compared."""
+        catalogue, compare = self._controller.catalogue, self._compare
+        models = sorted(catalogue.models, key=by_row) if catalogue else []
+        kind = next((m.domain for m in models if m.name == model), None)
+        empty(compare.menu)
+        for action in compare.group.actions():
+            compare.group.removeAction(action)
+        others = [m for m in models if m.name != model and kind in (None, m.domain)]
+        fill_by_domain(compare.menu, compare, others, self._controller.set_compare)
+        compare.menu.setIcon(icon("compare"))
+        compare.menu.menuAction().setVisible(bool(others))
 
     def _fill_data(self, catalogue: Catalogue | None) -> None:
         menu, controller = self.menus["Data"], self._controller
@@ -375,31 +377,37 @@ class Menus(QObject):
         followed = (*undoable, state.model, state.compare, state.sample, state.device, state.dtype)
         if followed == self._followed:
             return  # most of a drag, and there are a hundred actions
-        self._followed = followed
+        before, self._followed = self._followed, followed
         actions["undo"].setEnabled(controller.can_undo)
         actions["redo"].setEnabled(controller.can_redo)
         for name in ("invert", "reset"):
             actions[name].setEnabled(bool(state.steps))
         actions["untransform"].setChecked(state.untransform)
-        actions["alone"].setEnabled(bool(state.compare))
-        actions["input"].setEnabled(code_of(state.model) is not None)
-        actions["train"].setEnabled(self._files.trainer.card() is not None)
+        actions["alone"].setVisible(bool(state.compare))
+        actions["input"].setVisible(code_of(state.model) is not None)
+        actions["train"].setVisible(self._files.trainer.card() is not None)
         self._models.mark(state.model)
+        if before[4:5] != (state.model,):
+            self._fill_compare(state.model)
         self._compare.mark(next(iter(state.compared), ""))
         self._samples.mark(state.sample)
         self._devices.mark(state.device)
         self._dtypes.mark(state.dtype)
-        known = {m.name: m.domain for m in (controller.catalogue.models if controller.catalogue else ())}
-        for action in self._compare.group.actions():
-            same = known.get(action.data()) == known.get(state.model) and action.data() != state.model
-            action.setEnabled(same or state.model not in known)
         domain = controller.domain
         for transform in transforms().values():
-            actions[f"menu_{transform.name}"].setEnabled(domain in transform.domains)
+            actions[f"menu_{transform.name}"].setVisible(domain in transform.domains)
         for names, needed in ((("turn_left", "turn_right"), "rotate"), (_SHIFTS, "translate")):
             fits = needed in transforms() and domain in transforms()[needed].domains
             for name in names:
-                actions[name].setEnabled(fits)
+                actions[name].setVisible(fits)
+
+    def _follow_views(self) -> None:
+        """Offer the panels that have something to say of what is shown, as tabs and docks do."""
+        for spec in self._shell.panes.specs:
+            shown = self._shell.offers(spec.name)
+            self.actions[f"show_{spec.name}"].setVisible(shown)
+            if (dock := self._shell.docks.docks.get(spec.name)) is not None:
+                dock.toggleViewAction().setVisible(shown)
 
     def show_playing(self, playing: bool) -> None:
         action = self.actions["play"]
@@ -418,15 +426,3 @@ class Menus(QObject):
 
 
 _SHIFTS = tuple(f"shift_{side.lower()}" for side, _, _ in ARROWS)
-
-
-def _by_row(info: ModelInfo) -> tuple[str, int, str]:
-    """Sort by the id of the row of docs/systems.md ("G7" before "G10"), then by title."""
-    row = info.rows[0] if info.rows else "~"
-    digits = "".join(c for c in row if c.isdigit())
-    return (row.rstrip("0123456789"), int(digits or 0), info.title)
-
-
-def _model_text(info: ModelInfo) -> str:
-    rows = f"  ({', '.join(info.rows)})" if info.rows else ""
-    return f"{info.title}{rows}".replace("&", "&&")

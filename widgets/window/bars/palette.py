@@ -10,7 +10,10 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QTreeWidget, QTreeWidget
 
 from widgets.base.look import theme
 
-WIDTH, ROWS = 560, 12
+WIDTH, ROWS, KEYS = 640, 12, 130
+SMALLEST = 150  # pixels of where an action is found, beside its name
+FILE, CHOICE = 6.0, 0.5  # what a name of a file, and one of several choices, lies behind an action
+PATH = Qt.ItemDataRole.UserRole + 1
 
 
 def score(query: str, text: str) -> float | None:
@@ -58,9 +61,12 @@ def actions_of(menus: Sequence[QMenu], usable: bool = True) -> Iterator[tuple[st
         for action in menu.actions():
             inner = action.menu()
             if isinstance(inner, QMenu):
+                if usable and not action.isEnabled():
+                    continue  # of a hidden menu, the actions inside do not know it
                 for path, one in actions_of([inner], usable):
                     yield f"{title} › {path}", one
             elif not action.isSeparator() and action.text() and (action.isEnabled() or not usable):
+                action.setProperty("file", menu.property("files"))
                 yield f"{title} › {_plain(action.text())}", action
 
 
@@ -83,7 +89,7 @@ class Palette(QFrame):
         self.line.setAccessibleName("Command")
         self.line.textChanged.connect(self._filter)
         self.list = QTreeWidget()
-        self.list.setColumnCount(2)
+        self.list.setColumnCount(3)
         self.list.setHeaderHidden(True)
         self.list.setRootIsDecorated(False)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -108,9 +114,12 @@ class Palette(QFrame):
         )
         self.line.clear()
         self._filter("")
-        width = min(WIDTH, self._window.width() - 32)
-        self.list.setColumnWidth(1, 130)
-        self.list.setColumnWidth(0, width - 16 - 130 - self.list.verticalScrollBar().sizeHint().width())
+        width = min(max(WIDTH, self._longest() + SMALLEST + KEYS + 60), self._window.width() - 32)
+        inside = width - 16 - self.list.verticalScrollBar().sizeHint().width()
+        names = min(self._longest() + 40, inside - KEYS - 60)
+        self.list.setColumnWidth(0, names)
+        self.list.setColumnWidth(1, inside - names - KEYS)
+        self.list.setColumnWidth(2, KEYS)
         row = max(20, self.list.sizeHintForRow(0))
         self.list.setFixedHeight(row * ROWS + 4)
         self.setFixedWidth(width)
@@ -120,6 +129,12 @@ class Palette(QFrame):
         self.raise_()
         self.line.setFocus()
 
+    def _longest(self) -> int:
+        """Return the width of the longest name of an action; those of files may be cut."""
+        metrics = self.list.fontMetrics()
+        names = (path.rpartition(" › ")[2] for path, action in self._actions if not action.property("file"))
+        return max(map(metrics.horizontalAdvance, names), default=0)
+
     def dismiss(self) -> None:
         """Close it, and give the keyboard back to the window."""
         if self.isVisible():
@@ -128,10 +143,15 @@ class Palette(QFrame):
             self.list.clear()
             self._window.setFocus()
 
+    @property
+    def offered(self) -> list[tuple[str, QAction]]:
+        """Return the path of every action, and the action."""
+        return list(self._actions)
+
     def shown(self) -> list[str]:
-        """Return the names in the list, the best first."""
+        """Return the paths of what is in the list, the best first."""
         items = (self.list.topLevelItem(i) for i in range(self.list.topLevelItemCount()))
-        return [item.text(0) for item in items if item is not None]
+        return [item.data(0, PATH) for item in items if item is not None]
 
     def move_by(self, rows: int) -> None:
         count = self.list.topLevelItemCount()
@@ -148,18 +168,25 @@ class Palette(QFrame):
         action.trigger()
 
     def _filter(self, query: str) -> None:
-        fits = [(score(query, path), -i, path, action) for i, (path, action) in enumerate(self._actions)]
-        best = sorted((f for f in fits if f[0] is not None), key=lambda f: (f[0], f[1]), reverse=True)
-        if not query.strip():
-            best = [f for f in fits if f[0] is not None]  # in the order of the menus
+        fits = []
+        for i, (path, action) in enumerate(self._actions):
+            if (found := score(query, path)) is not None:
+                behind = FILE if action.property("file") else CHOICE if action.isCheckable() else 0.0
+                # nothing typed yet: what one does comes first, in the order of the menus, then what one chooses
+                fits.append((found - behind if query.strip() else -behind, -i, path, action))
         self.list.clear()
         muted = QColor(theme.current().muted)
-        for _, _, path, action in best[:100]:
+        for _, _, path, action in sorted(fits, key=lambda f: (f[0], f[1]), reverse=True)[:100]:
             keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-            item = QTreeWidgetItem([("✓ " if action.isChecked() else "") + path, keys])
+            where, _, name = path.rpartition(" › ")
+            item = QTreeWidgetItem([("✓ " if action.isChecked() else "") + name, where, keys])
+            for column, told in enumerate((path, where)):
+                item.setToolTip(column, told)
             item.setForeground(1, muted)
-            item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            item.setForeground(2, muted)
+            item.setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             item.setData(0, Qt.ItemDataRole.UserRole, action)
+            item.setData(0, PATH, path)
             self.list.addTopLevelItem(item)
         self._select(0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,6 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QImage
 
 from explorer.declare.elements import transforms
+from explorer.declare.params import Param
 from explorer.square.frame import Failure, Frame
 from explorer.state.catalogue import Busy
 from widgets.base.view import View, Wish
@@ -38,15 +40,10 @@ class Recorder(QObject):
         self._start = controller.state
         transform = transforms()[self._start.orbit]
         index = transform.orbit or 0
-        low, high = controller.player.span(transform.params[index])
-        ends = not transform.params[index].periodic
-        count = int(min(PICTURES, max(2, round((high - low) / (transform.params[index].step or 1.0)))))
+        param = transform.params[index]
         step = self._start.step(transform.name)
         held = step.values if step is not None else transform.defaults
-        self._elements = [
-            (*held[:index], transform.params[index].clamp(float(v)), *held[index + 1 :])
-            for v in np.linspace(low, high, count, endpoint=ends)
-        ]
+        self._elements = [(*held[:index], v, *held[index + 1 :]) for v in along(param, *controller.player.span(param))]
         self._grab = QTimer(self, singleShot=True, interval=0)
         self._grab.timeout.connect(self._take_picture)
 
@@ -103,6 +100,17 @@ class Recorder(QObject):
         if self._pictures:
             self._controller.grant(Wish(done=True))
             self._controller.set_steps(self._start.steps)
+
+
+def along(param: Param, low: float, high: float) -> list[float]:
+    """Return the values of a film: multiples of the parameter's step, so that what is exact is met, evenly apart."""
+    step = param.step or (high - low) / PICTURES
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    if param.periodic:
+        last -= 1  # both ends are the same element
+    stride = math.ceil((last - first + 1) / PICTURES) or 1
+    begin = first + (-first) % stride if first <= 0 <= last else first  # the identity is one of them
+    return [param.clamp(k * step) for k in range(begin, last + 1, stride)]
 
 
 class Turntable(QObject):

@@ -26,6 +26,7 @@ class LayerMenu(QObject):
     def __init__(self, controller: Controller, parent: QWidget) -> None:
         super().__init__(parent)
         self._window, self._controller = parent, controller
+        self.withheld = False  # whether a lesson asks which layer is guilty
 
     # what is selected -------------------------------------------------------------------------------------
     @property
@@ -38,7 +39,7 @@ class LayerMenu(QObject):
     def guilty(self) -> str:
         """Return the layer that the verdict accuses: the one that is shown, or the first; "" where none is."""
         frame = self._controller.frame
-        guilty = frame.squares[0].guilty if frame is not None and frame.squares else ()
+        guilty = frame.squares[0].guilty if frame is not None and frame.squares and not self.withheld else ()
         return self.layer if self.layer in guilty else next(iter(guilty), "")
 
     def _info(self, layer: str) -> LayerInfo | None:

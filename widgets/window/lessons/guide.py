@@ -211,7 +211,7 @@ class Guide(QObject):
     def _withhold(self) -> None:
         """Do not let the window name the culprit that a lesson asks for, before its answer was asked for."""
         riddle = any(t.reveal and not t.patterns and k not in self._answered for k, t in enumerate(self.walk.tasks))
-        self._shell.diagnosis.withhold(RIDDLE if riddle else "")
+        self._shell.withhold(RIDDLE if riddle else "")
 
     def _panel_shown(self, shown: bool) -> None:
         self._panel_in_sight = shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from collections.abc import Sequence
 
@@ -30,6 +31,8 @@ AREAS = {
     "bottom": Qt.DockWidgetArea.BottomDockWidgetArea,
 }
 SMALLEST = QSize(200, 90)  # of a panel
+DIGEST = 8  # bytes before a saved layout, which follow from it
+CONTROLS = 282  # pixels of width in which no button or box of the right side is cut
 ROOMY = 1700  # pixels of width from which the bottom panels stand in two groups side by side
 
 
@@ -42,7 +45,8 @@ class Docks(QObject):
         self._specs = sorted((seat.spec for seat in seats), key=lambda s: (s.order, s.name))
         self.docks: dict[str, QDockWidget] = {}
         self._domain = ""
-        self._unfit: set[str] = set()  # say nothing of what is shown, though its kind is theirs
+        # say nothing of what is shown, though its kind is theirs
+        self._unfit = {spec.name for spec in self._specs if not spec.tells(None)}
         self._guests: list[QDockWidget] = []
         self._away: set[str] = set()  # put away because they say nothing of the data at hand, not by the person
         options = QMainWindow.DockOption
@@ -123,23 +127,25 @@ class Docks(QObject):
         for name in away:
             self.docks[name].hide()
         self._window.setUpdatesEnabled(True)
-        return layout
+        return _digest(layout) + layout
 
     def restore(self, layout: bytes) -> bool:
-        """Go back to a saved layout; return whether that worked."""
-        done = bool(layout) and self._window.restoreState(QByteArray(layout), self.version)
+        """Go back to a saved layout; return whether that worked. Of one that was damaged Qt would crash."""
+        digest, layout = layout[:DIGEST], layout[DIGEST:]
+        whole = digest == _digest(layout)
+        done = whole and self._window.restoreState(QByteArray(layout), self.version)
         self._put_away()
         self.mend_titles()
         return done
 
     def follow(self, domain: str, square: Square | None = None) -> None:
         """Offer only the panels that have something to say of these data; what was closed stays closed."""
-        unfit = {s.name for s in self._specs if s.fits is not None and (square is None or not s.fits(square))}
+        unfit = {spec.name for spec in self._specs if not spec.tells(square)}
         if (domain, unfit) == (self._domain, self._unfit):
             return
         self._domain, self._unfit = domain, unfit
         on_top = [d for d in self.docks.values() if d.isVisible() and not d.visibleRegion().isEmpty()]
-        back = [n for n in sorted(self._away) if self._fits(n)]
+        back = [n for n in sorted(self._away) if self.fits(n)]
         for name in back:
             self.docks[name].show()
         self._away -= set(back)
@@ -151,13 +157,18 @@ class Docks(QObject):
 
     def _put_away(self) -> None:
         for name, dock in self.docks.items():
-            if not dock.isHidden() and not self._fits(name):
+            if not dock.isHidden() and not self.fits(name):
                 self._away.add(name)
+                beside = [d for d in self._window.tabifiedDockWidgets(dock) if not d.isHidden()]
+                on_top = not dock.visibleRegion().isEmpty()
                 dock.hide()
+                if on_top and beside:  # not the one that happens to be next
+                    min(beside, key=list(self.docks.values()).index).raise_()
 
-    def _fits(self, name: str) -> bool:
+    def fits(self, name: str) -> bool:
+        """Say whether a panel has something to say of what is shown."""
         domains = next(spec.domains for spec in self._specs if spec.name == name)
-        return name not in self._unfit and (not domains or not self._domain or self._domain in domains)
+        return name not in self._unfit and (not domains or self._domain in domains)
 
     def bring(self, name: str) -> None:
         """Show a panel, on top of those it shares its place with."""
@@ -203,6 +214,8 @@ class Docks(QObject):
                 tabs.customContextMenuRequested.connect(self._tab_menu)
                 tabs.setDrawBase(False)
                 tabs.setExpanding(False)
+                tabs.setElideMode(Qt.TextElideMode.ElideNone)  # rather scrolled than cut to a letter
+                tabs.setUsesScrollButtons(True)
 
     def _tab_menu(self, at: QPoint) -> None:
         tabs = self.sender()
@@ -219,6 +232,10 @@ class Docks(QObject):
         menu.popup(tabs.mapToGlobal(at))
 
 
+def _digest(layout: bytes) -> bytes:
+    return hashlib.blake2b(layout, digest_size=DIGEST).digest()
+
+
 class _Place(QWidget):
     """Holds a seat and its room, so that the seat can be hidden without the panels being laid out anew."""
 
@@ -230,10 +247,11 @@ class _Place(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(seat)
+        self._least = QSize(CONTROLS, SMALLEST.height()) if seat.spec.area == "right" else SMALLEST
 
     def minimumSizeHint(self) -> QSize:
         """The same whatever the view shows: a longer number must not push the stage aside in a drag."""
-        return SMALLEST
+        return self._least
 
 
 class _TitleBar(QWidget):

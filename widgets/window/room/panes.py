@@ -182,6 +182,10 @@ class Panes(QTabWidget):
         self._told[what] = show
         self.each(show)
 
+    def forget(self, what: str) -> None:
+        """Tell views that come later nothing of what was told under that name."""
+        self._told.pop(what, None)
+
     def each(self, show: Callable[[View], None], some: Sequence[View] | None = None) -> None:
         """Do something with every view there is, or `some`; one that breaks must not take the others with it."""
         for seat in self.seats:
@@ -229,8 +233,7 @@ class Panes(QTabWidget):
         wanted = []
         for k in range(self.count()):
             spec = self._spec(k)
-            fits = spec.fits is None or (square is not None and spec.fits(square))
-            wanted.append(fits and (not spec.domains or domain in spec.domains))
+            wanted.append(spec.tells(square) and (not spec.domains or domain in spec.domains))
         if (domain, wanted) == self._offered:
             return  # what a person has raised all the same stays
         self._offered, before = (domain, wanted), self.currentIndex()

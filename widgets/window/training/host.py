@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject
 
 from explorer.declare.card import ModelInfo
@@ -9,7 +11,9 @@ from explorer.declare.elements import chain_text
 from explorer.declare.states.model_name import WEIGHTS_MARK, in_training, split_name
 from explorer.square.frame import Frame
 from widgets.window.room.shell import Shell
-from widgets.window.training.page import TrainPage
+
+if TYPE_CHECKING:  # its charts take a second to import, and not at the start
+    from widgets.window.training.page import TrainPage
 
 
 class Trainer(QObject):
@@ -32,6 +36,8 @@ class Trainer(QObject):
         return [m for m in catalogue.models if m.trainable] if catalogue is not None else []
 
     def open(self) -> None:
+        from widgets.window.training.page import TrainPage
+
         if (info := self.card()) is None:
             self._shell.say("info", "This network has no training of its own.")
             return

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -27,6 +28,7 @@ from explorer.square.preparing.prepare import Prepared, reseed
 from explorer.state.state import State
 
 DRAWN = ("node", "edge", "pair")  # kinds of places whose values are drawn there
+FEW_LAYERS = 3  # of the outermost modules: fewer of them are wrapped, and those inside are shown
 MOST_HEADS = 16  # channels of an edge field that are taken for coefficients
 MOST_ANSWERS = 10_000  # of nodes, that are ranked
 MOST_PAIRS = 2**22  # values of all pair fields of a frame together
@@ -212,13 +214,35 @@ def _hops(p: Prepared, node: int) -> NDArray[np.int64]:
 
 @kept()
 def _energies(p: Prepared) -> dict[str, float]:
-    """Return the Dirichlet energy of each node field; made once an epoch."""
+    """Return the Dirichlet energy of the features of each layer; made once an epoch."""
     from explorer.spaces.graph.analysis.energy import layer_energies
 
     structure = structure_of(p)
-    fields = {
-        w.name: raw(p.values[w.name], w.field)
-        for w in p.watched
-        if w.leaf and w.field is not None and isinstance(w.field.domain, Nodes)
-    }
+    fields = {w.name: raw(p.values[w.name], w.field) for w in _feature_layers(p)}
     return layer_energies({"x": input_values(p), **fields}, structure.edges, structure.weights)
+
+
+def _feature_layers(p: Prepared) -> list[Layer]:
+    """Return the layers that features go through one after the other, at the depth of the modules where there are some.
+
+    What lies inside a layer is none of its own: a convolution mixes channels and then smooths. Coefficients, such as
+    those of self-loops, are the same for other attributes.
+    """
+    found = [
+        w for w in p.watched
+        if w.field is not None and isinstance(w.field.domain, Nodes) and not _fixed(p, w.name)
+    ]  # fmt: skip
+    names = [w.name for w in found]
+    outer = {name for name in names if any(other.startswith(f"{name}.") for other in names)}
+    levels = []
+    for depth in range(1 + max((name.count(".") for name in names), default=0)):
+        here = [w for w in found if (d := w.name.count(".")) == depth or (d < depth and w.name not in outer)]
+        if len(here) >= FEW_LAYERS:
+            return here
+        levels.append(here)
+    return max(levels, key=len, default=[])
+
+
+def _fixed(p: Prepared, name: str) -> bool:
+    """Return whether a layer gives what it gives for unrelated attributes, as far as that was tried."""
+    return name in p.chance and torch.equal(p.values[name], p.chance[name])

@@ -22,6 +22,7 @@ from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, Trace
 from explorer.network.tracing.running import evaluating
 from explorer.spaces.grid.fields import ChannelsLast, Grid, TokenPairs
+from explorer.work.compiler import not_asked
 
 GENERATORS = ("right", "down", "rotation")
 
@@ -165,6 +166,6 @@ def lie_derivative(
     with evaluating(model), torch.no_grad(), fwd.dual_level():
         start = x.detach().clone()  # the first layer may work in place
         dual = fwd.make_dual(start, generator(along, x.detach(), x_field))
-        with Plainly(forwards=True):
+        with Plainly(forwards=True), not_asked():
             capture(model, dual, [layer.name for layer in watched], reduce=reduce)
     return result

@@ -249,6 +249,15 @@ def test_benchmarks_are_rows(run: Any) -> None:
     assert run("bench", "quick").out == "benchmark=quick  what=nothing  ratio=1\n"
 
 
+def test_a_benchmark_that_fails_leaves_the_others(run: Any) -> None:
+    def broken() -> list[dict[str, Any]]:
+        raise RuntimeError("no such peer")
+
+    said = run("bench", bench=lambda: {"a": broken, "b": lambda: [{"what": "nothing", "ratio": 1.0}]})
+    assert said.code == 2 and said.out == "benchmark=b  what=nothing  ratio=1\n"
+    assert said.err == "equiscope: benchmark a: RuntimeError: no such peer\n"
+
+
 def test_the_window_gets_the_state(run: Any) -> None:
     got: list[State] = []
 

@@ -40,6 +40,18 @@ def test_a_small_graph_is_as_true_to_its_distances_as_networkx(graph: nx.Graph) 
     assert stress(graph, mine) <= 1.15 * stress(graph, np.array([theirs[v] for v in graph]))
 
 
+@pytest.mark.parametrize(
+    "graph",
+    [nx.star_graph(120), nx.random_powerlaw_tree(200, seed=3, tries=10_000), nx.gnp_random_graph(500, 0.01, seed=0),
+     nx.complete_graph(60), nx.barabasi_albert_graph(300, 2, seed=1)],
+)  # fmt: skip
+def test_no_node_of_a_small_graph_lies_on_another(graph: nx.Graph) -> None:
+    places = layout(*index_of(graph))
+    room = np.sqrt(np.ptp(places, axis=0).prod() / len(places))
+    nearest = cKDTree(places).query(places, k=2)[0][:, 1].min()
+    assert nearest > 0.44 * room, "two discs of the usual size fit side by side"
+
+
 def test_a_large_grid_is_unfolded() -> None:
     graph = nx.grid_2d_graph(40, 40)
     assert graph.number_of_nodes() > graph_layout.SMALL

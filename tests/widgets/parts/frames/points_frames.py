@@ -8,10 +8,13 @@ import models
 from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
+from explorer.spaces.points.drawing.values import PointsPart
 from explorer.square.frame import Frame
 from explorer.state.state import State
+from widgets.base.view import View
 
 TENSOR, MOVING = "tensor-field-network", "egnn-velocity"
+TURN = "rotation:40,25,10"
 
 
 @cache
@@ -27,3 +30,14 @@ def points_frame(
     """Return the frame of a network on points; the same one for the same arguments."""
     state = State(model=model, compare=compare, sample=sample, steps=parse_chain(chain), layer=layer, node=node)
     return _engine().answer(state, lambda: False)
+
+
+def give(view: View, frame: Frame) -> PointsPart:
+    """Show a frame in a view until it is drawn, and return what it tells of its points."""
+    view.set_state(frame.state)
+    view.set_frame(frame)
+    view.settle()
+    view.grab()
+    part = frame.squares[0].of(PointsPart)
+    assert part is not None
+    return part

@@ -14,6 +14,7 @@ from explorer.state.session import load_session, save_session
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import Open, settle
 from widgets.base import motion
+from widgets.views.charts.errors import ErrorsView
 from widgets.window.lessons.course import LESSONS
 from widgets.window.lessons.guide import Guide
 from widgets.window.lessons.targets import WHERE, in_sight, place_of, view_of
@@ -122,10 +123,22 @@ def test_the_answer_is_behind_reveal(qtbot: QtBot, open_window: Open) -> None:
     card = guide.panel.cards[3]
     assert "conv2" in card.answer.text() and not card.answer.isVisible()
     assert "conv2" not in window.diagnosis.text.text() and not window.diagnosis.button.isVisible()
+    settle(qtbot, window, measured=True)
+    errors = window.panes.named("errors")
+    assert isinstance(errors, ErrorsView)
+    chart = errors.panels[0].layers
+    qtbot.waitUntil(lambda: len(chart.columns) > 3 and all(c.measure is not None for c in chart.columns))
+    by_name = {column.name: column for column in chart.columns}
+    assert (local := by_name["conv2"].measure) is not None and (local.local or 0) > 0.1, "the figures are there"
+    assert not any(column.guilty for column in chart.columns)
+    assert not any("conv2" in text for text, _, _ in chart.header.parts)
+    assert not window.layer_menu.guilty
     guide.panel.bring_card(3)
     press(qtbot, card.reveal_button)
     assert card.answer.isVisible() and guide.walk.done[3] and card.mark.text() == "✓"
     settle(qtbot, window, measured=True)
+    qtbot.waitUntil(lambda: [c.name for c in chart.columns if c.guilty] == ["conv2"])
+    assert window.layer_menu.guilty == "conv2"
     qtbot.waitUntil(lambda: "conv2" in window.diagnosis.text.toolTip())
 
 

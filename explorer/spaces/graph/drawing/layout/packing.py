@@ -12,6 +12,10 @@ Places = NDArray[Any]
 Box = tuple[NDArray[Any], Places, float, float]  # members, their places, width and height
 APART = 1.6  # room between two parts, in rooms of a node
 LONG = 1.6  # edges of small graphs side by side, in rooms of a node
+PARTED = 500  # nodes of a part up to which none lies over another
+LEAST = 0.66  # distance of two nodes, in rooms of a node: what their discs and a little air take
+PUSHES = 300  # at most
+GRAIN = 2.0**-12  # what places are rounded to: rounding that differs must not show
 WIDE = 1.5  # width of the packed whole divided by its height
 
 
@@ -32,18 +36,43 @@ def rows(count: int) -> Places:
     return np.stack([index % columns, -(index // columns)], 1).astype(float)
 
 
-def boxed(members: NDArray[Any], places: Places, room: float = 0.0, edge: float = 0.0) -> Box:
+def boxed(members: NDArray[Any], places: Places, room: float = 0.0, edge: float = 0.0, part: bool = True) -> Box:
     """Return a part with its nodes about a unit apart, from (0, 0), and the room that it takes and is given.
 
-    With `edge`, the usual length of an edge, that is no shorter than LONG afterwards.
+    With `edge`, the usual length of an edge, that is no shorter than LONG afterwards. Places that come with the data
+    are not pushed apart: `part` is False.
     """
     # one measure for all parts: the area of a node, so that a large part is not drawn smaller than a small one
     unit = max(math.sqrt(float(np.ptp(places, axis=0).prod()) / len(places)), 1e-9) if len(places) > 3 else 1.0
     spread = np.ptp(places, axis=0).max() / math.sqrt(len(places)) if len(places) > 3 else 0.0
     unit = max(unit, 0.4 * spread)
-    scaled = (places - places.min(axis=0)) / (min(unit, edge / LONG) if edge > 0 else unit)
+    scaled = places / (min(unit, edge / LONG) if edge > 0 else unit)
+    scaled = parted(scaled) if part else scaled
+    scaled = scaled - scaled.min(axis=0)
     across, up = (np.ptp(scaled, axis=0) + APART + room).tolist()
     return members, scaled, across, up
+
+
+def parted(places: Places, least: float = LEAST) -> Places:
+    """Return places of a few hundred nodes, pushed from each other until no two are nearer than `least`."""
+    if not 2 <= len(places) <= PARTED:
+        return places
+    from scipy.spatial import cKDTree
+
+    places = places.copy()
+    for _ in range(PUSHES):
+        one, other = cKDTree(places).query_pairs(least, output_type="ndarray").T
+        if not len(one):
+            break
+        gap = places[one] - places[other]
+        away = np.hypot(*gap.T)
+        turn = one * 2.399963  # nodes on one place part in directions that differ
+        gap = np.where(away[:, None] > 1e-6, gap, 1e-3 * np.stack([np.cos(turn), np.sin(turn)], 1))
+        push = (0.51 * (least - away) / np.maximum(np.hypot(*gap.T), 1e-9))[:, None] * gap
+        for axis in range(2):
+            places[:, axis] += np.bincount(one, push[:, axis], len(places))
+            places[:, axis] -= np.bincount(other, push[:, axis], len(places))
+    return np.asarray(np.round(places / GRAIN) * GRAIN)
 
 
 def packed(boxes: list[Box], nodes: int, ordered: bool = False) -> NDArray[np.float32]:

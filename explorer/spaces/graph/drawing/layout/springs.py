@@ -119,7 +119,8 @@ def _batched(
             seconds * len(members) / len(graph_of),
         )  # fmt: skip
         lengths = np.hypot(*(places[number[mine[0]]] - places[number[mine[1]]]).T)
-        boxes.append(boxed(members, places, 1.5, float(np.median(lengths)) if lengths.any() else 0.0))
+        long = float(np.median(lengths)) if lengths.any() else 0.0
+        boxes.append(boxed(members, places, 1.5, long, positions is None))
     return packed(boxes, len(graph_of), ordered=True)
 
 

@@ -1,0 +1,50 @@
+"""A ring round what has the keyboard, from the first Tab until the mouse is used."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QApplication, QFocusFrame, QWidget
+
+from widgets.base.look import theme
+
+WIDE = 2.0  # pixels
+
+
+class FocusRing(QFocusFrame):
+    """Follows the focus inside one window."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self._keys = False  # whether the keyboard has moved the focus last
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.focusChanged.connect(self._follow)
+        self.hide()
+
+    def by_keys(self) -> None:
+        """Show the ring: Tab has been pressed."""
+        self._keys = True
+
+    def stop(self) -> None:
+        """Follow no focus any more."""
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.focusChanged.disconnect(self._follow)
+        self.setWidget(None)  # type: ignore[arg-type]  # which ends it
+
+    def _follow(self, _: QWidget | None, new: QWidget | None) -> None:
+        if QApplication.mouseButtons() != Qt.MouseButton.NoButton:
+            self._keys = False
+        inside = new is not None and new is not self._window and new.window() is self._window
+        shown = self._keys and inside
+        self.setWidget(new if shown else None)  # type: ignore[arg-type]
+        self.setVisible(shown)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(theme.current().accent), WIDE))
+        half = WIDE / 2
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(half, half, -half, -half), 3, 3)
