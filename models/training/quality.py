@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.network.opening.stored_weights import load_weights
 from explorer.work.places import RESOURCES
+from explorer.work.stored_arrays import stored_arrays
 from models.layers.plain_cnn import PlainCNN
 
 NEIGHBOUR = 3
@@ -27,7 +27,8 @@ NEIGHBOUR = 3
 @cache
 def _reader() -> PlainCNN:
     network = PlainCNN()
-    load_weights(network, RESOURCES / "weights" / "plain-cnn.safetensors")
+    arrays = stored_arrays(RESOURCES / "weights" / "plain-cnn.safetensors")
+    network.load_state_dict({name: torch.from_numpy(values) for name, values in arrays.items()})
     return network.eval()
 
 
