@@ -72,7 +72,7 @@ class Truncate(nn.Module):
 
 
 class Adversarial(nn.Module):
-    """What such networks of images share: D looks at an image, its features give a code, and G makes an image of that.
+    """Networks of images of this kind: D looks at an image, its features give a code, and G makes an image of that.
 
     The code is a linear map of D's features that has learned, after the game, to find the z that G has made an image
     of (the latent regressor of Donahue, Krähenbühl, Darrell, "Adversarial Feature Learning", 2017, section 4.1). So any
