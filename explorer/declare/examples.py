@@ -32,8 +32,9 @@ class Examples:
 class Coding(Protocol):
     """A network that has a code between an encoder and a decoder, of whoever wrote it.
 
-    `encode` gives the code, (n, d), of inputs (n, ...); `decode` gives inputs of codes. A network may have two methods
-    more: `examples() -> Examples`, and `posterior(x) -> (mean, log of the variance)` where the code is drawn.
+    `encode` gives the code, (n, d), of inputs (n, ...); `decode` gives inputs of codes. A network may have three more
+    methods: `examples() -> Examples`, `posterior(x) -> (mean, log of the variance)` where the code is drawn, and
+    `draw_codes(count, seed) -> (codes, words)` where it has a way of its own to draw them, with the words for it.
     """
 
     def encode(self, x: Any) -> Any:

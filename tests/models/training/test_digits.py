@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.spaces.grid.samples import digit_images as digits
 from models.images import group_cnn, plain_cnn
+from models.layers.plain_cnn import PlainCNN
 from models.training import digits as training
 from models.training.digits import Recipe, error_by_angle, evaluate, train, turned
 
@@ -24,7 +25,7 @@ TWO_DIGITS = 2.5 / 500  # rounding may tip a digit that is on the edge on anothe
 
 
 def tiny() -> nn.Module:
-    return plain_cnn.PlainCNN((2, 3, 4))
+    return PlainCNN((2, 3, 4))
 
 
 @pytest.mark.slow

@@ -265,13 +265,17 @@ def _roughness(images: NDArray[np.floating]) -> float:
 
 
 def _samples(found: Coder, state: State) -> Iterator[None]:
-    """Decode random codes: of N(0, 1) where codes are drawn from it, else of a Gaussian like the examples' codes."""
+    """Decode random codes: as the network draws them, of N(0, 1), or of a Gaussian like the examples' codes."""
     key = ("samples", state.seed)
     if key in found.made or not found.images:
         return
     chance, codes = np.random.default_rng(state.seed), found.all_codes()
     count = min(SAMPLES, MOST_BYTES // max(1, int(np.prod(found.p.x.shape[-2:]))))
-    if found.posterior:
+    own = getattr(found.p.model, "draw_codes", None)
+    if own is not None:
+        vectors, drawn = own(count, state.seed)
+        z = plain(vectors)
+    elif found.posterior:
         z, drawn = chance.standard_normal((count, codes.shape[1])), "z from N(0, 1)"
         _terms(found)
     else:

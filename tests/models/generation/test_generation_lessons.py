@@ -1,0 +1,71 @@
+"""What the lessons on vision transformers, codes and adversarial networks claim is true of the networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from explorer.network.opening.loading import load_model
+from models.generation.gan_densities import by_hand
+from models.layers.adversarial.losses import LOSSES
+from tests.models.cards.lesson_frames import BROKEN, EXACT, at, engine, error
+
+
+def numbers(number: str, **changes: Any) -> dict[str, float]:
+    """Return the figures that a network of densities draws."""
+    found = at(number, **changes).squares[0].matrices
+    return {name[2:]: float(v[0, 0]) for name, v in found.items() if name.startswith("= ")}
+
+
+def test_lesson_64_a_shift_by_a_patch_is_exact_until_places_are_told() -> None:
+    frame = at("64")
+    assert all(m.cumulative is None or m.cumulative < EXACT for m in frame.squares[0].measures.values())
+    assert error(at("64", "translate:1,0")) > BROKEN
+    assert error(at("64", params={"positions": 0}), "head") > BROKEN
+
+
+def test_lesson_65_codes_are_drawn_with_noise_and_pictures_completed() -> None:
+    plain, drawn = (at("65", params={"temperature": t}).squares[0] for t in (0.0, 2.0))
+    assert np.abs(plain.fx - drawn.fx).max() > 0.5
+    made = at("65", model="dalle", layer="", params={"rows": 3}).squares[0].layers
+    assert "writer.next" in {layer.name for layer in made}
+
+
+def test_lesson_66_with_g_fixed_d_comes_to_its_optimum() -> None:
+    both = numbers("66", params={"together": 200})
+    alone = numbers("66", params={"together": 200, "d_alone": 300})
+    assert alone["JSD"] == both["JSD"] and alone["|D - D*|"] < 0.6 * both["|D - D*|"]
+    away = numbers("66", params={"together": 200, "d_alone": 300, "g_alone": 300})
+    assert away["JSD"] > 1.5 * both["JSD"]
+    network: Any = load_model(engine().cards["gan-line"])
+    curves = network.drawing().curves
+    inside = np.abs(curves["G(z)"] - 0) < 0.3  # between the two Gaussians
+    assert inside.any() and curves["|dG/dz|"][inside].min() > 3 * np.median(curves["|dG/dz|"])
+
+
+def test_lesson_67_minimax_says_next_to_nothing_where_d_is_sure() -> None:
+    mean = {}
+    for rounds in (100, 500):
+        drawing = by_hand(d_alone=rounds).drawing().curves
+        mean[rounds] = [np.abs(drawing[f"gradient, {loss}"]).mean() for loss in LOSSES]
+    assert mean[500][1] < 0.8 * mean[100][1] and mean[500][1] < 0.05 * mean[500][0] and mean[500][0] > mean[100][0]
+
+
+def test_lesson_68_one_mode_is_made_and_d_has_fallen_behind() -> None:
+    collapsed, sound = numbers("68"), numbers("68", model="gan-plane")
+    assert collapsed["modes"] <= 2 and sound["modes"] == 8
+    assert collapsed["|D - D*|"] > 3 * sound["|D - D*|"]
+    assert error(at("68")) < EXACT
+
+
+def test_lesson_69_shortened_to_nothing_all_codes_make_one_face() -> None:
+    assert error(at("69")) > BROKEN
+    a, b = (
+        at("69", params={"glasses": 1.0, "truncation": 0.0}, sample=s).squares[0].output for s in ("face-1", "face-3")
+    )
+    assert np.array_equal(np.asarray(a), np.asarray(b))
+    sgan: Any = load_model(engine().cards["sgan"])
+    with torch.no_grad():
+        assert sgan(torch.zeros(1, 1, 29, 29)).shape == (1, 11)
