@@ -4,6 +4,7 @@
 #   make run       the program; ARGS="--model NAME --data NAME" are handed on
 #   make test      what must hold every day: lint, types, core tests without Qt, GUI tests on a virtual display
 #   make test-slow the tests that take many seconds each, marked `slow`: training, large data, whole programs
+#   make fuzz      100,000 changed files of every format are read or refused; ARGS="--seed 5 --count 1000"
 #   make test-processors   the report of every card, compared between instruction sets, threads and orders of hashes
 #   make lint      the fast part of that: style and types
 #   make format    rewrite the sources in the style that lint asks for
@@ -32,7 +33,7 @@ MARKED ?= not slow
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup system run test lint format check-style check-types test-core test-gui test-slow test-processors bench gallery clean distclean
+.PHONY: setup system run test lint format check-style check-types test-core test-gui test-slow test-processors fuzz bench gallery clean distclean
 
 setup: system $(STAMP)
 
@@ -91,6 +92,10 @@ test-slow: setup
 # Verdicts, culprits and sentences are the same on every processor, figures but for rounding.
 test-processors: setup
 	$(BIN)/python -m tests.every_report
+
+# The slow tests do 3,000; what is found is told with its seed and number, which give the same file again.
+fuzz: setup
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 bench: setup
 	$(BIN)/python main.py bench $(ARGS)

@@ -94,7 +94,7 @@ def _starts() -> list[dict[str, Any]]:
 
 def _commands(folder: Path) -> list[dict[str, Any]]:
     """Return what `check` takes with a process of its own and without, in seconds of the processor."""
-    from explorer.app.remote.settings import PROCESS
+    from explorer.work.processes.starting import PROCESS
 
     words = [sys.executable, "main.py", "check", f"{folder / 'net8.py'}:net", "--trust", "--group", "C4"]
     taken: dict[str, list[float]] = {"1": [], "0": []}

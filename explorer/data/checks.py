@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import logging
+import lzma
+import re
 import threading
 import warnings
+import zipfile
+import zlib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +31,18 @@ MAX_FILE_BYTES = 2**31
 _SILENCE = threading.RLock()
 
 
+MOST = 300  # characters of a sentence
+_MOST_OF_NAME, _MOST_TO_DO = 60, 110
+# what is no character to read, and what Python writes in its place
+_HIDDEN = re.compile(r"(?:\ufffd|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8})+")
+_OF_LIBRARIES: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
+    ((UnicodeError,), "it is not text in UTF-8"),
+    ((zlib.error, lzma.LZMAError, gzip.BadGzipFile), "what is packed in it cannot be unpacked"),
+    ((zipfile.BadZipFile,), "its archive is damaged"),
+    ((EOFError,), "it ends too early"),
+    ((RecursionError,), "it is nested too deeply"),
+    ((OverflowError,), "a number in it is too large"),
+)
 AGAIN = "save or copy it again"
 SMALLER = f"crop or shrink it to at most {MAX_SIDE} pixels a side"
 
@@ -48,16 +65,31 @@ def require_all(choices: Collection[Choice], asked: Mapping[str, str]) -> None:
 
 
 def refusal(path: Path, what: str, do: str) -> ReadError:
-    """Return the one sentence that says where, what and what to do."""
-    what, do = (" ".join(text.split()).strip(" .;:") for text in (what, do))
-    return ReadError(f"cannot read {' '.join(path.name.split()) or str(path)}: {what}; {do}.")
+    """Return the one sentence that says where, what and what to do: one line of at most `MOST` characters."""
+    name = _clipped(plain(path.name) or plain(str(path)), _MOST_OF_NAME)
+    do = _clipped(plain(do).strip(" .;:"), _MOST_TO_DO)
+    room = MOST - len(f"cannot read {name}: ; {do}.")
+    return ReadError(f"cannot read {name}: {_clipped(plain(what).strip(' .;:'), room)}; {do}.")
+
+
+def plain(text: str) -> str:
+    """Return a text in one line, with a question mark in place of each run of what cannot be shown."""
+    shown = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
+    return _HIDDEN.sub("?", shown)
+
+
+def _clipped(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 3].rstrip() + "..."
 
 
 def reason(error: BaseException) -> str:
-    """Return a library's message as a short clause: one line, no object addresses, never empty."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    text = text.split(" <_io.")[0]
-    return text if len(text) <= 120 else text[:117] + "..."
+    """Return what is said of an exception in a clause; "" where its own words are of no use to a person.
+
+    What libraries say of a damaged file is about their variables and the bytes that they were given.
+    """
+    if isinstance(error, OSError) and error.strerror and error.errno is not None:
+        return error.strerror[:1].lower() + error.strerror[1:]
+    return next((told for kinds, told in _OF_LIBRARIES if isinstance(error, kinds)), "")
 
 
 def file_bytes(path: Path) -> int:
@@ -85,7 +117,7 @@ def file_bytes(path: Path) -> int:
     except PermissionError:
         raise refusal(path, "permission denied", "make the file readable or copy it elsewhere") from None
     except (OSError, ValueError) as error:  # a name with a NUL byte, a name too long, a disk gone
-        raise refusal(path, reason(error), "check the name and the disk") from None
+        raise refusal(path, reason(error) or "its name cannot be used", "check the name and the disk") from None
 
 
 @contextmanager
@@ -117,10 +149,11 @@ def refusing(path: Path, what: str) -> Iterator[None]:
         raise
     except Broken as error:
         raise refusal(path, str(error), error.do) from None
-    except MemoryError:
-        raise refusal(path, "there is not enough memory to decode it", SMALLER) from None
+    except MemoryError:  # who has bounded it says so
+        raise
     except Exception as error:  # decoders raise whatever their C code thought of; all of it means a bad file
-        raise refusal(path, f"the {what} is damaged ({reason(error)})", AGAIN) from None
+        told = reason(error)
+        raise refusal(path, f"the {what} is damaged{f' ({told})' if told else ''}", AGAIN) from error
 
 
 def require_size(channels: int, height: int, width: int) -> None:

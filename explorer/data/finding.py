@@ -14,6 +14,7 @@ from explorer.declare.card import Form
 from explorer.declare.registry import did_you_mean, scan, scanned
 from explorer.declare.space import spaces
 from explorer.declare.telling.choices import split_asked
+from explorer.work.places import at_home
 
 
 @scanned
@@ -35,7 +36,9 @@ def find_sample(text: str, seed: int = 0) -> Sample:
     Raises:
         ValueError: in one sentence, with the nearest name if there is one (ReadError when a file is bad).
     """
-    from explorer.data.opening import read_file, readers, with_choices
+    from explorer.data.here import with_choices
+    from explorer.data.opening import read_file
+    from explorer.data.readers import readers
 
     known = samples()
     if text in known:
@@ -50,7 +53,7 @@ def find_sample(text: str, seed: int = 0) -> Sample:
     if before in known:
         sample = known[before].make()
         return with_choices(one_part(sample, part) if part else sample, asked)
-    path = Path(before).expanduser() if text.strip() else None
+    path = at_home(before) if text.strip() else None
     if path is not None:
         suffixes = {e for reader in readers().values() for e in reader.extensions}
         # what looks like a file is taken for one, so that a typing error in a path is told as such
@@ -83,10 +86,10 @@ def split_part(text: str) -> tuple[str, str]:
     What is asked of it stays: ("file?as=series", "12") of "file?as=series#12".
     """
     before, mark, after = text.rpartition("#")
-    if not (mark and before.strip()) or _exists(Path(text).expanduser()):
+    if not (mark and before.strip()) or _exists(at_home(text)):
         return text, ""
     there = split_asked(before)[0]
-    return (before, after) if there in samples() or _exists(Path(there).expanduser()) else (text, "")
+    return (before, after) if there in samples() or _exists(at_home(there)) else (text, "")
 
 
 def base_of(text: str) -> str:

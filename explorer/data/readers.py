@@ -8,6 +8,7 @@ from enum import IntEnum
 from pathlib import Path
 
 from explorer.data.samples import Sample
+from explorer.declare.registry import scan, scanned
 from explorer.declare.telling.choices import Choice
 
 
@@ -51,3 +52,11 @@ class Reader:
     rank: int = 0
     choices: Callable[[Path, Mapping[str, str]], tuple[Choice, ...]] | None = None
     read_as: Callable[[Path, Mapping[str, str]], Sample] | None = None
+
+
+@scanned
+def readers() -> dict[str, Reader]:
+    """Return every reader by name."""
+    import explorer.spaces as package
+
+    return scan(package, "READER", "readers")

@@ -157,9 +157,18 @@ def check_equivariance(
         except LayerError as error:
             notes.append(f"no Lie derivative: {str(error).splitlines()[0][:200]}")
     report = audit.report(name or type(model).__name__, group, tol, lie, training, notes)
-    if unsteady and report.verdict != "broken":  # what does not repeat itself has no law
-        return replace(report, verdict="no law", warnings=(*report.warnings, f"{unsteady}: it has no verdict"))
-    return report
+    return unrepeated(report, unsteady) if unsteady else report
+
+
+def unrepeated(report: Report, told: str) -> Report:
+    """Return the report of a network that does not repeat itself: it has no law, but it may have a fault.
+
+    Args:
+        told: how its answers differ.
+    """
+    if report.verdict == "broken":
+        return replace(report, warnings=(*report.warnings, told))
+    return replace(report, verdict="no law", warnings=(*report.warnings, f"{told}: it has no verdict"))
 
 
 def _precision(model: nn.Module) -> torch.dtype:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from explorer.declare.registry import scanned
 from explorer.declare.states.interventions import Intervention
 from explorer.declare.telling.excerpt import Excerpt
-from explorer.declare.telling.summaries import Differences, Law, LayerFigures
+from explorer.declare.telling.summaries import Differences, Law, LayerFigures, ModuleInfo
 from explorer.declare.types.field_text import parse_field
 from explorer.declare.types.fields import Domain, Point
 from explorer.square.analyses.latent.part import Latent
@@ -269,6 +269,24 @@ class Moved:
 
     state: State
     gx: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outline:
+    """The modules of a large network that has not answered yet."""
+
+    state: State
+    title: str
+    modules: tuple[ModuleInfo, ...]
+
+    def square(self) -> Square:
+        """Return a square that has modules and no layer with values."""
+        none = np.zeros((0, 0, 0), np.float32)
+        layer = LayerInfo("", "", (), 0, "", False)
+        return Square(
+            self.state.model, self.title, layer, (), {}, none, none, none, none, None, None, None, "", 1.0, "",
+            none.reshape(0), none.reshape(0), (), False, figures=LayerFigures(modules=self.modules),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LIMIT = 1_000_000_000  # bytes on disk; what was not used for longest goes first
+FORGOTTEN_S = 3600.0  # age of a half of a file, from which on nobody writes it any more
 VERSION = 1  # of what the arrays mean
 WORTH = 0.5  # seconds that something must have taken to be kept: a drag makes a new surface for every picture
 
@@ -80,6 +82,9 @@ def store(key: str, arrays: dict[str, NDArray[Any]], seconds: float) -> None:
 
 
 def _bound(home: Path) -> None:
+    for part in home.glob(".*.part"):  # of a process that was killed
+        if abs(time.time() - part.stat().st_mtime) > FORGOTTEN_S:
+            _remove(part)
     files = sorted(((p.stat().st_mtime_ns, p.stat().st_size, p) for p in home.glob("*.safetensors")), reverse=True)
     size = 0
     for _, bytes_, path in files:

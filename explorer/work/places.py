@@ -12,6 +12,11 @@ RESOURCES = ROOT / "resources"
 COMMAND = ("equiscope",) if INSTALLED else ("python", "main.py")  # what starts the program from a terminal
 
 
+def at_home(path: str | Path) -> Path:
+    """Return a path with ~ as the home it stands for; the ~ of nobody known is a name like any other."""
+    return Path(os.path.expanduser(path))
+
+
 def settings_folder() -> Path:
     """Return where a person's settings are kept; it need not exist."""
     if given := os.environ.get("EQUISCOPE_CONFIG"):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QSettings
 
@@ -13,3 +16,21 @@ def open_settings() -> QSettings:
     """Return where layout, theme, recent files and columns are remembered."""
     path = os.environ.get(SETTINGS)
     return QSettings(path, QSettings.Format.IniFormat) if path else QSettings("equiscope", "equiscope")
+
+
+def texts(settings: QSettings, key: str) -> list[str]:
+    """Return a list of texts that was kept; what is none is left out, whatever the file has come to hold."""
+    value: Any = settings.value(key, [])
+    # an INI file gives a list of one back as text
+    found = [value] if isinstance(value, str) else value if isinstance(value, Iterable) else []
+    return [text for text in found if isinstance(text, str) and text]
+
+
+def trouble(settings: QSettings) -> str:
+    """Return in a sentence what is wrong with the file of the settings, "" where it can be read and written."""
+    name = settings.fileName()
+    if settings.status() == QSettings.Status.FormatError:
+        return f"The settings in {name} are damaged: what can be read of them is used."
+    if settings.status() == QSettings.Status.AccessError or (Path(name).is_file() and not settings.isWritable()):
+        return f"The settings in {name} cannot be read or written: what you choose is forgotten when the window closes."
+    return ""

@@ -12,7 +12,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
-from explorer.square.frame import Frame, Moved, OrbitCurve, Square
+from explorer.square.frame import Frame, Moved, OrbitCurve, Outline, Square
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 from widgets.base.pointer import Pointer
@@ -77,6 +77,9 @@ class View(QWidget):
 
     def show_moved(self, moved: Moved) -> None:
         """Show the picture of rho(g) x, whose frame comes later."""
+
+    def show_outline(self, outline: Outline) -> None:
+        """Show the modules of a large network, whose first frame comes later."""
 
     def show_stale(self, text: str) -> bool:
         """Dim what no longer belongs to what was asked for, and say `text`; "" ends it.

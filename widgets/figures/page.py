@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
+import msgspec
 from PySide6.QtCore import QSettings, Qt, QTimer, Signal
 from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import (
@@ -207,7 +208,7 @@ def _kept(settings: QSettings) -> tuple[Style, str]:
     try:
         found: dict[str, Any] = json.loads(str(settings.value(KEPT, "{}")))
         kind = str(found.pop("kind", ".png"))
-        known = {f.name: found[f.name] for f in fields(Style) if f.name in found}
-        return Style(**known), kind
-    except (ValueError, TypeError, AttributeError):
+        # another version may have kept other things, and a damaged file anything
+        return msgspec.convert(found, Style), kind
+    except (ValueError, RecursionError, AttributeError, msgspec.MsgspecError):
         return Style(), ".png"

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
+import socket
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from types import TracebackType
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType, TracebackType
 
-from PySide6.QtCore import QEvent, QObject, QSettings, QTimer
+from PySide6.QtCore import QEvent, QObject, QSettings, QSocketNotifier, QTimer
 from PySide6.QtWidgets import QApplication
 
 from explorer.app.thread.orders import Engine
 from explorer.state.state import State
+from explorer.work.ending import ASKED, SIGNALLED
 from widgets.base.look.icons import app_icon
 from widgets.window.main_window import MainWindow
 
@@ -98,7 +102,9 @@ def run_window(
     window.controller.frame_ready.connect(settled)
     window.show()
     try:
-        code = app.exec()
+        with _closed_when_asked(window, app) as asked:
+            code = app.exec()
+        code = SIGNALLED + asked[0] if asked else code
     finally:
         sys.excepthook = previous
         window.close()
@@ -111,6 +117,42 @@ def run_window(
         sys.stderr.flush()
         os._exit(code)
     return code
+
+
+@contextmanager
+def _closed_when_asked(window: MainWindow, app: QApplication) -> Iterator[list[int]]:
+    """Close the window when the terminal or the system asks the program to end; yield the signals that came.
+
+    Who asks twice is not made to wait.
+    """
+    asked: list[int] = []
+
+    def heard(number: int, frame: FrameType | None) -> None:
+        asked.append(number)
+        if len(asked) > 1:
+            os._exit(SIGNALLED + number)
+
+    def end() -> None:
+        reading.recv(64)
+        window.close()
+        app.exit()
+
+    reading, writing = socket.socketpair()
+    with reading, writing:
+        for one in (reading, writing):
+            one.setblocking(False)
+        # Python would see the signal no sooner than its own code runs again, and Qt's loop may wait for long
+        notifier = QSocketNotifier(reading.fileno(), QSocketNotifier.Type.Read)
+        notifier.activated.connect(end)
+        before = signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
+        handlers = [(number, signal.signal(number, heard)) for number in (signal.SIGINT, *ASKED)]
+        try:
+            yield asked
+        finally:
+            notifier.setEnabled(False)
+            signal.set_wakeup_fd(before)
+            for number, handler in handlers:
+                signal.signal(number, handler)
 
 
 def _reporter(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from explorer.network.opening.files.trust import code_of_models
 from explorer.state.runs import models_of
 from explorer.state.session import Session, save_session
 from widgets.base.look import theme
+from widgets.base.settings import texts
 from widgets.base.view import View
 from widgets.window.following.recording import Recorder, Turntable
 from widgets.window.lessons.guide import Guide
@@ -125,10 +127,7 @@ class Files(QObject):
         self._shell.settings.setValue("folder", str(Path(path).parent))
 
     def recent(self) -> list[str]:
-        value: Any = self._shell.settings.value("recent", [])
-        # an INI file gives a list of one back as text
-        found = [value] if isinstance(value, str) else list(value or [])
-        return [str(p) for p in found if p]
+        return texts(self._shell.settings, "recent")
 
     def fill_recent(self, menu: QMenu) -> None:
         menu.clear()
@@ -136,7 +135,7 @@ class Files(QObject):
             name = Path(path).name.replace("&", "&&")
             action = menu.addAction(name, partial(self.open, path))
             action.setToolTip(path)
-            action.setEnabled(Path(path).is_file())
+            action.setEnabled(os.path.isfile(path))  # unlike Path, of any text
         if menu.isEmpty():
             menu.addAction("Nothing yet").setEnabled(False)
         else:

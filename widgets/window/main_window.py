@@ -35,6 +35,7 @@ from explorer.state.state import State
 from widgets.base import motion
 from widgets.base.look import theme
 from widgets.base.look.focus import FocusRing
+from widgets.base.settings import trouble
 from widgets.base.text import glossary
 from widgets.base.text.plainly import rewrite
 from widgets.base.view import ViewSpec
@@ -129,6 +130,8 @@ class MainWindow(Shell):
         layout = self.settings.value("layout")
         if isinstance(layout, QByteArray):
             self.docks.restore(bytes(layout.data()))
+        if told := trouble(self.settings):
+            self.on_screen.connect(lambda: self.say("warning", told))
 
     def begin_moved(self) -> None:
         """Begin with an element that shows something, where the program was started without one."""

@@ -31,14 +31,14 @@ from explorer.network.input.inputs import Inputs, inputs_from
 from explorer.network.opening.files.trust import Trust
 from explorer.network.opening.loading import card_source, find_card, load_model, model_info
 from explorer.network.opening.refusals import ModelError
-from explorer.square.analyses.figures import refine_figures
+from explorer.square.analyses.figures import outline, refine_figures
 from explorer.square.analyses.idle import beside
 from explorer.square.analyses.laws import refine_laws
 from explorer.square.analyses.nearest import nearest_exact
 from explorer.square.analyses.orbits import orbit
 from explorer.square.analyses.outcome import Outcome
 from explorer.square.evaluate import moved_picture, refine, shown_as, square
-from explorer.square.frame import Frame, Moved, OrbitCurve, Square
+from explorer.square.frame import Frame, Moved, OrbitCurve, Outline, Square
 from explorer.square.judging import judged
 from explorer.square.preparing.intervening import Interventions, changes, intervene
 from explorer.square.preparing.prepare import DTYPES, Prepared, prepare
@@ -74,7 +74,7 @@ class LocalEngine:
 
     # what there is --------------------------------------------------------------------------------------------
     def catalogue(self) -> Catalogue:
-        from explorer.data.opening import readers
+        from explorer.data.readers import readers
         from explorer.data.writers import writable
         from explorer.equivariance.verdict.outcome import versions
 
@@ -248,6 +248,9 @@ class LocalEngine:
         if shown is None or shown[0] != state.epoch:
             return None
         return Moved(state, moved_picture(shown[1].inputs, shown_as(shown[1]), state))
+
+    def outline(self, state: State, _: Callable[[], bool]) -> Outline | None:
+        return outline(self.card, self.network, state)
 
     def nearest_exact(self, state: State) -> tuple[Step, ...] | None:
         """Return the steps nearest to those of a state that permute places; None where there are none."""

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from explorer.data.checks import reason
 from explorer.data.finding import base_of, find_sample, samples, split_part
-from explorer.data.opening import ambiguous, readings
+from explorer.data.opening import ambiguous, choices_of, readings
 from explorer.data.readers import Fit, Reader, ReadError
 from explorer.data.samples import Sample
 from explorer.declare.space import domain_word, kinds, same_space, space_of_kind
 from explorer.declare.telling.choices import AS, Choice, split_asked, with_asked
 from explorer.state.state import State
+from explorer.work.places import at_home
 
 PICTURE = 220  # pixels along a side
 _LINES, _CELLS, _LETTERS = 9, 12, 24  # of the beginning of a file of text
@@ -85,7 +86,7 @@ def decide(path: str, kind: str, asked: str = "") -> Decision:
         asked: what was chosen before, "as=series&columns=2".
     """
     try:
-        found = readings(Path(path).expanduser())
+        found = readings(at_home(path))
     except ReadError:
         return Decision(path)  # opening it says what is wrong
     if asked:
@@ -109,17 +110,14 @@ def look(engine: Any, state: State, models: Sequence[str]) -> Look:
     asked = split_asked(split_part(state.sample)[0])[1]
     found: list[tuple[Reader, Fit]] = []
     try:
-        found = [] if file in samples() else readings(Path(file).expanduser())
+        found = [] if file in samples() else readings(at_home(file))
         ways = tuple(Way(r.name, r.title, r.domain, fit >= Fit.LIKELY) for r, fit in found)
         reader = next((r for r, _ in found if r.name == asked.get(AS)), found[0][0] if found else None)
     except ReadError as error:
         return Look(state.sample, problem=str(error))
-    made = Look(state.sample, ways, reader.name if reader is not None else "", head=_head(Path(file).expanduser()))
-    try:
-        if reader is not None and reader.choices is not None:
-            made = replace(made, choices=reader.choices(Path(file).expanduser(), asked))
-    except Exception:  # a damaged file: reading it says what is wrong
-        pass
+    made = Look(state.sample, ways, reader.name if reader is not None else "", head=_head(at_home(file)))
+    if reader is not None:
+        made = replace(made, choices=choices_of(reader, at_home(file), asked))
     try:
         sample = find_sample(state.sample, state.seed)
         form = space_of_kind(sample.domain).form
@@ -132,7 +130,7 @@ def look(engine: Any, state: State, models: Sequence[str]) -> Look:
     except ValueError as error:
         return replace(made, problem=" ".join(str(error).split()))
     except Exception as error:
-        return replace(made, problem=f"it cannot be shown: {reason(error)}")
+        return replace(made, problem=f"it cannot be shown ({reason(error) or type(error).__name__})")
 
 
 def engine_sample(engine: Any, state: State, name: str) -> Sample:

@@ -24,6 +24,7 @@ from explorer.network.opening.helpers import place_of
 from explorer.network.opening.loading import find_card, found_in, load_model, recognised
 from explorer.network.opening.refusals import ModelError
 from explorer.network.tracing.running import evaluating, tensors_in
+from explorer.work.places import at_home
 
 NO_REASON = "nothing says otherwise"
 
@@ -209,7 +210,7 @@ def _code(bare: str) -> tuple[Path, str, str | None]:
     path, attribute, arguments = split_call(split_name(bare)[0])
     if not path.endswith(".py"):
         raise ModelError(bare, f"{bare} is no network of a Python file: what it takes is known")
-    return Path(path).expanduser(), attribute, arguments
+    return at_home(path), attribute, arguments
 
 
 def _precision(model: nn.Module) -> torch.dtype:

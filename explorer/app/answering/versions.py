@@ -19,6 +19,7 @@ from explorer.network.opening.refusals import ModelError
 from explorer.square.frame import Failure, Measure
 from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State
+from explorer.work.places import at_home
 from explorer.work.stamps import stamp
 
 Measured = tuple[object, Mapping[str, Measure]]  # by which element on which data, and what was found
@@ -159,4 +160,4 @@ def title(name: str) -> str:
 def _code(name: str) -> Path | None:
     """Return the Python file of a network's name."""
     path = code_of(name)
-    return path.expanduser() if path is not None and path.suffix == ".py" else None
+    return at_home(path) if path is not None and path.suffix == ".py" else None

@@ -17,7 +17,7 @@ from explorer.declare.card import Card
 from explorer.declare.space import kinds, space_of_kind
 from explorer.declare.symmetries import find_symmetry
 from explorer.declare.telling.summaries import Law
-from explorer.equivariance.check import check_equivariance
+from explorer.equivariance.check import check_equivariance, unrepeated
 from explorer.equivariance.verdict.laws import laws
 from explorer.equivariance.verdict.outcome import Report
 from explorer.network.input.inputs import Inputs, inputs_from
@@ -71,6 +71,9 @@ def audit(
     for row in (row for report in reports for row in report.layers):
         if row.cumulative_max is not None and math.isnan(row.cumulative_max):
             raise LayerError(row.name, f"layer {row.name} of {card.name} gave NaN on moved data")
+    told = p.trouble.sentence.partition(",")[0]
+    if p.trouble and not any(told in warning for report in reports for warning in report.warnings):
+        reports = [unrepeated(report, p.trouble.sentence) for report in reports]
     return [replace(report, warnings=tuple(dict.fromkeys((*report.warnings, *notes)))) for report in reports]
 
 

@@ -8,6 +8,7 @@ import math
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -27,7 +28,8 @@ from explorer.declare.types.field_text import parse_field
 from explorer.state.flags import FLAGS
 from explorer.state.runs import models_of, run_text
 from explorer.state.state import State
-from explorer.work.places import ROOT
+from explorer.work.ending import code_of_end, orderly
+from explorer.work.places import ROOT, at_home
 
 if TYPE_CHECKING:
     from explorer.app.answering.engine import LocalEngine
@@ -40,6 +42,16 @@ VERBS = ("list", "inspect", "run", "check", "train", "export", "gallery", "bench
 
 def main(argv: Sequence[str], doors: Doors) -> int:
     """Run the command line; bad input is one clear line on stderr and exit code 2."""
+    try:
+        with orderly():
+            return _told_in_a_line(argv, doors)
+    except KeyboardInterrupt as why:
+        if not hasattr(sys.stderr, "noise"):  # in a process beside another one, that one says what became of it
+            print("equiscope: stopped", file=sys.stderr)
+        return code_of_end(why)
+
+
+def _told_in_a_line(argv: Sequence[str], doors: Doors) -> int:
     model = ""
     try:
         try:
@@ -74,8 +86,7 @@ def main(argv: Sequence[str], doors: Doors) -> int:
             case _:
                 return _bench(args, doors)
     except KeyboardInterrupt:
-        print("equiscope: stopped", file=sys.stderr)
-        return 130
+        raise
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -99,9 +110,11 @@ def _elsewhere(args: argparse.Namespace, doors: Doors) -> bool:
 
 @contextmanager
 def _aside() -> Iterator[None]:
-    """Keep what a network prints out of the answer."""
+    """Keep what a network prints out of the answer, and what libraries warn of, where nobody has asked for that."""
     aside = getattr(sys.stderr, "noise", sys.stderr)
-    with redirect_stdout(aside), redirect_stderr(aside):
+    with redirect_stdout(aside), redirect_stderr(aside), warnings.catch_warnings():
+        if not sys.warnoptions:
+            warnings.simplefilter("ignore")
         yield
 
 
@@ -159,7 +172,7 @@ def _window_engine(args: argparse.Namespace, doors: Doors) -> Callable[[], Windo
 
 
 def _folder(text: str) -> Path:
-    path = Path(text).expanduser()
+    path = at_home(text)
     if not text.strip():
         raise BadInput("--out must name a folder")
     if path.exists() and not path.is_dir():
@@ -239,7 +252,7 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
 
 def _refuse_code(name: str) -> None:
     """Raise when a model that a session names would execute a file: opening a session is no word of trust."""
-    if (path := code_of(name)) is None or not (path := path.expanduser()).is_file():
+    if (path := code_of(name)) is None or not (path := at_home(path)).is_file():
         return
     from explorer.network.opening.files.looking import digest_of
 
@@ -256,7 +269,7 @@ def _believable(name: str, args: argparse.Namespace, doors: Doors) -> None:
     up there; and a person's own file is executed once, by the window.
     """
     path = code_of(name)
-    if path is not None and args.trust and path.expanduser().is_file():
+    if path is not None and args.trust and at_home(path).is_file():
         return
     files = (ROOT / "models").rglob("*.py")
     if any(f'"{name}"' in file.read_text(encoding="utf-8") for file in files):
@@ -304,7 +317,7 @@ def _export(args: argparse.Namespace) -> int:
     from explorer.data.finding import find_sample
     from explorer.data.writers import write_file
 
-    path = Path(args.out).expanduser()
+    path = at_home(args.out)
     if not path.absolute().parent.is_dir():
         raise BadInput(f"--out {args.out}: there is no folder {path.absolute().parent}")
     for note in write_file(find_sample(args.data, args.seed), path):

@@ -47,7 +47,7 @@ def listed(args: argparse.Namespace, doors: Doors) -> int:
 
             rows = [{"name": s.name, "title": s.title, "domains": list(s.domains)} for s in symmetries().values()]
         case _:
-            from explorer.data.opening import readers
+            from explorer.data.readers import readers
 
             rows = [{"name": r.name, "title": r.title, "extensions": list(r.extensions)} for r in readers().values()]
     if args.json:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from explorer.app.command.doors import BadInput, Doors
+from explorer.work.places import at_home
 
 if TYPE_CHECKING:
     from explorer.declare.card import Card
@@ -51,7 +52,7 @@ def run(args: argparse.Namespace, doors: Doors) -> int:
             from explorer.app.training.live import serve
 
             return serve(card, args, path)
-        log = Path(args.log).expanduser() if args.log not in ("", "-") else None
+        log = at_home(args.log) if args.log not in ("", "-") else None
         metrics = train(aim, log, quiet=args.log == "-", logged=bool(args.log))
     except Exception as error:
         if isinstance(error, BadInput) or not out_of_memory(error):
@@ -73,7 +74,7 @@ def _checked(args: argparse.Namespace, card: Card) -> Path:
         raise BadInput("--rate must be a positive number")
     if args.errors < 0 or not args.keep_every >= 0:
         raise BadInput(f"--{'errors' if args.errors < 0 else 'keep-every'} must not be negative")
-    path = Path(args.out or f"{card.name}.safetensors").expanduser()
+    path = at_home(args.out or f"{card.name}.safetensors")
     if path.suffix != ".safetensors":
         raise BadInput(f"--out {path} must end in .safetensors")
     if not path.parent.is_dir():

@@ -71,7 +71,7 @@ def _move_into(folder: Path, beside: Path) -> None:
         for path in made:
             target = folder / path.name
             if target.exists():
-                os.replace(target, old / path.name)
+                _keep(target, old / path.name)
             moved.append(target)
             os.replace(path, target)
     except BaseException:
@@ -81,6 +81,17 @@ def _move_into(folder: Path, beside: Path) -> None:
             else:
                 target.unlink(missing_ok=True)
         raise
+
+
+def _keep(target: Path, kept: Path) -> None:
+    """Keep what is about to be replaced under another name too: at every moment its own name leads to a whole file."""
+    try:
+        os.link(target, kept)
+    except OSError:  # a folder, or a disk that knows no second names
+        if target.is_dir():
+            os.replace(target, kept)
+        else:
+            shutil.copy2(target, kept)
 
 
 def save_table(path: Path, reports: Sequence[Report]) -> None:

@@ -14,7 +14,7 @@ from explorer.app.thread.failures import Relayed, is_kind
 from explorer.declare.elements import Step
 from explorer.declare.states.model_name import code_of
 from explorer.square.analyses.outcome import Outcome
-from explorer.square.frame import Frame, Moved, OrbitCurve
+from explorer.square.frame import Frame, Moved, OrbitCurve, Outline
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.runs import models_of
 from explorer.state.state import State
@@ -144,6 +144,13 @@ class DividedEngine:
             frame = self.local.answer(state, cancelled)
         self._serial += 1
         return replace(frame, serial=self._serial)
+
+    def outline(self, state: State, cancelled: Callable[[], bool]) -> Outline | None:
+        """Return the modules of a large network before it answers; None of another one."""
+        if not foreign(state.model):
+            return self.local.outline(state, cancelled)
+        found: Outline | None = self._ask((state.model,), "outline", state, cancelled=cancelled)
+        return found
 
     def refine(self, frame: Frame) -> Iterator[Frame]:
         """Yield the same frame with ever more layers measured, until all are; advanced in idle time."""

@@ -17,10 +17,11 @@ from typing import Any
 from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
 from explorer.app.remote.life.deaths import Died, cause, excess, place, who
-from explorer.app.remote.life.starting import Started, start
-from explorer.app.remote.life.watching import GRACE, OVER, TICK, Output, end, here, memory
+from explorer.app.remote.life.watching import GRACE, OVER, TICK, Output, here
 from explorer.app.remote.note import Note
 from explorer.app.thread.failures import Relayed
+from explorer.work.processes.ending import end, memory
+from explorer.work.processes.starting import Started, start
 from explorer.work.progress import Cancelled, printed, step
 
 STARTING = "Starting a process for your network"
@@ -41,7 +42,7 @@ class Worker:
         self.note = Note(self._blocks[1], fresh=True)
         self._block = Block(self._blocks[0])
         self._receiver = Receiver(self._block)
-        self._started: Started = start("serving", (program, str(limit)), self._blocks)
+        self._started: Started = start(f"{__package__}.serving", (program, str(limit)), self._blocks)
         self._process = self._started.process
         self._connection: Connection[Any, Any] = self._started.connection
         self._output = Output(self._process)

@@ -11,9 +11,9 @@ from typing import Any
 
 from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
-from explorer.app.remote.life.birth import born, keep_to
 from explorer.app.remote.note import Note
 from explorer.square.frame import Frame
+from explorer.work.processes.birth import born, keep_to
 from explorer.work.progress import Cancelled, listening
 
 EVERY = 0.1  # seconds between two words on how far it is
@@ -90,6 +90,8 @@ class Server:
                 self._sender.forget()
                 self._frame = self._engine.answer(given[0], lambda: self._note.given_up)
                 return self._frame
+            case "outline":
+                return self._engine.outline(given[0], lambda: self._note.given_up)
             case "refine":
                 shown = self._frame is not None and self._frame.state == given[1]
                 self._running[given[0]] = self._engine.refine(self._frame) if shown and self._frame else iter(())

@@ -10,14 +10,16 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-PROCESS, MEMORY = "EQUISCOPE_PROCESS", "EQUISCOPE_MEMORY"
+from explorer.work.processes.starting import INSIDE, PROCESS
+
+MEMORY = "EQUISCOPE_MEMORY"
 SHARE = 0.75  # of the memory of this machine
 GB = 10**9
 
 
 def apart() -> bool:
     """Return whether a person's own network gets a process."""
-    return os.environ.get(PROCESS, "") != "0"
+    return os.environ.get(PROCESS, "") not in ("0", INSIDE)
 
 
 def memory_limit() -> int:

@@ -75,6 +75,7 @@ class Runner:
         # This belongs to the worker alone: what is still missing of the frame shown, the generator of the orbit
         # and the round it was made for.
         self._rest: Iterator[Frame] | None = None
+        self._outlined: object = None  # the network whose modules were told last
         self._catalogues: Iterator[Catalogue | None] | None = None
         self._curves: tuple[int, Iterator[OrbitCurve]] | None = None
 
@@ -244,6 +245,7 @@ class Runner:
 
         try:
             with self._heard(lambda: self._given_up(state)):
+                self._tell_outline(engine, state, cancelled)
                 frame = engine.answer(state, cancelled)
             answer = frame if frame.state == state else replace(frame, state=state)
             self._rest = engine.refine(answer)
@@ -258,6 +260,15 @@ class Runner:
             if answer is not None and self._latest is not None and self._latest.epoch == state.epoch:
                 self._say(answer)
             self._leave()
+
+    def _tell_outline(self, engine: Engine, state: State, cancelled: Callable[[], bool]) -> None:
+        """Tell of the modules of a large network before it has answered for the first time."""
+        network, before = (state.model, state.params), self._outlined
+        self._outlined = network
+        if network == before or (make := getattr(engine, "outline", None)) is None:
+            return
+        if (outline := make(state, cancelled)) is not None and not self._given_up(state):
+            self._say(outline)
 
     def _refine(self) -> None:
         """Measure a little more of the frame that is shown."""

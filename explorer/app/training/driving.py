@@ -176,7 +176,7 @@ class Drive:
                 group["lr"] = group["lr"] * drive.rate
             if drive._optimizer is None:
                 drive._optimizer = optimizer
-            latest = drive._latest if drive.course is None else drive.course.losses["loss"]
+            latest = drive._latest if drive.course is None else drive.course.losses.get("loss", 0.0)
             if not math.isfinite(latest):
                 drive._strange = drive._blamed()
 

@@ -96,3 +96,15 @@ def varies(answers: Sequence[Sequence[Tensor]], tolerance: float) -> tuple[str, 
 def writes(tensor: Tensor) -> int:
     """Return how often a tensor was written to."""
     return 0 if tensor.is_inference() else tensor._version
+
+
+def overwritten(values: Sequence[Tensor], fresh: Sequence[int], given: Sequence[Tensor]) -> bool:
+    """Return whether a network has changed what it was called with.
+
+    Args:
+        fresh: what `writes` gave before the call.
+        given: the same values, untouched: what is written past torch, through .data or .numpy(), shows in them alone.
+    """
+    if list(fresh) != [writes(value) for value in values]:
+        return True
+    return not all(a.shape == b.shape and torch.equal(a, b) for a, b in zip(values, given, strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -13,18 +13,24 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from explorer.declare.telling.summaries import ModuleInfo
 from explorer.network.input.inputs import Inputs
-from explorer.network.tracing.layers import Trace
+from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating
 
 
-def module_infos(model: nn.Module, trace: Trace, values: Mapping[str, Tensor]) -> tuple[ModuleInfo, ...]:
-    """Return all modules but the network itself, in the order in which it holds them; a few steps for each."""
+def module_infos(
+    model: nn.Module, layers: Sequence[Layer] = (), values: Mapping[str, Tensor] | None = None
+) -> tuple[ModuleInfo, ...]:
+    """Return all modules but the network itself, in the order in which it holds them; a few steps for each.
+
+    Args:
+        layers, values: of a run; without one nothing was called.
+    """
     calls: dict[str, int] = {}
     nbytes: dict[str, int] = {}
-    for layer in trace.layers:
+    for layer in layers:
         if not layer.part:
             calls[layer.module] = calls.get(layer.module, 0) + 1
-            value = values.get(layer.name)
+            value = (values or {}).get(layer.name)
             if value is not None:
                 nbytes[layer.module] = nbytes.get(layer.module, 0) + value.numel() * value.element_size()
     named = [(n, m) for n, m in model.named_modules(remove_duplicate=False) if n]
@@ -33,7 +39,7 @@ def module_infos(model: nn.Module, trace: Trace, values: Mapping[str, Tensor]) -
     for name, module in named:
         first.setdefault(module, name)
         names[module] = names.get(module, 0) + 1
-    known = {layer.module: layer.params for layer in trace.layers}
+    known = {layer.module: layer.params for layer in layers}
     params = {m: known[n] if n in known else _numbers(m.parameters()) for m, n in first.items()}
     return tuple(
         ModuleInfo(

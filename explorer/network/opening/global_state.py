@@ -14,6 +14,7 @@ import torch
 def settled() -> Iterator[None]:
     """Put back afterwards what code may have set for all of torch."""
     dtype, grad, threads = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads()
+    device = torch.get_default_device()
     strict, warn = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     try:
         yield
@@ -22,6 +23,8 @@ def settled() -> Iterator[None]:
             torch.set_default_dtype(dtype)
         if torch.is_grad_enabled() != grad:
             torch.set_grad_enabled(grad)
+        if torch.get_default_device() != device:
+            torch.set_default_device(device)
         if torch.get_num_threads() != threads:
             torch.set_num_threads(threads)
         if torch.are_deterministic_algorithms_enabled() != strict:

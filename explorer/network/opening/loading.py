@@ -51,6 +51,7 @@ from explorer.network.opening.refusals import ModelError, Unknown, Untrusted
 from explorer.network.opening.stored_weights import WEIGHTS, load_weights
 from explorer.network.opening.way import ways
 from explorer.network.tracing.layers import named_error
+from explorer.work.places import at_home
 
 
 def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False) -> Card:
@@ -64,15 +65,15 @@ def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False)
     base, weights = split_name(name)
     if weights:
         card = find_card(base, cards, trust)
-        file = Path(weights).expanduser().resolve()
+        file = at_home(weights).resolve()
         partly = name.removeprefix(base).startswith(WEIGHTS_MARK + PARTLY)
         return replace(card, name=name, title=f"{card.title}, {file.name}", weights=str(file), weights_partly=partly)
     base, said = split_input(base)
     path, attribute, arguments = split_call(base)
     if path.endswith(".py") and path != base:
-        return replace(file_card(Path(path).expanduser(), attribute, trust, arguments, said), name=name, own=True)
-    if base.endswith(".py") and Path(base).expanduser().is_file():
-        return replace(exported_card(Path(base).expanduser(), trust), name=name, own=True)
+        return replace(file_card(at_home(path), attribute, trust, arguments, said), name=name, own=True)
+    if base.endswith(".py") and at_home(base).is_file():
+        return replace(exported_card(at_home(base), trust), name=name, own=True)
     if (way := next((way for way in ways().values() if way.takes(base)), None)) is not None:
         return replace(_declared(way.card(base, trust), said), name=name, own=True)
     if base.endswith(".safetensors"):
@@ -80,7 +81,7 @@ def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False)
         raise ModelError(name, f"{name} holds weights and no network; {how}")
     if base.endswith(".onnx"):
         raise ModelError(name, f"{name} is a graph of operators, which 'inspect' lists; torch runs none: give a .pt2")
-    if Path(name).expanduser().exists():
+    if at_home(name).exists():
         raise ModelError(
             name, f"{name} is no model; give a card's name ('list models' names them all) or file.py:callable"
         )
@@ -331,7 +332,10 @@ def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
     try:
         torch.manual_seed(0)
         with settled(), same_numbers():
-            return build()
+            model = build()
+        if inside := _itself(model):
+            raise ModelError(name, f"{name} contains itself, as {inside}: a network is a tree of layers")
+        return model
     except (ModelError, KeyboardInterrupt, torch.OutOfMemoryError):
         raise
     except BaseException as error:
@@ -339,6 +343,16 @@ def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
         raise ModelError(name, told + _line(error, code_of(name) or Path(name))) from error
     finally:
         torch.set_rng_state(state)
+
+
+def _itself(model: nn.Module, above: tuple[nn.Module, ...] = ()) -> str:
+    """Return where a layer is that contains what it is a part of, "" where there is none."""
+    for name, child in model.named_children():
+        if child is model or any(child is one for one in above):
+            return name
+        if inside := _itself(child, (*above, model)):
+            return f"{name}.{inside}"
+    return ""
 
 
 def source_of(objects: tuple[Any, ...]) -> str:

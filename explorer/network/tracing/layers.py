@@ -144,5 +144,9 @@ def layer_error(model: nn.Module, error: BaseException) -> LayerError:
 
 def named_error(error: BaseException) -> str:
     """Return "ValueError: what it says", or its kind alone where it says nothing."""
-    kind, text = type(error).__name__, str(error)
+    kind = type(error).__name__
+    try:
+        text = str(error)
+    except Exception:  # of somebody else's class
+        text = ""
     return f"{kind}: {text}" if text else kind

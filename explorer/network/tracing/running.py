@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields as fields_of
@@ -51,6 +52,9 @@ def no_tensor(value: Any) -> str:
         kind = "nested" if value.is_nested else f"sparse ({str(value.layout).removeprefix('torch.')})"
         end = "to_padded_tensor(0)" if value.is_nested else "to_dense()"
         return f"a {kind} tensor, whose values have no places to compare them at; return its {end}"
+    if inspect.iscoroutine(value):
+        value.close()  # else Python warns later that nobody has waited for it
+        return "a coroutine: its forward is async, and nothing waits for it here"
     return f"{type(value).__name__}, which holds no tensor"
 
 

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from explorer.declare.space import Inference, Known, inference_of
 from explorer.declare.types.field_text import parse_field
 from explorer.declare.types.fields import FieldType, Scalar
-from explorer.network.changing.conduct import Unusual, left_out, require_usual, writes
+from explorer.network.changing.conduct import Unusual, left_out, overwritten, require_usual, writes
 from explorer.network.inner.tracing import constant_masks, described, settled
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
@@ -109,7 +109,8 @@ def traced_run(
     layers = recorder.finish(result)
     if inference is None and not declared and (wiser := studied(model, inputs, recorder.inference, layers)) is not None:
         return traced_run(model, x, x_field, overrides=overrides, parts=parts, inference=wiser)
-    clones = recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
+    changed = overwritten(inputs.arguments, fresh, inputs_of(x, x_field).arguments)
+    clones = changed or recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
     layers = reaching(model, inputs, recorder.inference, layers)
     if recorder.masks:
         constant = constant_masks(model, inputs, recorder.inference, recorder.masks)
@@ -120,7 +121,7 @@ def traced_run(
         raise KeyError(f"no layer is called {sorted(unknown)[0]!r}")
     traced = Trace(
         tuple(layers), recorder.outputs[0], clones, by_name={layer.name: layer for layer in layers},
-        outputs=tuple(recorder.outputs), changes_input=fresh != [writes(v) for v in inputs.arguments],
+        outputs=tuple(recorder.outputs), changes_input=changed,
         differentiates=any(v.requires_grad for v in recorder.values.values()), left_out=left_out(result),
     )  # fmt: skip
     values, fed = {n: v.detach() for n, v in recorder.values.items()}, recorder.fed

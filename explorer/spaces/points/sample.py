@@ -106,19 +106,11 @@ def doubtful_units(numbers: NDArray[np.integer], places: NDArray[np.float64]) ->
 
 
 def near_bonds(numbers: NDArray[np.integer], position: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return (2, bonds) of atoms no further apart than their covalent radii and 0.45 Å, and at least 0.4 Å.
-
-    Source: the rule of Open Babel, N. M. O'Boyle et al., 2011, with the radii of Cordero et al., 2008.
-    """
-    from scipy.spatial import cKDTree
-
+    """Return (2, bonds) by distance; none where atoms lie too close together to tell."""
     from explorer.spaces.graph.chemistry.atoms import RADIUS
+    from explorer.spaces.graph.chemistry.bonds import near_pairs
 
     radii = np.array([0.31, *RADIUS.values()])
-    if len(position) < 2:
-        return np.zeros((2, 0), np.int64)
     radius = radii[np.where((numbers > 0) & (numbers < len(radii)), numbers, 0)]
-    pairs = cKDTree(position).query_pairs(2 * float(radius.max()) + 0.45, output_type="ndarray").astype(np.int64)
-    length = np.linalg.norm(position[pairs[:, 0]] - position[pairs[:, 1]], axis=1)
-    pairs = pairs[(length >= 0.4) & (length <= radius[pairs].sum(1) + 0.45)]
-    return np.ascontiguousarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].T)
+    pairs = near_pairs(position, radius)
+    return np.zeros((2, 0), np.int64) if pairs is None else np.ascontiguousarray(pairs.T)

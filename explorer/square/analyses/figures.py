@@ -6,14 +6,16 @@ Nothing of it runs in a frame but the histogram of the selected layer: the value
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
+from explorer.declare.card import Card
 from explorer.declare.elements import transforms
 from explorer.declare.telling.summaries import Histogram, LayerFigures, ModuleInfo, Silent, Statistics
 from explorer.network.changing.moved_network import following
@@ -23,13 +25,15 @@ from explorer.network.inner.tiled import Tiled, looked_at
 from explorer.network.tracing.layers import LayerError
 from explorer.network.tracing.running import evaluating
 from explorer.square.analyses.orbits import orbit_elements, orbit_values
-from explorer.square.frame import Square
+from explorer.square.frame import Outline, Square
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State
+from explorer.work.progress import Cancelled
 
 PART_SECONDS = 0.025  # of work between two points where newer work may take over
 BINS = 64
+MANY = 1000  # modules that are told before the first frame
 MOST_PICKED = 2**16  # values of a layer in its histogram
 ELEMENTS = 8  # of the orbit, on which dead channels are looked for
 MOST_SECONDS = 20.0  # of forward passes that the orbit of dead channels may take
@@ -38,7 +42,20 @@ MOST_SECONDS = 20.0  # of forward passes that the orbit of dead channels may tak
 @kept()
 def modules(p: Prepared) -> tuple[ModuleInfo, ...]:
     """Return the tree of modules; the same tuple for the whole epoch."""
-    return module_infos(p.model, p.trace, p.values)
+    return module_infos(p.model, p.trace.layers, p.values)
+
+
+def outline(card: Callable[[str], Card], network: Callable[[State, str], nn.Module], state: State) -> Outline | None:
+    """Return the modules of a network that has not run, where they are many: those of others come with the frame."""
+    try:
+        title, model = card(state.model).title, network(state, state.model)
+    except Cancelled:
+        raise
+    except (Exception, SystemExit):  # the frame says what is wrong with it, or is that of the file before
+        return None
+    if sum(1 for _ in islice(model.modules(), MANY + 1)) <= MANY:
+        return None
+    return Outline(state, title, tuple(replace(m, calls=-1) for m in module_infos(model)))
 
 
 @kept()

@@ -248,7 +248,11 @@ def prepare(
             state = torch.get_rng_state()
             seconds, again = _seconds(partial(x.run, model, clone=traced.changes_input), device)
             drew = not torch.equal(state, torch.get_rng_state())
-            trouble = trouble or varying(values[traced.output], again, dtype)
+            answer: object = values[traced.output]
+            if traced.clones:  # what was captured of a layer may have been overwritten before it was returned
+                reseed(seed)
+                answer = x.run(model, clone=True)
+            trouble = trouble or varying(answer, again, dtype)
             if drew and not trouble:
                 reseed(seed + 1)
                 random = first_changed(values, capture(model, x, names, clone=traced.clones)[0], names)

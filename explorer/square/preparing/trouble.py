@@ -11,7 +11,7 @@ from torch import Tensor
 from explorer.equivariance import measure
 from explorer.network.changing.conduct import varies
 from explorer.network.tracing.layers import LayerError, Trace
-from explorer.network.tracing.running import tensors_in
+from explorer.network.tracing.running import measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,12 @@ def cut_behind(trace: Trace, name: str, clause: str) -> tuple[Trace, Trouble]:
     )
 
 
-def varying(answer: Tensor, again: object, dtype: torch.dtype) -> Trouble:
+def varying(answer: object, again: object, dtype: torch.dtype) -> Trouble:
     """Return the trouble of a network that gave two answers to one input, with the same random numbers of torch."""
-    other = next(iter(tensors_in(again)), None)
+    one, other = measured(answer), measured(again)
     kind = dtype if dtype.is_floating_point else torch.float32
-    told, _ = ("", False) if other is None else varies(([answer], [other]), measure.tolerance(kind, 1))
+    found = (one, other) if one is not None and other is not None else ()
+    told, _ = varies([[value] for _, value in found], measure.tolerance(kind, 1)) if found else ("", False)
     return Trouble("no law", f"the network {told}, also with the same random numbers of torch") if told else NO_TROUBLE
 
 

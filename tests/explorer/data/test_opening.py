@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.data.opening import domain_of, read_file, reader_of, wide_text
+from explorer.data.here import wide_text
+from explorer.data.opening import domain_of, read_file, reader_of
 from explorer.data.readers import ReadError
 from explorer.data.samples import Sample
 

@@ -28,10 +28,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 from safetensors.numpy import save
 
-from explorer.data import opening as reading
+from explorer.data import here as reading
 from explorer.data.checks import oriented
-from explorer.data.opening import read_file, reader_of, readers
-from explorer.data.readers import Reader, ReadError
+from explorer.data.here import read_file, reader_of
+from explorer.data.readers import Reader, ReadError, readers
 from explorer.data.samples import Sample
 from explorer.data.writers import write_file
 from explorer.declare.space import kinds
@@ -409,7 +409,7 @@ def test_what_content_tells_is_no_more_than_it_is(tmp_path: Path) -> None:
     assert reader_of(place(tmp_path, "c.txt", b"solid as a rock, they said, and it was.\n")).name == "text"
     assert reader_of(place(tmp_path, "d.csv", b"1 2 3\n4 5 6\n7 8 9\n")).name == "edges"
     for content in (b"1 2 3\n", b'{"nodes": 3}', b'{"a": 1}\n', b"v 1 2 3\nw 1\n", b"M  END"):
-        assert "neither its content nor its name" in refused(place(tmp_path, "e.raw", content))
+        assert "none of the known types" in refused(place(tmp_path, "e.raw", content))
 
 
 @pytest.mark.parametrize("name", sorted(readers()))
@@ -993,8 +993,9 @@ def test_a_failed_write_leaves_what_was_there(tmp_path: Path, monkeypatch: pytes
 
 def test_an_unknown_type_lists_what_can_be_read(tmp_path: Path) -> None:
     text = refused(place(tmp_path, "notes.docx", b"something else"))
-    for extension in (".png", ".jpg", ".tif", ".npy", ".npz", ".webp"):
-        assert extension in text
+    for reader in readers().values():
+        assert reader.extensions[0] in text
+    assert len(text) <= 300
 
 
 def test_a_readers_defect_is_a_read_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

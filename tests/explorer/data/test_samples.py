@@ -116,7 +116,7 @@ def test_listing_imports_nothing_heavy() -> None:
     code = (
         "import sys\n"
         "from explorer.data.finding import samples\n"
-        "from explorer.data.opening import readers\n"
+        "from explorer.data.readers import readers\n"
         "samples(), readers()\n"
         f"heavy = {{'PIL', 'tifffile', *{HEAVY}}} & set(sys.modules)\n"
         "assert not heavy, heavy\n"

@@ -92,6 +92,20 @@ REFUSED = {
         "import sys\nclass net(Net):\n    def end(self, x):\n        sys.exit(3)\n",
         "forward raised SystemExit: 3",
     ),
+    "itself inside": (
+        "def net():\n    made = Net()\n    made.conv.inner = made\n    return made\n",
+        "contains itself, as conv.inner",
+    ),
+    "async": (
+        "class net(Net):\n    def forward(self, x):\n        return self.later(x)\n"
+        "    async def later(self, x):\n        return x\n",
+        "returned a coroutine: its forward is async",
+    ),
+    "an exception without text": (
+        "class Mute(Exception):\n    def __str__(self):\n        raise ValueError\n"
+        "class net(Net):\n    def end(self, x):\n        raise Mute\n",
+        "forward raised Mute",
+    ),
     "several arguments": (
         "class net(Net):\n    def forward(self, x, other):\n        return x\n",
         r"its forward takes \(x, other\)",
@@ -118,6 +132,17 @@ WORKS = {
     "bfloat16": "def net():\n    return Net().bfloat16()\n",
     "mixed": "def net():\n    made = nn.Sequential(conv(), conv(2, 2))\n    made[1].half()\n    return made\n",
     "in place": "class net(Net):\n    def end(self, x):\n        return x.relu_().mul_(2)\n",
+    "in place past torch": (
+        "class net(Net):\n    def forward(self, x):\n        y = self.conv(x)\n        x.data.zero_()\n"
+        "        return y\n"
+    ),
+    "in place through NumPy": (
+        "class net(Net):\n    def forward(self, x):\n        y = self.conv(x)\n        x.detach().numpy()[:] = 3\n"
+        "        return y\n"
+    ),
+    "another device by default": (
+        "class net(Net):\n    def end(self, x):\n        torch.set_default_device('meta')\n        return x\n"
+    ),
     "in-place modules": "def net():\n    return nn.Sequential(conv(), nn.ReLU(inplace=True), nn.ELU(inplace=True))\n",
     "dynamic control flow": (
         "class net(Net):\n    def forward(self, x):\n        for _ in range(3 if x.abs().mean() > 0 else 1):\n"
@@ -189,6 +214,27 @@ def test_what_is_odd_is_measured(what: str, tmp_path: Path) -> None:
     assert sum(hooks_of(kept)) == own
     assert sum(hooks_of(engine.prepared(State(f"{path}:net", sample=DATA), f"{path}:net").model)) == own
     gc.collect()
+
+
+@pytest.mark.parametrize("end", ["x.data.zero_()", "x.detach().numpy()[:] = 3", "x.zero_()"])
+def test_a_network_that_changes_its_input_is_named(end: str, tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(
+        f"{HEAD}class net(Net):\n    def forward(self, x):\n        y = self.conv(x)\n        {end}\n        return y\n"
+    )
+    report = checked(path, LocalEngine({}, trust=True))
+    assert sum("changes its input in place; it was given a copy" in told for told in report.warnings) == 1
+
+
+@pytest.mark.parametrize("sound", [True, False])
+def test_what_varies_is_said_to_vary_also_where_it_is_broken(sound: bool, tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    fault = "" if sound else "x = x + torch.arange(x.shape[-1]); "
+    forward = f"    def end(self, x):\n        CALLS.append(1); {fault}return x + len(CALLS) % 3\n"
+    path.write_text(f"{HEAD}CALLS = []\nclass net(Net):\n{forward}")
+    report = checked(path, LocalEngine({}, trust=True))
+    assert report.verdict != "holds"
+    assert sum("another answer to the same input from call to call" in told for told in report.warnings) == 1
 
 
 @pytest.mark.parametrize("kind", ["safetensors", "pt"])

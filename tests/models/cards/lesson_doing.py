@@ -21,6 +21,7 @@ FRESH = {"layer": "", "channel": None, "pixel": None, "node": None, "other": Non
 FIRST = ("model", "models", "compare", "sample", "params")  # what decides which layers there are
 NUMBERS = (None, 0, 1, 2, 3, 5)
 PIXELS = (None, (0, 0), (1, 2))
+LATENTS = ("@0.5,0.5", ">17", "x-pca", "x-lda", "x-isomap")  # a place, a walk, and planes of inputs
 
 
 def info(name: str) -> ModelInfo:
@@ -90,6 +91,8 @@ def _candidates(name: str, asked: Any, state: State) -> Iterator[State]:
             yield from (replace(state, steps=steps) for steps in _elements(asked, state))
         case "pixel":
             yield from (replace(state, channel=0 if at else None, pixel=at) for at in PIXELS)
+        case "latent":
+            yield from (replace(state, latent=text) for text in LATENTS)
         case "untransform" | "laws":
             yield from (replace(state, **{name: on}) for on in (False, True))
         case _:

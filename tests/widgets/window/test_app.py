@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,3 +66,20 @@ def test_an_exception_that_nobody_caught_is_said(
     app.run_window(FakeEngine, State(sample="digit-3"), on_ready=ready, settings=settings)
     assert said == ["This should not have happened: KeyError: 'conv9'"]
     assert sys.excepthook is before
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_the_window_closes_when_the_terminal_or_the_system_asks(
+    qapp: QApplication, settings: QSettings, number: int, code: int
+) -> None:
+    closed: list[bool] = []
+
+    def ready(window: Any) -> None:
+        window.closed.connect(closed.append)
+        window.controller.frame_ready.connect(lambda frame: os.kill(os.getpid(), number))
+
+    before = signal.getsignal(number)
+    assert app.run_window(FakeEngine, State(sample="digit-3"), on_ready=ready, settings=settings) == code
+    assert closed == [True]
+    assert signal.getsignal(number) is before and signal.set_wakeup_fd(-1) == -1
+    assert not [w for w in QApplication.topLevelWidgets() if w.isVisible()]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from PySide6.QtCore import QSettings, QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QToolButton, QVBoxLayout, QWidget
@@ -12,7 +11,7 @@ from explorer.declare.card import ModelInfo
 from explorer.declare.states.model_name import code_of
 from widgets.base.controls.flow import Flow
 from widgets.base.look import theme
-from widgets.base.settings import open_settings
+from widgets.base.settings import open_settings, texts
 from widgets.base.text.kinds_of_data import place_of, title_of
 
 FAVOURITES = "favourite_models"
@@ -26,9 +25,7 @@ class Favourites:
 
     def __init__(self, settings: QSettings | None = None) -> None:
         self._settings = settings or open_settings()
-        value: Any = self._settings.value(FAVOURITES, [])
-        # an INI file gives a list of one back as text
-        self.names = [value] if isinstance(value, str) and value else [str(v) for v in value or []]
+        self.names = texts(self._settings, FAVOURITES)
 
     def __contains__(self, name: str) -> bool:
         return name in self.names

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
 
 from PySide6.QtCore import QSettings
 
 from explorer.declare.card import ModelInfo
 from explorer.declare.states.model_name import code_of, named_as_shown
 from explorer.state.catalogue import Catalogue
-from widgets.base.settings import open_settings
+from widgets.base.settings import open_settings, texts
 
 RECENT = "recent_models"  # as the File menu keeps it
 
 
 def own_models(catalogue: Catalogue, settings: QSettings | None = None) -> list[ModelInfo]:
     """Return the networks that were opened before and whose files are still there; nothing of them is run or read."""
-    value: Any = (settings or open_settings()).value(RECENT, [])
-    names = [value] if isinstance(value, str) and value else [str(v) for v in value or []]
+    names = texts(settings or open_settings(), RECENT)
     known = {m.name for m in catalogue.models}
-    return [_info(n) for n in names if n not in known and (code := code_of(n)) is not None and code.is_file()]
+    return [_info(n) for n in names if n not in known and (code := code_of(n)) is not None and os.path.isfile(code)]
 
 
 def _info(name: str) -> ModelInfo:

@@ -102,6 +102,8 @@ def _calls(row: Row) -> str:
         return "" if row.layer is None else "1"
     if row.module.first:
         return f"= {row.module.first}"
+    if row.module.calls < 0:
+        return ""  # it has not run yet
     return "never" if not row.module.calls else f"{row.module.calls}×"
 
 

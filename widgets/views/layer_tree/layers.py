@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.declare.telling.summaries import ModuleInfo
-from explorer.square.frame import LayerInfo, Square
+from explorer.square.frame import LayerInfo, Outline, Square
 from widgets.base.frame_view import FrameView
 from widgets.base.look import theme
 from widgets.base.text.words import counterpart, read_out, subject
@@ -118,6 +118,11 @@ class LayersView(FrameView[Square]):
         self._pages.setCurrentWidget(self.tree)
         self._fill_tree(self.squares)
 
+    def show_outline(self, outline: Outline) -> None:
+        """Show the modules of a network that has not run yet: a tree to open and to read, with nothing measured."""
+        self._pages.setCurrentWidget(self.tree)
+        self._fill_tree((outline.square(),))
+
     def follow(self) -> None:
         """Mark what is watched at once, before the frame that measures it."""
         self.model.watched = frozenset(self.state.watched)
@@ -129,7 +134,7 @@ class LayersView(FrameView[Square]):
         self.model.watched = frozenset(self.state.watched)
         # a filter on what changes with frames is asked again, of the layers themselves it is not
         told = self.bar.told(squares, self.state.watched)
-        built = tuple((s.model, s.layers, s.figures.modules if s.figures is not None else ()) for s in squares)
+        built = tuple((s.model, s.layers, _modules(s)) for s in squares)
         if told != self._told or not _alike(built, self._built):
             self._build(squares)
             self._told, self._built = told, built
@@ -164,7 +169,7 @@ class LayersView(FrameView[Square]):
         passes = self.bar.passes(self.state.watched)
         self.model.set_font(self.font())
         self.model.rebuild(squares, self.bar.in_order.isChecked(), passes)
-        many = sum(len(s.layers) for s in squares) > UNFOLDED and passes is None
+        many = sum(len(s.layers or _modules(s)) for s in squares) > UNFOLDED and passes is None
         if not many:
             self.tree.expandAll()
         for key, folded in self._folds.items():
@@ -344,6 +349,10 @@ class LayersView(FrameView[Square]):
         self.tree.setPalette(quiet_selection(t))
         self.bar.apply_theme()
         self.tree.viewport().update()
+
+
+def _modules(square: Square) -> tuple[ModuleInfo, ...]:
+    return square.figures.modules if square.figures is not None else ()
 
 
 def _alike(one: Rows, other: Rows) -> bool:

@@ -13,6 +13,7 @@ from explorer.declare.space import same_space
 from explorer.declare.telling.choices import AS, split_asked
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
+from explorer.work.places import at_home
 from widgets.base.text.kinds_of_data import one_of
 
 
@@ -37,7 +38,7 @@ def models_for(sample: str, model: str, catalogue: Catalogue | None) -> list[str
     known = {s.name: s.domain for s in catalogue.samples}
     base, asked = base_of(sample), split_asked(split_part(sample)[0])[1]
     by_name = dict(catalogue.domains).get(Path(base).suffix.lower(), "")
-    domain = known.get(base) or by_name or domain_of(Path(base).expanduser(), asked.get(AS, ""))
+    domain = known.get(base) or by_name or domain_of(at_home(base), asked.get(AS, ""))
     fit = [m for m in catalogue.models if domain and same_space(m.domain, domain) and m.name != model]
     fit.sort(key=lambda m: (m.domain != domain, not m.trained, not m.groups))
     return [model, *(m.name for m in fit)]

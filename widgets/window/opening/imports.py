@@ -14,6 +14,7 @@ from explorer.data.finding import base_of, split_part
 from explorer.declare.space import kinds, space_of_kind
 from explorer.declare.telling.choices import split_asked
 from explorer.square.frame import Frame
+from explorer.work.places import at_home
 from widgets.window.following.choosing import models_for, open_sample
 from widgets.window.opening.import_page import ImportPage
 from widgets.window.room.shell import Shell
@@ -111,7 +112,7 @@ class Imports(QObject):
     def _all(self) -> dict[str, str]:
         try:
             found = json.loads(str(self._shell.settings.value(KEPT, "{}")))
-        except ValueError:
+        except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
 
@@ -133,7 +134,7 @@ class Imports(QObject):
         text = frame.state.sample or (c.info.sample if c.info is not None else "")
         base, asked = base_of(text), split_asked(split_part(text)[0])[1]
         known = {s.name: s.notes for s in c.catalogue.samples} if c.catalogue is not None else {}
-        file = base not in known and Path(base).expanduser().is_file()
+        file = base not in known and at_home(base).is_file()
         own = () if asked or file else known.get(base, ())
         notes = () if own is None else tuple(n for n in frame.sample_notes if n not in own)
         form = space_of_kind(kind).form if kind in kinds() else None
@@ -143,5 +144,5 @@ class Imports(QObject):
 
 def _place(path: str) -> str:
     """Return under what the choice for files of one folder and ending is kept."""
-    whole = Path(path).expanduser().resolve()
+    whole = at_home(path).resolve()
     return f"{whole.parent}|{whole.suffix.lower()}"

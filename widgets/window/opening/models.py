@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +19,8 @@ from explorer.network.opening.files.edits import Edit, edits
 from explorer.network.opening.files.trust import remember, remembered
 from explorer.state.runs import models_of
 from explorer.state.session import Session
+from explorer.work.places import at_home
+from widgets.base.settings import texts
 from widgets.window.opening.inputs import Inputs
 from widgets.window.opening.page import ModelPage
 from widgets.window.opening.trouble import Trouble, caught
@@ -77,7 +80,7 @@ class Models(QObject):
 
     def _look(self, path: str, then: Callable[[Looked], None], as_model: bool = True) -> None:
         def work(engine: Any) -> Looked:
-            from explorer.data.opening import readers
+            from explorer.data.readers import readers
             from explorer.network.opening.files.looking import contents
 
             ending = Path(path).suffix.lower()
@@ -195,7 +198,7 @@ class Models(QObject):
 
         def work(engine: Any) -> object:
             if (code := code_of(into)) is not None:
-                _allow(engine, code.expanduser())
+                _allow(engine, at_home(code))
             return engine.open(path, state, into, partly)
 
         def done(result: Any) -> None:
@@ -242,7 +245,7 @@ class Models(QObject):
                 why = f"The session {Path(path).name} shows {what} of this file, whose content you have not trusted."
                 self._ask(looked, chosen, f"{why} {other}".strip(), go_on)
 
-        self._look(str(Path(file).expanduser()), then)
+        self._look(str(at_home(file)), then)
 
     def _go_on(self, warning: str, go_on: Callable[[], None]) -> None:
         """Go on with a session, and say what is not as it was when the session was saved."""
@@ -253,9 +256,7 @@ class Models(QObject):
     # what was opened --------------------------------------------------------------------------------------
     def recent(self) -> list[str]:
         """Return the names of models and paths of weights that were opened, the newest first."""
-        value: Any = self._shell.settings.value("recent_models", [])
-        found = [value] if isinstance(value, str) else list(value or [])
-        return [str(name) for name in found if name]
+        return texts(self._shell.settings, "recent_models")
 
     def keep(self, name: str) -> None:
         names = [name, *(n for n in self.recent() if n != name)][:MOST_RECENT]
@@ -270,7 +271,7 @@ class Models(QObject):
         for name in self.recent():
             action = menu.addAction(named_as_shown(name).replace("&", "&&"), partial(self.reopen, name))
             action.setToolTip(name)
-            action.setEnabled(Path(_parts(name)[0]).exists())
+            action.setEnabled(os.path.exists(_parts(name)[0]))
         if menu.isEmpty():
             menu.addAction("Nothing yet").setEnabled(False)
         else:

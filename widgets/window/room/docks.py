@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from collections.abc import Sequence
 
@@ -30,6 +31,7 @@ AREAS = {
     "bottom": Qt.DockWidgetArea.BottomDockWidgetArea,
 }
 SMALLEST = QSize(200, 90)  # of a panel
+DIGEST = 8  # bytes before a saved layout, which follow from it
 CONTROLS = 282  # pixels of width in which no button or box of the right side is cut
 ROOMY = 1700  # pixels of width from which the bottom panels stand in two groups side by side
 
@@ -43,7 +45,8 @@ class Docks(QObject):
         self._specs = sorted((seat.spec for seat in seats), key=lambda s: (s.order, s.name))
         self.docks: dict[str, QDockWidget] = {}
         self._domain = ""
-        self._unfit: set[str] = set()  # say nothing of what is shown, though its kind is theirs
+        # say nothing of what is shown, though its kind is theirs
+        self._unfit = {spec.name for spec in self._specs if not spec.tells(None)}
         self._guests: list[QDockWidget] = []
         self._away: set[str] = set()  # put away because they say nothing of the data at hand, not by the person
         options = QMainWindow.DockOption
@@ -124,11 +127,13 @@ class Docks(QObject):
         for name in away:
             self.docks[name].hide()
         self._window.setUpdatesEnabled(True)
-        return layout
+        return _digest(layout) + layout
 
     def restore(self, layout: bytes) -> bool:
-        """Go back to a saved layout; return whether that worked."""
-        done = bool(layout) and self._window.restoreState(QByteArray(layout), self.version)
+        """Go back to a saved layout; return whether that worked. Of one that was damaged Qt would crash."""
+        digest, layout = layout[:DIGEST], layout[DIGEST:]
+        whole = digest == _digest(layout)
+        done = whole and self._window.restoreState(QByteArray(layout), self.version)
         self._put_away()
         self.mend_titles()
         return done
@@ -163,7 +168,7 @@ class Docks(QObject):
     def fits(self, name: str) -> bool:
         """Say whether a panel has something to say of what is shown."""
         domains = next(spec.domains for spec in self._specs if spec.name == name)
-        return name not in self._unfit and (not domains or not self._domain or self._domain in domains)
+        return name not in self._unfit and (not domains or self._domain in domains)
 
     def bring(self, name: str) -> None:
         """Show a panel, on top of those it shares its place with."""
@@ -225,6 +230,10 @@ class Docks(QObject):
         menu.addAction(icon("float"), "Float", lambda: dock.setFloating(True))
         menu.addAction(icon("close"), "Close", dock.close)
         menu.popup(tabs.mapToGlobal(at))
+
+
+def _digest(layout: bytes) -> bytes:
+    return hashlib.blake2b(layout, digest_size=DIGEST).digest()
 
 
 class _Place(QWidget):

@@ -182,6 +182,10 @@ class Panes(QTabWidget):
         self._told[what] = show
         self.each(show)
 
+    def forget(self, what: str) -> None:
+        """Tell views that come later nothing of what was told under that name."""
+        self._told.pop(what, None)
+
     def each(self, show: Callable[[View], None], some: Sequence[View] | None = None) -> None:
         """Do something with every view there is, or `some`; one that breaks must not take the others with it."""
         for seat in self.seats:

@@ -12,7 +12,7 @@ from explorer.app.thread.orders import Engine
 from explorer.app.thread.runner import STOP_AFTER
 from explorer.declare.elements import Step, parse_chain
 from explorer.declare.space import kinds
-from explorer.square.frame import Failure, Frame, Moved
+from explorer.square.frame import Failure, Frame, Moved, Outline
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
 from widgets.base.look import theme
@@ -94,7 +94,7 @@ class Shell(QMainWindow):
         self.diagnosis.exact_asked.connect(self.go_exact)
         self.diagnosis.try_asked.connect(self.try_guilty)
         self.diagnosis.layer_asked.connect(lambda layer: c.change({"layer": layer}))
-        c.delivered.connect(self._show_moved, Qt.ConnectionType.QueuedConnection)
+        c.delivered.connect(self._show_before, Qt.ConnectionType.QueuedConnection)
         self.loading.quit_asked.connect(self.close)
 
     def _build_center(self) -> None:
@@ -207,6 +207,7 @@ class Shell(QMainWindow):
             front.setFocus()  # Space, F and the arrows are for the picture, not for the first field that takes text
         if frame.stale is None:  # else the sentence about the file stays until it runs again
             self.infobar.frame_came()
+        self.panes.forget("outline")
         self.panes.show_frame(self._told(frame))
         self.diagnosis.show_frame(frame)
         self.panes.open_soon()
@@ -240,10 +241,16 @@ class Shell(QMainWindow):
         if fresh or not self.panes.at_home(domain):
             self.panes.show_home(domain)
 
-    def _show_moved(self, message: object) -> None:
-        """Show rho(g) x while the network has not answered."""
-        if isinstance(message, Moved) and message.state == self.controller.state and self.controller.waiting:
+    def _show_before(self, message: object) -> None:
+        """Show rho(g) x, or the modules of a large network, while the network has not answered."""
+        if not self.controller.waiting:
+            return
+        if isinstance(message, Moved) and message.state == self.controller.state:
             self.panes.each(lambda view: view.show_moved(message))
+        elif isinstance(message, Outline) and message.state.epoch == self.controller.state.epoch:
+            self.loading.say(f"Computing the first frame… Layers has its {len(message.modules):,} modules.")
+            self.panes.open_soon()
+            self.panes.tell("outline", lambda view: view.show_outline(message))
 
     def show_catalogue(self, catalogue: Catalogue) -> None:
         """Tell every view what there is to choose from."""

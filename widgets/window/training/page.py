@@ -32,6 +32,7 @@ from PySide6.QtWidgets import (
 
 from explorer.declare.card import ModelInfo
 from explorer.declare.states.model_name import LIVE
+from explorer.work.places import at_home
 from widgets.base.look import theme
 from widgets.window.training.curves import ErrorChart, LossChart
 from widgets.window.training.run import Run, Wanted, free
@@ -56,7 +57,7 @@ class TrainPage(QDialog):
         self.setWindowTitle("Train")
         self.resize(*SIZE)
         self.infos = {info.name: info for info in infos}
-        self.folder = Path(folder or Path.home())
+        self.folder = Path(folder or at_home("~"))
         self.chain = ""
         self.runs: list[Run] = []
         self.run: Run | None = None  # the one that is steered
@@ -231,7 +232,7 @@ class TrainPage(QDialog):
 
     def start(self) -> None:
         """Start a training of the chosen network."""
-        path = Path(self.path.text()).expanduser()
+        path = at_home(self.path.text())
         if path.suffix != ".safetensors" or not path.parent.is_dir():
             self._say(f"Weights are written to FILE.safetensors in a folder that is there, not to {path}.", bad=True)
             return
@@ -361,10 +362,9 @@ class TrainPage(QDialog):
             self._show_live(self.run)
 
     def _over(self, run: Run, path: str) -> None:
-        if path:
-            if run is self.run:
-                self.trained.emit(run.info.name, path)
-        else:
+        if path and run is self.run:
+            self.trained.emit(run.info.name, path)
+        elif not path:
             self.gone.emit(str(Path(run.folder.name) / LIVE))
         self._start_waiting()
         self._changed()

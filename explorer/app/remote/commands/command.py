@@ -11,10 +11,12 @@ from collections.abc import Sequence
 
 from explorer.app.remote.block import Block
 from explorer.app.remote.life.deaths import cause, excess, place, who
-from explorer.app.remote.life.starting import start
-from explorer.app.remote.life.watching import GRACE, OVER, TICK, Output, end, here, memory
+from explorer.app.remote.life.watching import GRACE, OVER, TICK, Output, give_way, here
 from explorer.app.remote.note import Note
 from explorer.app.remote.settings import memory_limit
+from explorer.work.ending import SIGNALLED
+from explorer.work.processes.ending import end, memory
+from explorer.work.processes.starting import start
 
 MOST_SHOWN = 8_192  # bytes of output of the network that are passed on
 MOST_WRITTEN = 50_000_000  # bytes of output of the network; one that writes more is ended
@@ -45,7 +47,7 @@ class _Command:
         self._limit = memory_limit()
         number = Block.made()
         self._note = Note(number, fresh=True)
-        self._started = start("commands.commanded", (program, str(self._limit), *argv), (number,))
+        self._started = start(f"{__package__}.commanded", (program, str(self._limit), *argv), (number,))
         self._output = Output(self._started.process, MOST_SHOWN)
         self._answer: list[str] = []
         self._code: int | None = None  # known once it is done
@@ -54,6 +56,9 @@ class _Command:
     def run(self) -> int:
         try:
             problem = self._problem()
+        except KeyboardInterrupt:
+            give_way(self._started.process)
+            raise
         finally:
             end(self._started.process)
             self._output.close()
@@ -89,6 +94,8 @@ class _Command:
             if self._output.total > MOST_WRITTEN:
                 most = f"{MOST_WRITTEN // 10**6} MB"
                 return f"{who(self._names)} printed more than {most}{self._place()}, and was stopped"
+        if self._code > SIGNALLED:  # nobody has asked it to end: it has asked itself
+            return f"{who(self._names)} {cause(SIGNALLED - self._code)}{self._last_place()}"
         return self._left_over()
 
     def _left_over(self) -> str:

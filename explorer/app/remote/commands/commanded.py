@@ -10,9 +10,9 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any, TextIO
 
-from explorer.app.remote.life.birth import born, keep_to
 from explorer.app.remote.note import Note
 from explorer.work import crumbs
+from explorer.work.processes.birth import born, keep_to
 
 LIBRARIES = 6 * 2**30  # bytes of addresses that are taken by what is not imported yet
 

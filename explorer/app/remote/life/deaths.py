@@ -10,6 +10,7 @@ from pathlib import Path
 from explorer.app.remote.settings import GB, MEMORY
 from explorer.declare.states.model_name import code_of, named_as_shown
 from explorer.work.crumbs import ROOT
+from explorer.work.places import at_home
 
 TOLD = {
     "SIGSEGV": "crashed (segmentation fault)",
@@ -62,7 +63,7 @@ def place(layer: str, traceback: str, names: Iterable[str]) -> str:
         layer: where the network was by its own hooks.
         traceback: what `faulthandler` wrote.
     """
-    folders = {str(path.expanduser().resolve().parent) for name in names if (path := code_of(name)) is not None}
+    folders = {str(at_home(path).resolve().parent) for name in names if (path := code_of(name)) is not None}
     line = next(
         (
             f"{Path(found['file']).name}, line {found['line']}"

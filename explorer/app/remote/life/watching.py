@@ -12,8 +12,8 @@ import time
 from collections.abc import Iterable
 
 from explorer.app.remote.life.deaths import place
-from explorer.app.remote.life.starting import Started
 from explorer.app.remote.note import Note
+from explorer.work.processes.starting import Started
 
 TICK = 0.05  # seconds between two looks at who waits, and at the memory that it takes
 GRACE = 1.0  # seconds that it has to give way in
@@ -35,24 +35,12 @@ def here(started: Started, note: Note, names: Iterable[str]) -> str:
     return place(note.place, started.last_words()[before:], names)
 
 
-def memory(pid: int) -> int:
-    """Return the bytes of memory that a process takes for itself, 0 where that is not known."""
-    try:
-        with open(f"/proc/{pid}/statm", "rb") as file:
-            _, resident, shared, *_ = map(int, file.read().split())
-    except (OSError, ValueError):
-        return 0
-    return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
-
-
-def end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and all that it has started, at once."""
-    if sys.platform == "win32":
-        process.kill()
-    else:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+def give_way(process: subprocess.Popen[bytes]) -> None:
+    """Ask a process to end and wait a moment, so that it takes back what it has begun."""
+    if process.poll() is None and sys.platform != "win32":
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE)
 
 
 class Output:

@@ -26,6 +26,7 @@ from explorer.network.opening.files.headers import read_header
 from explorer.network.opening.files.onnx import read_onnx
 from explorer.network.opening.files.pickles import LONGEST, Bounded, Reading, judged, read_pickle, tensors_in
 from explorer.network.opening.files.python_text import code_files, read_python
+from explorer.work.places import at_home
 
 ENDINGS = (".py", ".safetensors", ".pt", ".pth", ".pt2", ".onnx", ".bin", ".ckpt", ".pkl", ".pickle", ".ts")
 MOST_MEMBERS = 200_000  # of an archive
@@ -43,7 +44,7 @@ def contents(path: str | Path) -> Contents:
     Raises:
         FileError: in one sentence, why it cannot be said.
     """
-    path = Path(path).expanduser()
+    path = at_home(path)
     try:
         return _folder(path) if _kind_of(path) == "folder" else _file(path)
     except Damaged as error:

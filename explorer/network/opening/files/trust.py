@@ -17,7 +17,7 @@ from pathlib import Path
 from explorer.declare.states.model_name import code_of
 from explorer.network.opening.files.looking import code_in
 from explorer.state.session import write_beside
-from explorer.work.places import settings_folder
+from explorer.work.places import at_home, settings_folder
 
 NAME = "trusted.json"
 VERSION = 1
@@ -71,7 +71,7 @@ def remembered() -> dict[str, str]:
 
 def code_of_models(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Return (path, sha256) of the files that would be executed for models of these names, as they are now."""
-    files = [file.expanduser().resolve() for name in names if (file := code_of(name)) is not None]
+    files = [at_home(file).resolve() for name in names if (file := code_of(name)) is not None]
     return tuple(pair for file in files if file.exists() for pair in code_in(file))
 
 

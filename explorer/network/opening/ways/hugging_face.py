@@ -24,6 +24,7 @@ from explorer.network.opening.loading import built, copied_each_time, own_card
 from explorer.network.opening.packages import extra
 from explorer.network.opening.refusals import Misfit, ModelError
 from explorer.network.opening.way import Way
+from explorer.work.places import at_home
 
 CONFIG = "config.json"
 MOST = 6  # names in a sentence
@@ -38,10 +39,10 @@ class Folder(Way):
     form = "a folder with config.json and model.safetensors, through transformers"
 
     def takes(self, base: str) -> bool:
-        return (Path(base).expanduser() / CONFIG).is_file()
+        return (at_home(base) / CONFIG).is_file()
 
     def card(self, base: str, trust: bool | Trust) -> Card:
-        folder = Path(base).expanduser()
+        folder = at_home(base)
         transformers = extra("transformers", base)
         notes: list[str] = []
         network = _loaded(transformers, folder, base, notes)

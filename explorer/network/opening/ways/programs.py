@@ -30,6 +30,7 @@ from explorer.network.opening.loading import allowed, copied_each_time, own_card
 from explorer.network.opening.refusals import ModelError, Untrusted
 from explorer.network.opening.scripts import Script
 from explorer.network.opening.way import Way
+from explorer.work.places import at_home
 
 MOST = 6  # names in a sentence
 T = TypeVar("T")
@@ -46,7 +47,7 @@ class Programs(Way):
         return base.lower().endswith(PROGRAMS)
 
     def card(self, base: str, trust: bool | Trust) -> Card:
-        path = Path(base).expanduser()
+        path = at_home(base)
         if not path.is_file():
             raise ModelError(base, f"there is no file {path}")
         try:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.checks import Broken
-from explorer.spaces.graph.readers.assembly import Found
+from explorer.spaces.graph.readers.assembly import Found, require_nodes
 from explorer.spaces.graph.samples.edges import is_symmetric
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -81,10 +81,12 @@ def _of_index(have: Arrays) -> Found:
         raise Broken("it holds no edge_index", "save x and edge_index")
     if "nodes" in have and have["nodes"].size == 1 and have["nodes"].dtype.kind in "iu":
         nodes = int(have["nodes"].item())
+        require_nodes(nodes, sum(array.size for array in have.values()))
     elif "x" in have or "position" in have:
         nodes = len(have["x" if "x" in have else "position"])
     else:
         nodes = max((*lengths, int(pairs.max(initial=-1)) + 1))
+        require_nodes(nodes, sum(array.size for array in have.values()))
     if pairs.size and not (pairs.min() >= 0 and pairs.max() < nodes):
         return Found(nodes, pairs, True)  # refused with the edge's number
     values = [have[n] for n in ("edge_weight", "edge_attr") if n in have and have[n].shape[:1] == (len(pairs),)]

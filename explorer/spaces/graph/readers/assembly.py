@@ -15,10 +15,12 @@ from explorer.data.samples import Sample
 from explorer.spaces.graph.sample import graph_sample
 from explorer.spaces.graph.samples.edges import both_ways
 from explorer.spaces.graph.samples.texts import graph_excess
+from explorer.work.limits import MAX_NODES
 
 Numbers = NDArray[Any]
 MOST_NAMES = 200_000  # nodes: more names than that are never read by anybody, and take a gigabyte
 _MOST_COUNTED = 3_000_000  # listed edges: counting the parts of more takes longer than reading them
+FEW_NODES, CLAIMED = 2**17, 64  # nodes that any file may claim, and for each thing that it tells
 _SMALLER = "take a part of it"
 
 
@@ -45,6 +47,16 @@ class Found:
     notes: list[str] = field(default_factory=list)
     place: Callable[[int], str] = lambda k: f"edge {k}"
     node_place: Callable[[int], str] = lambda k: f"node {k}"
+
+
+def require_nodes(nodes: int, told: int) -> None:
+    """Raise Broken where a file claims more nodes than it may, of which it tells so many things.
+
+    Nodes without an edge are only counted, so a short file could claim any number of them.
+    """
+    most = min(MAX_NODES, FEW_NODES + CLAIMED * told)
+    if nodes > most:
+        raise Broken(f"it claims {nodes} nodes, and with what it tells of them the most is {most}", _SMALLER)
 
 
 def require_finite(values: Numbers, what: str, place: Callable[[int], str]) -> None:

@@ -26,7 +26,7 @@ from explorer.data.readers import Fit, Reader
 from explorer.data.samples import Sample
 from explorer.data.tables import ratings
 from explorer.declare.telling.choices import NONE, Choice
-from explorer.spaces.graph.readers.assembly import MOST_NAMES, Found, sample_of
+from explorer.spaces.graph.readers.assembly import MOST_NAMES, Found, require_nodes, sample_of
 from explorer.spaces.graph.readers.records import WEIGHTS
 from explorer.spaces.graph.samples.edges import is_symmetric, once
 from explorer.work.limits import MAX_LISTED, MAX_NODES
@@ -195,9 +195,10 @@ def _fast(file: IO[str], layout: _Layout) -> tuple[NDArray[np.int64], NDArray[np
 def _renumber(ends: NDArray[np.int64], layout: _Layout) -> tuple[int, NDArray[np.int64], tuple[str, ...], list[str]]:
     """Return how many nodes there are, their numbers from 0, names where those differ, and notes."""
     highest = int(ends.max())
-    if layout.nodes is not None and highest < layout.nodes <= MAX_NODES:
+    if layout.nodes is not None and highest < layout.nodes:
+        require_nodes(layout.nodes, len(ends))
         return layout.nodes, ends, (), []
-    if highest < 4 * MAX_NODES:  # by a table: sorting tens of millions takes seconds
+    if highest < 4 * min(MAX_NODES, 2**16 + ends.size):  # by a table: sorting tens of millions takes seconds
         there = np.zeros(highest + 1, bool)
         there[ends.ravel()] = True
         ids = np.flatnonzero(there)

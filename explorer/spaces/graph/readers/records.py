@@ -23,6 +23,7 @@ NAMES = ("name", "label", "title")
 WEIGHTS = ("weight", "value", "edge_weight")
 _MOST_CLASSES = 64
 _WIDEST = 4096
+_FEW_CELLS, _EMPTIEST = 2**22, 64  # numbers of a table that any file may fill up, and for each that it gives
 
 
 @dataclass(slots=True)
@@ -103,11 +104,25 @@ def _take_nodes(found: Found, nodes: _Columns, ids: Sequence[Hashable]) -> None:
 
 
 class _Columns:
-    """Named values of nodes or edges as columns, taken one after the other."""
+    """Named values of nodes or edges as columns, taken one after the other.
+
+    Each value is looked at once: in a wide file most rows lack most names.
+    """
 
     def __init__(self, rows: Sequence[Values], whose: str) -> None:
         self.rows, self.whose = rows, whose
-        self.names = list(dict.fromkeys(name for row in rows for name in row))
+        self._given: dict[str, list[tuple[int, Any]]] = {}
+        total = 0
+        for i, row in enumerate(rows):
+            for name, value in row.items():
+                at = self._given.setdefault(name, [])
+                if value is not None:
+                    at.append((i, value))
+                    total += _length(value)
+        if len(self._given) > _WIDEST:
+            raise Broken(f"its {whose}s have {len(self._given)} attributes and the most is {_WIDEST}", "keep fewer")
+        self._most = max(_FEW_CELLS, _EMPTIEST * total)
+        self.names = list(self._given)
         self.notes: list[str] = []
         self._kinds: dict[str, str] = {}
 
@@ -116,7 +131,7 @@ class _Columns:
         if name not in self.names:
             return ""
         if name not in self._kinds:
-            values = [row[name] for row in self.rows if row.get(name) is not None]
+            values = [value for _, value in self._given[name]]
             if not values:
                 self._kinds[name] = "other"
             elif all(isinstance(v, str) for v in values):
@@ -128,24 +143,21 @@ class _Columns:
         return self._kinds[name]
 
     def complete(self, name: str) -> bool:
-        return all(row.get(name) is not None for row in self.rows)
+        return len(self._given[name]) == len(self.rows)
 
     def width(self, name: str) -> int:
-        return next(_length(row[name]) for row in self.rows if row.get(name) is not None)
+        return _length(self._given[name][0][1])
 
     def take(self, name: str, width: int, missing: float = 0.0) -> NDArray[np.float64]:
         """Return (rows, width) and strike `name` off; what is missing becomes `missing`, and is counted."""
         self.names.remove(name)
         column = np.full((len(self.rows), width), missing, np.float64)
-        lacking = 0
-        for i, row in enumerate(self.rows):
-            if (value := row.get(name)) is None:
-                lacking += 1
-                continue
+        for i, value in self._given[name]:
             try:
                 column[i] = value
             except OverflowError:
                 column[i] = np.inf
+        lacking = len(self.rows) - len(self._given[name])
         if lacking and missing == 0.0:
             self.notes.append(f"{name!r} is missing at {lacking} of {len(self.rows)} {self.whose}s: 0 stands there")
         return column
@@ -166,12 +178,13 @@ class _Columns:
         if self.kind(name) == "text":
             texts = [row.get(name) for row in self.rows]
             kinds = list(dict.fromkeys(t for t in texts if t is not None))
+            number = {text: k for k, text in enumerate(kinds)}
             # as many texts as nodes are names
             if name in NAMES or not 1 < len(kinds) <= min(_MOST_CLASSES, len(self.rows) - 1):
                 return None
             self.names.remove(name)
             self.notes.append(f"classes by {name!r}: " + ", ".join(f"{k} {text}" for k, text in enumerate(kinds)))
-            return np.array([-1 if t is None else kinds.index(t) for t in texts], np.int64)
+            return np.array([-1 if t is None else number[t] for t in texts], np.int64)
         return None
 
     def rest(self) -> NDArray[np.float64] | None:
@@ -186,6 +199,9 @@ class _Columns:
         widths = [self.width(name) for name in numbers]
         if sum(widths) > _WIDEST:
             raise Broken(f"its {self.whose}s have {sum(widths)} attributes and the most is {_WIDEST}", "keep fewer")
+        if (cells := sum(widths) * len(self.rows)) > self._most:
+            what = f"the {sum(widths)} attributes of its {len(self.rows)} {self.whose}s would be {cells} numbers"
+            raise Broken(f"{what}, and nearly all of them are missing", "keep fewer attributes")
         columns = np.concatenate([self.take(name, width) for name, width in zip(numbers, widths)], 1)
         if numbers != [f"x{k}" for k in range(len(numbers))] and numbers not in (["x"], ["edge_attr"]):
             what = "x" if self.whose == "node" else "edge_attr"

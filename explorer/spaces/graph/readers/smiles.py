@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from explorer.data.checks import Broken, file_bytes, reason, refusing
+from explorer.data.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.graph.readers.assembly import sample_of
@@ -39,9 +39,7 @@ def _molecule(smiles: str, where: str) -> Molecule:
     with rdBase.BlockLogs():
         made = Chem.MolFromSmiles(smiles)
         if made is None or not made.GetNumAtoms():
-            raise Broken(
-                f"{where} is no molecule that RDKit understands: {reason(ValueError(smiles))[:60]!r}", "correct it"
-            )
+            raise Broken(f"{where} is no molecule that RDKit understands: {smiles[:60]!r}", "correct it")
         rdDepictor.Compute2DCoords(made)
     drawing = made.GetConformer()
     order = {"SINGLE": 1, "DOUBLE": 2, "TRIPLE": 3, "AROMATIC": 4}

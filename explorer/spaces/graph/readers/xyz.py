@@ -1,7 +1,6 @@
 """XYZ: a molecule (a count, a remark, then element x y z in ångström), or a cloud of points (x y z in each line).
 
-An XYZ has no bonds: two atoms are joined when they are no further apart than the sum of their covalent radii and 0.45
-ångström, and at least 0.4 ångström (the rule of Open Babel, N. M. O'Boyle et al., 2011).
+An XYZ has no bonds: they are told by distance, see `explorer.spaces.graph.chemistry.bonds`.
 """
 
 from __future__ import annotations
@@ -10,15 +9,16 @@ import re
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from explorer.data.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.graph.chemistry.atoms import RADIUS, SYMBOLS, numbered, one_hot
+from explorer.spaces.graph.chemistry.bonds import TOO_CLOSE, near_pairs
 from explorer.spaces.graph.readers.assembly import Found, sample_of
 from explorer.work.limits import MAX_NODES
 
-TOLERANCE, CLOSEST = 0.45, 0.4  # ångström
 _ATOM = re.compile(rb"\s*[A-Z][a-z]?(?:\s+[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?){3}(?:\s|$)")
 _MOST_ATOMS = 200_000
 
@@ -51,26 +51,23 @@ def _molecule(lines: list[str], count: int) -> Found:
         symbols.append(_symbol(words[0], number))
         places.append(place)
     position = np.array(places, np.float64).reshape(-1, 3)
-    found = Found(count, _bonds(symbols, position), x=one_hot(symbols), position=position, names=numbered(symbols))
+    bonds = _bonds(symbols, position)
+    pairs = np.zeros((0, 2), np.int64) if bonds is None else bonds
+    found = Found(count, pairs, x=one_hot(symbols), position=position, names=numbered(symbols))
     found.node_place = lambda k: f"line {k + 3}"
-    found.notes = ["x: which element an atom is", "bonds by distance: sum of covalent radii + 0.45 Å"]
+    found.notes = [
+        "x: which element an atom is",
+        "bonds by distance: sum of covalent radii + 0.45 Å" if bonds is not None else TOO_CLOSE,
+    ]
     if any(line.strip() for line in lines[count + 2 :]):
         found.notes.append("the first frame of several")
     return found
 
 
-def _bonds(
-    symbols: list[str], position: np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    radius = np.array([RADIUS.get(symbol, RADIUS["H"]) for symbol in symbols])
-    if len(symbols) < 2 or not np.isfinite(position).all():
+def _bonds(symbols: list[str], position: NDArray[np.float64]) -> NDArray[np.int64] | None:
+    if not np.isfinite(position).all():  # refused with the atom's line
         return np.zeros((0, 2), np.int64)
-    from scipy.spatial import cKDTree
-
-    pairs = cKDTree(position).query_pairs(2 * float(radius.max()) + TOLERANCE, output_type="ndarray").astype(np.int64)
-    length = np.linalg.norm(position[pairs[:, 0]] - position[pairs[:, 1]], axis=1)
-    pairs = pairs[(length >= CLOSEST) & (length <= radius[pairs].sum(1) + TOLERANCE)]
-    return np.asarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
+    return near_pairs(position, np.array([RADIUS.get(symbol, RADIUS["H"]) for symbol in symbols]))
 
 
 def _points(lines: list[str]) -> Found:

@@ -7,17 +7,14 @@ the last axis is at most 4 and the first is more, else (C, H, W), and the note s
 
 from __future__ import annotations
 
-import math
 import os
-import zipfile
-from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.data.archives import EMPTY_ZIP, NPY, ZIP, Header, opened, read_header, read_values
 from explorer.data.checks import AGAIN, Broken, file_bytes, refusal, refusing, scaled
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
@@ -25,30 +22,13 @@ from explorer.declare.space import domain_word
 from explorer.spaces.grid.readers.picture import picture
 from explorer.work.limits import excess
 
-_NPY, _ZIP, _EMPTY_ZIP = b"\x93NUMPY", b"PK\x03\x04", b"PK\x05\x06"
-_MAX_HEADER = 10_000  # numpy's own bound for headers that are not trusted
 _MOST_CHANNELS_LAST = 4
 
 
-@dataclass(frozen=True, slots=True)
-class _Header:
-    shape: tuple[int, ...]
-    fortran: bool
-    dtype: np.dtype[Any]
-    start: int  # bytes before the values
-
-    @property
-    def nbytes(self) -> int:
-        return math.prod(self.shape) * self.dtype.itemsize
-
-    def __str__(self) -> str:
-        return f"{self.dtype} of shape ({', '.join(map(str, self.shape))})"
-
-
 def _sniff(head: bytes) -> bool:
-    if head.startswith((_NPY, _EMPTY_ZIP)):
+    if head.startswith((NPY, EMPTY_ZIP)):
         return True
-    if not head.startswith(_ZIP):
+    if not head.startswith(ZIP):
         return False
     # other things are zip archives too (PyTorch files, documents): ours begins with an .npy
     length = int.from_bytes(head[26:28], "little")
@@ -56,33 +36,7 @@ def _sniff(head: bytes) -> bool:
     return len(name) < length or name.endswith(b".npy")
 
 
-def _header(file: IO[bytes]) -> _Header:
-    """Read an NPY header from an open file, or Broken; only a bounded number of bytes is ever read."""
-    head = file.read(12)
-    if head[:6] != _NPY:
-        raise Broken("it does not begin as a NumPy array")
-    version, wide = head[6:8], head[6:7] != b"\1"
-    if len(head) < 12 or version not in (b"\1\0", b"\2\0", b"\3\0"):
-        raise Broken("the NPY header is damaged")
-    length = int.from_bytes(head[8:12] if wide else head[8:10], "little")
-    start = (12 if wide else 10) + length
-    if length > _MAX_HEADER:
-        raise Broken(f"the NPY header claims {length} bytes and the most is {_MAX_HEADER}", "save a plain array")
-    rest = file.read(max(start - 12, 0))
-    if 12 + len(rest) < start:
-        raise Broken(f"the NPY is truncated: it ends after {12 + len(rest)} bytes, inside its header")
-    stream = BytesIO((head + rest)[8:])
-    try:
-        read = np.lib.format.read_array_header_2_0 if wide else np.lib.format.read_array_header_1_0
-        shape, fortran, dtype = read(stream, max_header_size=_MAX_HEADER)
-    except Exception:  # the header is a Python literal, and a damaged one fails in every way literals can
-        raise Broken("the NPY header is damaged") from None
-    if any(side < 0 for side in shape):
-        raise Broken("the NPY header is damaged: a side is negative")
-    return _Header(shape, fortran, dtype, start)
-
-
-def _layout(header: _Header) -> tuple[tuple[int, int, int], str]:
+def _layout(header: Header) -> tuple[tuple[int, int, int], str]:
     """Return (channels, height, width) and how the axes are named ("HW", "HWC", "CHW", "1CHW"), or Broken."""
     kind, shape = header.dtype.kind, header.shape
     if header.dtype.hasobject:
@@ -110,15 +64,9 @@ def _layout(header: _Header) -> tuple[tuple[int, int, int], str]:
     return size, axes
 
 
-def _values(file: IO[bytes], header: _Header, available: int) -> tuple[NDArray[np.float32], tuple[str, ...]]:
-    """Read the values behind a header as (channels, height, width) float32 with notes, or Broken."""
+def _values(array: NDArray[Any], header: Header) -> tuple[NDArray[np.float32], tuple[str, ...]]:
+    """Return an array as (channels, height, width) float32 with notes, or Broken."""
     _, axes = _layout(header)
-    if available < header.nbytes:  # before the memory is asked for: a header can claim anything
-        raise Broken(f"the array is truncated: {header} takes {header.nbytes} bytes and {available} are there")
-    data = file.read(header.nbytes)
-    if len(data) < header.nbytes:
-        raise Broken(f"the array is truncated: {header} takes {header.nbytes} bytes and {len(data)} are there")
-    array = np.frombuffer(data, header.dtype).reshape(header.shape, order="F" if header.fortran else "C")
     values, notes = scaled(array)
     match axes:
         case "HW":
@@ -135,22 +83,17 @@ def _values(file: IO[bytes], header: _Header, available: int) -> tuple[NDArray[n
 
 def _read_npz(path: Path) -> Sample:
     refused: list[str] = []
-    with zipfile.ZipFile(path) as archive:
-        members = [m for m in archive.infolist() if m.filename.endswith(".npy")]
-        for member in members:
-            name = member.filename.removesuffix(".npy")
-            with archive.open(member) as file:
-                try:
-                    header = _header(file)
-                    _layout(header)
-                except Broken as error:
-                    refused.append(f"{name}: {error}")
-                    continue
-                values, notes = _values(file, header, member.file_size - header.start)
-                if file.read(1):  # also where the archive's check sum is compared
-                    raise Broken(f"the array {name} is damaged: more bytes than {header} takes")
-            if len(members) > 1:
-                notes += (f"array {name!r}, the first image-like of {len(members)}",)
+    with opened(path) as archive:
+        for name in archive.names:
+            try:
+                header = archive.header(name)
+                _layout(header)
+            except Broken as error:
+                refused.append(f"{name}: {error}")
+                continue
+            values, notes = _values(archive.array(name), header)
+            if len(archive.names) > 1:
+                notes += (f"array {name!r}, the first image-like of {len(archive.names)}",)
             return picture(path, values, notes)
     if not refused:
         raise Broken("the NPZ holds no arrays", AGAIN)
@@ -166,13 +109,14 @@ def _read(path: Path) -> Sample:
     with refusing(path, "array file"):
         with path.open("rb") as file:
             head = file.read(64)
-            if head.startswith((_ZIP, _EMPTY_ZIP)):
+            if head.startswith((ZIP, EMPTY_ZIP)):
                 return _read_npz(path)
-            if not head.startswith(_NPY):
+            if not head.startswith(NPY):
                 raise refusal(path, "its content is neither NPY nor NPZ", "save it with numpy.save or numpy.savez")
             file.seek(0)
-            header = _header(file)
-            values, notes = _values(file, header, size - header.start)
+            header = read_header(file)
+            _layout(header)
+            values, notes = _values(read_values(file, header, size - header.start), header)
             if size > header.start + header.nbytes:
                 notes += ("what follows the first array in the file is ignored",)
         return picture(path, values, notes)

@@ -275,7 +275,7 @@ def _read(path: Path) -> Sample:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise refusal(path, reason(error), "check the disk and try again") from None
+        raise refusal(path, reason(error) or "it cannot be read", "check the disk and try again") from None
     kind = _format(data[:64])
     if kind is None:
         names = ", ".join(f.name for f in FORMATS)

@@ -79,7 +79,7 @@ def numbers(lines: list[bytes], place: Callable[[int], str]) -> tuple[Floats, In
         for k, line in enumerate(lines):
             for word in line.split():
                 if not _is_number(word):
-                    text = word[:20].decode("latin-1")
+                    text = word[:20].decode("utf-8", "replace")
                     raise Broken(f"{place(k)} has {text!r} where a number must stand", "correct it")
         raise Broken("a number in it cannot be read")
     return np.asarray(values, np.float64), counts

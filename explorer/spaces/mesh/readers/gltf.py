@@ -32,6 +32,7 @@ _ASSET = re.compile(rb'^\s*\{.*"asset"\s*:\s*\{[^{}]*"version"\s*:', re.S)
 _MOST_JSON = 2**26
 _PACKED = frozenset(("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_mesh_quantization"))
 TRIANGLES, STRIP, FAN = 4, 5, 6
+_MOST_PARTS = 10_000
 
 
 class _File:
@@ -44,8 +45,12 @@ class _File:
         text, self._chunk = _glb(path) if glb else (_short(path), b"")
         try:
             self.json = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise Broken(f"its JSON cannot be read ({' '.join(str(error).split())[:80]})") from None
+        except json.JSONDecodeError as error:
+            raise Broken(f"its JSON cannot be read at line {error.lineno}, column {error.colno}") from None
+        except UnicodeDecodeError:
+            raise Broken("its JSON cannot be read: it is not text in UTF-8") from None
+        except (ValueError, RecursionError):
+            raise Broken("its JSON cannot be read: it is nested too deeply, or a number in it is too long") from None
         if not isinstance(self.json, dict) or not isinstance(self.json.get("asset"), dict):
             raise Broken("it has no 'asset', as every glTF has", "save a mesh as glTF 2.0")
         if not str(self.json["asset"].get("version", "")).startswith("2."):
@@ -54,6 +59,7 @@ class _File:
         if packed:
             raise Broken(f"it needs the extension {min(packed)}", "save it without compression")
         self._buffers: dict[int, bytes] = {}
+        self._values: dict[tuple[Any, str], NDArray[Any]] = {}
 
     def entry(self, kind: str, number: Any) -> dict[str, Any]:
         entries = self.json.get(kind, [])
@@ -96,7 +102,9 @@ class _File:
         return beside.read_bytes()
 
     def values(self, number: Any, kind: str) -> NDArray[Any]:
-        """Return the (count, width) numbers of an accessor."""
+        """Return the (count, width) numbers of an accessor, which many parts may share."""
+        if isinstance(number, int) and (number, kind) in self._values:
+            return self._values[number, kind]
         accessor = self.entry("accessors", number)
         if "sparse" in accessor or "bufferView" not in accessor:
             raise Broken(f"accessor {number} is sparse", "save it without sparse accessors")
@@ -116,7 +124,9 @@ class _File:
         ):
             raise Broken(f"accessor {number} reaches beyond its buffer")
         strides = (stride, plain.itemsize)
-        return np.ndarray((count, width), plain, data, start, strides).copy()
+        found = np.ndarray((count, width), plain, data, start, strides).copy()
+        self._values[number, kind] = found
+        return found
 
 
 def _size(entry: dict[str, Any], key: str) -> int:
@@ -214,7 +224,8 @@ def _triangles(file: _File, primitive: dict[str, Any], vertices: int) -> Index:
 
 def _found(path: Path) -> Found:
     file = _File(path)
-    vertices, faces, parts, skipped, total = [np.zeros((0, 3))], [np.zeros((0, 3), np.int64)], 0, 0, 0
+    vertices, faces, skipped = [np.zeros((0, 3))], [np.zeros((0, 3), np.int64)], 0
+    parts = total = many = 0
     for number, motion in _placed(file):
         for primitive in file.entry("meshes", number).get("primitives", []):
             if primitive.get("mode", TRIANGLES) not in (TRIANGLES, STRIP, FAN):
@@ -230,8 +241,10 @@ def _found(path: Path) -> Found:
                 index = index[:, ::-1]
             vertices.append(at @ motion[:3, :3].T + motion[:3, 3])
             faces.append(index + total)
-            total, parts = total + len(at), parts + 1
-            require_counts(total, sum(map(len, faces)))
+            total, many, parts = total + len(at), many + len(index), parts + 1
+            require_counts(total, many)
+            if parts > _MOST_PARTS:
+                raise Broken(f"it puts together more than {_MOST_PARTS} parts", "join them and save it again")
     found = Found(np.concatenate(vertices), np.concatenate(faces))
     if parts > 1:
         found.notes.append(f"{parts} parts taken together")

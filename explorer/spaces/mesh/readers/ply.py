@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ _ORDER = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
 _LONGEST_HEADER = 2**16
 _CORNERS = ("vertex_indices", "vertex_index")
 _COLOUR = ("red", "green", "blue")
+_AT_ONCE = 2**20  # bytes that are gathered at a time
 _SKIPPED = frozenset(("x", "y", "z", "nx", "ny", "nz", "alpha", *_COLOUR))
 
 
@@ -56,7 +58,7 @@ def _header(head: bytes) -> tuple[str, list[_Element], int, int]:
     if end < 0 or stop < 0:
         raise Broken("its header does not end", "save it again")
     order, elements = None, list[_Element]()
-    lines = head[:end].decode("latin-1").splitlines()
+    lines = head[:end].decode("utf-8", "replace").splitlines()
     for number, line in enumerate(lines, 1):
         match line.split():
             case ["format", kind, _] if kind in _ORDER:
@@ -124,18 +126,12 @@ def _from_text(text: bytes, elements: list[_Element], begin: int, first: int) ->
     return found, starts
 
 
-def _row(element: _Element, order: str, lengths: dict[str, int]) -> np.dtype[Any]:
-    """Return how a row is laid out whose lists have these lengths."""
-    fields: list[Any] = []
-    for one in element.properties:
-        if one.count:
-            fields.append((f"count of {one.name}", order + one.count))
-        fields.append((one.name, order + one.type, (lengths[one.name],)) if one.count else (one.name, order + one.type))
-    return np.dtype(fields)
+def _truncated(element: _Element) -> Broken:
+    return Broken(f"it is truncated: it claims {element.count} of the element {element.name!r}")
 
 
-def _lengths(element: _Element, order: str, data: bytes, at: int) -> tuple[dict[str, int], int]:
-    """Return how long the lists of the row at `at` are, and where the row ends."""
+def _lengths(element: _Element, order: str, data: bytes, at: int) -> dict[str, int]:
+    """Return how long the lists of the row at `at` are."""
     lengths = {}
     for one in element.properties:
         if one.count:
@@ -148,51 +144,86 @@ def _lengths(element: _Element, order: str, data: bytes, at: int) -> tuple[dict[
             at += kind.itemsize + lengths[one.name] * np.dtype(one.type).itemsize
         else:
             at += np.dtype(one.type).itemsize
-    return lengths, at
+        if at > len(data):
+            raise _truncated(element)
+    return lengths
 
 
-def _truncated(element: _Element) -> Broken:
-    return Broken(f"it is truncated: it claims {element.count} of the element {element.name!r}")
+def _alike(element: _Element, order: str, data: bytes, at: int) -> tuple[dict[str, Any], int] | None:
+    """Return the columns of an element and where it ends, None where its rows are of several lengths."""
+    lengths = _lengths(element, order, data, at)
+    fields = list[Any]()
+    for one in element.properties:
+        if one.count:
+            fields.append((f"count of {one.name}", order + one.count))
+        fields.append((one.name, order + one.type, (lengths[one.name],)) if one.count else (one.name, order + one.type))
+    row = np.dtype(fields)
+    fit = min(element.count, (len(data) - at) // row.itemsize)
+    block = np.frombuffer(data, row, fit, at)
+    if any(bool((block[f"count of {name}"] != length).any()) for name, length in lengths.items()):
+        return None
+    if fit < element.count:
+        if lengths:  # later rows may be shorter
+            return None
+        raise _truncated(element)
+    columns = {
+        one.name: (block[one.name].ravel(), np.full(fit, lengths[one.name], np.int64)) if one.count else block[one.name]
+        for one in element.properties
+    }
+    return columns, at + fit * row.itemsize
+
+
+def _mixed(element: _Element, order: str, data: bytes, at: int) -> tuple[dict[str, Any], int]:
+    """Return the columns of an element row by row, and where it ends: a row begins where the one before ends."""
+    parts = [
+        (np.dtype(one.count or "u1").itemsize if one.count else 0, np.dtype(one.type).itemsize, one.count[:1] == "i")
+        for one in element.properties
+    ]
+    starts, counts = [array("q") for _ in parts], [array("q") for _ in parts]
+    end = len(data)
+    for _ in range(element.count):
+        for k, (wide, size, signed) in enumerate(parts):
+            many = 1
+            if wide:
+                many = int.from_bytes(data[at : at + wide], "little" if order == "<" else "big", signed=signed)
+                if many < 0 or at + wide + many * size > end:
+                    raise _truncated(element)
+                counts[k].append(many)
+            starts[k].append(at + wide)
+            at += wide + many * size
+    if at > end:
+        raise _truncated(element)
+    columns = dict[str, Any]()
+    for k, one in enumerate(element.properties):
+        begin = np.frombuffer(starts[k], np.int64)
+        lengths = np.frombuffer(counts[k], np.int64) if one.count else np.ones(len(begin), np.int64)
+        values = _gathered(data, begin, lengths, np.dtype(order + one.type))
+        columns[one.name] = (values, lengths) if one.count else values
+    return columns, at
+
+
+def _gathered(data: bytes, begin: Index, counts: Index, kind: np.dtype[Any]) -> NDArray[Any]:
+    """Return the numbers of runs, one after the other, each from the byte where it begins."""
+    raw, found = np.frombuffer(data, np.uint8), np.empty(int(counts.sum()), kind)
+    into, order = np.cumsum(counts) - counts, np.argsort(counts, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(counts[order])) + 1):  # those of a length at once
+        many = int(counts[rows[0]]) if len(rows) else 0
+        step = max(1, _AT_ONCE // max(many * kind.itemsize, 1))
+        for some in (rows[k : k + step] for k in range(0, len(rows) if many else 0, step)):
+            bytes_of = raw[begin[some, None] + np.arange(many * kind.itemsize)]
+            found[into[some, None] + np.arange(many)] = bytes_of.view(kind)
+    return found
 
 
 def _from_binary(data: bytes, order: str, elements: list[_Element], at: int) -> dict[str, Any]:
     found = dict[str, Any]()
     for element in elements:
-        blocks, rest = list[NDArray[Any]](), element.count
-        # rows alike in their lists are read at once; a mixture is taken run by run
-        while rest:
-            lengths, _ = _lengths(element, order, data, at)
-            row = _row(element, order, lengths)
-            fit = min(rest, (len(data) - at) // row.itemsize) if row.itemsize else rest
-            if not fit:
-                raise _truncated(element)
-            fit = fit if not lengths else min(fit, max(64, 2 * len(blocks[-1])) if blocks else fit)
-            block = np.frombuffer(data, row, fit, at)
-            alike = np.ones(len(block), np.bool_)
-            for name, length in lengths.items():
-                alike &= block[f"count of {name}"] == length
-            run = len(block) if alike.all() else int(np.argmin(alike))
-            blocks.append(block[:run])
-            at, rest = at + run * row.itemsize, rest - run
-            if len(blocks) > 10_000 and len(blocks) > element.count // 2 and element.count > 2_000_000:
-                raise Broken("its faces have too many different numbers of corners", "save it as triangles")
+        if not element.count or not element.properties:
+            continue
+        columns, at = _alike(element, order, data, at) or _mixed(element, order, data, at)
         if element.name in ("vertex", "face"):
-            found[element.name] = _columns(element, blocks)
+            found[element.name] = columns
     return found
-
-
-def _columns(element: _Element, blocks: list[NDArray[Any]]) -> dict[str, Any]:
-    columns = dict[str, Any]()
-    for one in element.properties:
-        parts = [block[one.name] for block in blocks]
-        if one.count:
-            counts = [np.full(len(part), part.shape[1], np.int64) for part in parts]
-            columns[one.name] = tuple(
-                np.concatenate(some) if some else np.zeros(0) for some in ([p.ravel() for p in parts], counts)
-            )
-        else:
-            columns[one.name] = np.concatenate(parts) if parts else np.zeros(0)
-    return columns
 
 
 def _found(path: Path) -> Found:

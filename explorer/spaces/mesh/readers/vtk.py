@@ -48,14 +48,14 @@ class _Stream:
         while self._at < len(self._data):
             end = self._data.find(b"\n", self._at)
             end = len(self._data) if end < 0 else end
-            text = self._data[self._at : end].decode("latin-1").strip()
+            text = self._data[self._at : end].decode("utf-8", "replace").strip()
             self._at = end + 1
             if text:
                 return text
         return None
 
-    def place(self) -> str:
-        return f"line {self._data.count(10, 0, max(self._at - 1, 0)) + 1}"
+    def place(self, at: int | None = None) -> str:
+        return f"line {self._data.count(10, 0, max((self._at if at is None else at) - 1, 0)) + 1}"
 
     def array(self, count: int, kind: str) -> NDArray[Any]:
         """Return the next `count` numbers."""
@@ -69,13 +69,13 @@ class _Stream:
             found = np.frombuffer(self._data, dtype, count, self._at)
             self._at += count * dtype.itemsize
             return found.astype(dtype.newbyteorder("="))
-        start = self.place()
+        start = self._at
         word = _WORD.search(self._data, self._at - 1)
         end = word.start() + 1 if word else len(self._data)
         # the next section begins with a word; an array of none ends where it begins
         values = parsed(self._data[self._at : end])
         if len(values) != count:
-            raise Broken(f"{start} claims {count} numbers and {len(values)} can be read after it")
+            raise Broken(f"{self.place(start)} claims {count} numbers and {len(values)} can be read after it")
         self._at = end
         return values
 

@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.data.archives import DENSEST
 from explorer.data.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
@@ -38,7 +39,8 @@ _TYPES = {
 }  # fmt: skip
 _HEAD = re.compile(rb"\s*(?:<\?xml[^>]*\?>)?\s*<VTKFile")
 _APPENDED = re.compile(rb"<AppendedData\s+encoding\s*=\s*[\"'](raw|base64)[\"']\s*>")
-_MOST_BYTES = 2**30  # of one array
+_MOST_BYTES = 2**30  # of one array, and of all
+_MOST_ARRAYS = 1000
 
 
 class _Arrays:
@@ -48,13 +50,13 @@ class _Arrays:
         appended = _APPENDED.search(data)
         # what follows may be raw bytes, of which no XML parser can make anything
         text = data[: appended.start()] + b"</VTKFile>" if appended else data
-        self._appended, self._raw = b"", False
+        self._appended, self._raw = memoryview(b""), False
         if appended:
             begin = data.find(b"_", appended.end()) + 1
             if not begin:
                 raise Broken("its appended data do not begin with an underscore")
             self._raw = appended[1] == b"raw"
-            self._appended = data[begin:]
+            self._appended = memoryview(data)[begin:]
         if b"<!DOCTYPE" in text or b"<!ENTITY" in text:
             raise Broken("it declares a document type or entities, which are never expanded", "save it without them")
         try:
@@ -66,6 +68,8 @@ class _Arrays:
         self._order = ">" if self.root.get("byte_order") == "BigEndian" else "<"
         self._head = np.dtype(self._order + ("u8" if self.root.get("header_type") == "UInt64" else "u4"))
         self._packed = (self.root.get("compressor") or "").removeprefix("vtk").removesuffix("DataCompressor")
+        # several arrays may say that they begin at the same place
+        self._taken, self._most = 0, min(_MOST_BYTES, (DENSEST if self._packed else 8) * len(data))
         if self._packed not in ("", "ZLib", "LZMA"):
             raise Broken(f"it is compressed by {self._packed[:20]}", "save it without compression")
 
@@ -97,11 +101,14 @@ class _Arrays:
                 values = np.frombuffer(self._unpacked(part, name) if self._raw else self._decoded(part, name), dtype)
             case other:
                 raise Broken(f"the array {name[:40]!r} is written as {other!r}")
+        self._taken += values.nbytes
+        if self._taken > self._most:
+            raise Broken(f"its arrays take more than {self._most} bytes, more than a file of its size can hold")
         if count >= 0 and len(values) != count:
             raise Broken(f"the array {name[:40]!r} has {len(values)} numbers where there must be {count}")
         return values.astype(values.dtype.newbyteorder("="))
 
-    def _blocks(self, head: bytes, name: str) -> list[int]:
+    def _blocks(self, head: bytes | memoryview, name: str) -> list[int]:
         """Return the sizes of the compressed blocks; the first number says how many there are."""
         sizes = np.frombuffer(head, self._head, 3) if len(head) >= 3 * self._head.itemsize else np.zeros(3, np.int64)
         count, block, last = (int(n) for n in sizes)
@@ -110,7 +117,7 @@ class _Arrays:
             raise Broken(f"the array {name[:40]!r} claims {total} bytes in {count} blocks")
         return [min(total, _MOST_BYTES), *np.frombuffer(head, self._head, 3 + count)[3:].astype(int).tolist()]
 
-    def _decoded(self, text: bytes, name: str) -> bytes:
+    def _decoded(self, text: bytes | memoryview, name: str) -> bytes:
         """Undo base64: the header is encoded for itself where the blocks are compressed."""
         size = self._head.itemsize
         if not self._packed:
@@ -124,7 +131,7 @@ class _Arrays:
         body = text[-(-header // 3) * 4 :]
         return self._inflated(_base64(body, sum(sizes), name), total, sizes, name)
 
-    def _unpacked(self, data: bytes, name: str) -> bytes:
+    def _unpacked(self, data: bytes | memoryview, name: str) -> bytes | memoryview:
         size = self._head.itemsize
         if not self._packed:
             length = int(np.frombuffer(data, self._head, 1)[0])
@@ -134,7 +141,7 @@ class _Arrays:
         total, *sizes = self._blocks(data, name)
         return self._inflated(data[(3 + len(sizes)) * size :], total, sizes, name)
 
-    def _inflated(self, data: bytes, total: int, sizes: list[int], name: str) -> bytes:
+    def _inflated(self, data: bytes | memoryview, total: int, sizes: list[int], name: str) -> bytes:
         parts, at, left = [], 0, total
         for size in sizes:
             try:
@@ -151,7 +158,7 @@ class _Arrays:
         return b"".join(parts)
 
 
-def _base64(text: bytes, size: int, name: str) -> bytes:
+def _base64(text: bytes | memoryview, size: int, name: str) -> bytes:
     """Return the first `size` bytes that a text stands for."""
     try:
         data = base64.b64decode(text[: -(-size // 3) * 4], validate=True)
@@ -189,7 +196,10 @@ def _piece(arrays: _Arrays, piece: ElementTree.Element) -> Found:
     if cells and (node := piece.find("Cells")) is not None:
         kinds = arrays.values(node, "types", cells).astype(np.int64)
         found.faces, found.notes = flat_cells(*_cells(arrays, node, cells), kinds)
-    for node in piece.find("PointData") or ():
+    data = piece.find("PointData")
+    if data is not None and len(data) > _MOST_ARRAYS:
+        raise Broken(f"it has {len(data)} arrays at its points and the most is {_MOST_ARRAYS}", "leave some out")
+    for node in data if data is not None else ():
         name, width = node.get("Name") or "", node.get("NumberOfComponents") or "1"
         if node.tag == "DataArray" and name and name != "Normals" and node.get("type") in _TYPES and width.isdigit():
             values = arrays.array(node)

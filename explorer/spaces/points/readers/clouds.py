@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.data.archives import opened
 from explorer.data.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
@@ -70,7 +70,7 @@ def _pcd_header(head: bytes) -> tuple[dict[str, Any], int]:
     at = 0
     for line in head.split(b"\n"):
         at += len(line) + 1
-        key, *words = line.decode("latin-1").split() or [""]
+        key, *words = line.decode("utf-8", "replace").split() or [""]
         match key:
             case "FIELDS":
                 found["fields"] = words
@@ -116,24 +116,19 @@ def _pcd_places(path: Path, header: dict[str, Any], begin: int) -> NDArray[np.fl
     return np.stack([np.asarray(table[f"{a} {fields.index(a)}"][:, 0], np.float64) for a in "xyz"], 1)
 
 
-def _names(path: Path) -> set[str]:
-    with ZipFile(path) as archive:
-        return {name.removesuffix(".npy") for name in archive.namelist()}
-
-
 def _is_cloud(path: Path) -> bool:
-    names = _names(path)
+    with opened(path) as archive:
+        names = set(archive.names)
     return bool(names & set(_PLACES)) and not names & {"edge_index", "faces", "x", "image"}
 
 
 def _read_npz(path: Path) -> Sample:
     file_bytes(path)
-    # opened here: numpy leaves its own open where the file is no archive
-    with refusing(path, "NPZ"), path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-        first = next((name for name in _PLACES if name in arrays), None)
+    with refusing(path, "NPZ"), opened(path) as arrays:
+        first = next((name for name in _PLACES if name in arrays.names), None)
         if first is None:
             raise Broken(f"it has no array {' or '.join(map(repr, _PLACES))}", "name the places of its points so")
-        places = arrays[first]
+        places = arrays.array(first)
         if places.ndim == 3:
             places = places[0]  # the first of several frames
         if places.ndim != 2 or places.shape[1] != 3 or places.dtype.kind not in "fiu":
@@ -144,7 +139,7 @@ def _read_npz(path: Path) -> Sample:
             raise Broken(f"point {int(bad[0])} is at no finite place", "leave such points out")
 
         def beside(names: tuple[str, ...], shape: tuple[int, ...]) -> NDArray[Any] | None:
-            found = next((arrays[name] for name in names if name in arrays), None)
+            found = next((arrays.array(name) for name in names if name in arrays.names), None)
             found = found[0] if found is not None and found.ndim == len(shape) + 1 else found
             return found if found is not None and found.shape == shape and found.dtype.kind in "fiu" else None
 

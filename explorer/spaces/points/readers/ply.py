@@ -29,7 +29,7 @@ def _header(head: bytes) -> tuple[str, list[tuple[str, int, list[tuple[str, str]
     end = head.find(b"end_header")
     begin = head.find(b"\n", end) + 1
     form, elements = "", list[tuple[str, int, list[tuple[str, str]]]]()
-    for line in head[: max(end, 0)].decode("latin-1").splitlines():
+    for line in head[: max(end, 0)].decode("utf-8", "replace").splitlines():
         match line.split():
             case ["format", name, *_]:
                 form = name

@@ -7,19 +7,18 @@ batch, names, channels and rate.
 from __future__ import annotations
 
 import math
-import zipfile
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.data.archives import NPY, ZIP, Archive, opened, read_header, read_values
 from explorer.data.checks import AGAIN, Broken, file_bytes, refusing
 from explorer.data.readers import Fit, Reader
 from explorer.data.samples import Sample
 from explorer.spaces.sequence.readers.assembly import MOST_NAMED, Series, filled, require_steps, series_sample
 
-_MAGIC = b"\x93NUMPY"
 _NUMBERS = "biuf"
 _NARROW = 8  # channels of a series that could be columns of a picture
 
@@ -28,39 +27,29 @@ def _sniff(head: bytes) -> bool:
     return False  # the reader of images knows arrays by their first bytes; `fits` tells which of them are series
 
 
-def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    version = np.lib.format.read_magic(file)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(file)
-    return shape, dtype
-
-
-def _names(archive: zipfile.ZipFile) -> set[str]:
-    return {name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")}
-
-
 def _fits(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(6)
-        if head == _MAGIC:
+        if head == NPY:
             file.seek(0)
-            shape, dtype = _header(file)
-            return len(shape) == 1 and dtype.kind in _NUMBERS
-        if head[:4] != b"PK\x03\x04":
+            header = read_header(file)
+            return len(header.shape) == 1 and header.dtype.kind in _NUMBERS
+        if head[:4] != ZIP:
             return False
-    with zipfile.ZipFile(path) as archive:
-        names = _names(archive)
+    with opened(path) as archive:
+        names = set(archive.names)
         return "series" in names or {"x", "time"} <= names
 
 
 def _rates(path: Path) -> Fit:
     """Say how well an NPY of two axes fits: what is long and narrow is rather a series than a picture."""
     with path.open("rb") as file:
-        if file.read(6) != _MAGIC:
+        if file.read(6) != NPY:
             return Fit.NO
         file.seek(0)
-        shape, dtype = _header(file)
-    if len(shape) != 2 or dtype.kind not in _NUMBERS:
+        header = read_header(file)
+    shape = header.shape
+    if len(shape) != 2 or header.dtype.kind not in _NUMBERS:
         return Fit.NO
     return Fit.LIKELY if shape[1] <= _NARROW and shape[0] >= 4 * shape[1] else Fit.ALLOWED
 
@@ -95,34 +84,25 @@ def _with_gaps(series: Series) -> Series:
 
 def _read_npy(path: Path) -> Series:
     with path.open("rb") as file:
-        shape, dtype = _header(file)
-        _checked(shape, dtype, "the array")
-        size, there = math.prod(shape) * dtype.itemsize, path.stat().st_size - file.tell()
-    if there < size:
-        raise Broken(f"the array is truncated: it takes {size} bytes and {there} are there")
-    return _with_gaps(Series(_finite(np.load(path, allow_pickle=False))))
+        header = read_header(file)
+        _checked(header.shape, header.dtype, "the array")
+        values = read_values(file, header, path.stat().st_size - header.start)
+    return _with_gaps(Series(_finite(values)))
 
 
-def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+def _array(archive: Archive, name: str) -> NDArray[Any]:
     """Read one array; what it claims is compared with what is there before memory is asked for."""
-    info = archive.getinfo(f"{name}.npy")
-    with archive.open(info) as file:
-        shape, dtype = _header(file)
-        if dtype.hasobject:
-            raise Broken(f"{name!r} holds Python objects, and reading those could run code", "save plain numbers")
-        if math.prod(shape) * dtype.itemsize > info.file_size:
-            raise Broken(f"the array {name!r} is truncated: its shape {shape} takes more bytes than are there")
-        if name in ("series", "x"):
-            _checked(shape, dtype, f"{name!r}")
-        elif math.prod(shape) > 4 * MOST_NAMED and name in ("names", "channels"):
-            raise Broken(f"{name!r} holds {math.prod(shape)} texts", "leave it out")
-    with archive.open(info) as file:
-        return np.lib.format.read_array(file, allow_pickle=False)
+    header = archive.header(name)
+    if name in ("series", "x"):
+        _checked(header.shape, header.dtype, f"{name!r}")
+    elif math.prod(header.shape) > 4 * MOST_NAMED and name in ("names", "channels"):
+        raise Broken(f"{name!r} holds {math.prod(header.shape)} texts", "leave it out")
+    return archive.array(name)
 
 
 def _read_npz(path: Path) -> Series:
-    with zipfile.ZipFile(path) as archive:
-        names = _names(archive)
+    with opened(path) as archive:
+        names = set(archive.names)
         main = next((name for name in ("series", "x") if name in names), None)
         if main is None:
             raise Broken("it holds no array 'series', nor 'x' with 'time'", "save the series under that name")
@@ -161,7 +141,7 @@ def _read(path: Path) -> Sample:
     with refusing(path, "array file"):
         with path.open("rb") as file:
             head = file.read(6)
-        if head == _MAGIC:
+        if head == NPY:
             return series_sample(path, _read_npy(path))
         if head[:2] != b"PK":
             raise Broken("its content is neither NPY nor NPZ", "save it with numpy.save or numpy.savez")

@@ -102,12 +102,28 @@ def _cubes(
         return values[None], notes
     wanted = tuple(max(1, round(n * float(size) / least)) for n, size in zip(values.shape, sizes, strict=True))
     require_volume(wanted)
-    import torch
-
-    grid = torch.from_numpy(np.ascontiguousarray(values, np.float32))[None, None]
-    finer = torch.nn.functional.interpolate(grid, wanted, mode="trilinear", align_corners=False)[0].numpy()
+    finer = np.asarray(values, np.float32)
+    for axis, count in enumerate(wanted):
+        finer = _stretched(finer, axis, count)
     told = "×".join(f"{size:.3g}" for size in sizes[::-1])
-    return finer, (*notes, f"voxels of {told} mm resampled to {least:.3g} mm along each axis")
+    return finer[None], (*notes, f"voxels of {told} mm resampled to {least:.3g} mm along each axis")
+
+
+def _stretched(values: NDArray[np.float32], axis: int, count: int) -> NDArray[np.float32]:
+    """Return values with `count` cells along an axis, as long together as before: straight lines between centres."""
+    there = values.shape[axis]
+    if count == there:
+        return values
+    at = np.clip((np.arange(count) + 0.5) * there / count - 0.5, 0, there - 1)
+    first = np.minimum(at.astype(np.intp), there - 1)
+    second = np.minimum(first + 1, there - 1)
+    share = (at - first).astype(np.float32).reshape([-1 if k == axis else 1 for k in range(values.ndim)])
+    before, after = values.take(first, axis), values.take(second, axis)
+    after -= before
+    after *= share
+    before += after
+    between: NDArray[np.float32] = before
+    return between
 
 
 def _read(path: Path) -> Sample:

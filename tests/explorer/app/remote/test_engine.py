@@ -115,6 +115,21 @@ def test_the_moved_picture_needs_no_process(engine: DividedEngine, tmp_path: Pat
     local.close()
 
 
+def test_the_modules_of_a_large_network_are_there_before_it_runs(engine: DividedEngine, tmp_path: Path) -> None:
+    path = tmp_path / "large.py"
+    path.write_text(
+        "import torch\n\nclass Large(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.acts = torch.nn.ModuleList(torch.nn.ReLU() for _ in range(1200))\n"
+        "    def forward(self, x):\n        raise RuntimeError('it has run')\n"
+    )
+    outline = engine.outline(State(f"{path}:Large", device="cpu"), never)
+    assert outline is not None and [m.name for m in outline.modules] == ["acts", *(f"acts.{k}" for k in range(1200))]
+    assert {m.calls for m in outline.modules} == {-1}
+    small = network(tmp_path, FINE)
+    assert engine.outline(State(small, device="cpu"), never) is None
+    assert engine.outline(State(f"{path}:Missing", device="cpu"), never) is None
+
+
 def test_built_in_networks_start_no_process() -> None:
     engine = DividedEngine(LocalEngine(cards()), PROGRAM)
     whole(engine, State("fine", steps=parse_chain("rotate:90")))

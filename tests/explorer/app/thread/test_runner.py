@@ -16,7 +16,7 @@ from explorer.app.thread.orbit_key import orbit_key
 from explorer.app.thread.orders import Engine, NoEngine, Printed, TaskDone
 from explorer.app.thread.runner import COMPUTING, STOP_AFTER, Runner
 from explorer.declare.elements import parse_chain
-from explorer.square.frame import Failure, Frame, OrbitCurve
+from explorer.square.frame import Failure, Frame, OrbitCurve, Outline
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
 from explorer.work.progress import Cancelled, printed, step
@@ -135,6 +135,24 @@ def bench() -> Iterator[Bench]:
 def test_a_request_is_answered_with_its_frame(bench: Bench) -> None:
     bench.runner.submit(START)
     assert bench.next(Frame).state == START
+
+
+def test_the_modules_of_a_network_are_told_once_before_its_first_frame(bench: Bench) -> None:
+    told = []
+
+    def outline(state: State, cancelled: Callable[[], bool]) -> Outline | None:
+        told.append(state.model)
+        return Outline(state, "large", ()) if state.model == "large" else None
+
+    bench.engine.outline = outline
+    for state, kinds in (
+        (State("large"), [Outline, Frame]), (State("large", seed=1), [Frame]), (State("small"), [Frame]),
+        (State("large"), [Outline, Frame]),
+    ):  # fmt: skip
+        bench.runner.submit(state)
+        found = [bench.next() for _ in kinds]
+        assert [type(message) for message in found] == kinds and all(m.state == state for m in found)
+    assert told == ["large", "small", "large"]
 
 
 def test_a_request_made_before_the_engine_is_there_is_answered() -> None:
@@ -873,22 +891,25 @@ def test_an_orbit_gives_way_in_the_middle_of_a_part_and_begins_again(stepping: B
 
 
 class SlowEngine(FakeEngine):
-    """Refines until it is let go, and asks meanwhile whether that is still wanted."""
+    """Refines until it is ended by force; that a request waits is no reason, as for a process beside this one."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.refining = threading.Event()
-        self.why: list[Cancelled] = []
+        self.refining, self.waited_for = threading.Event(), threading.Event()
+        self.urgent: list[bool] = []
 
     def refine(self, frame: Frame) -> Iterator[Frame]:
         self.refining.set()
+        printed("said\n")
         while True:
-            printed("said\n")
             try:
                 step("", 0.0)
             except Cancelled as why:
-                self.why.append(why)
-                raise Cancelled(told="It was stopped.") from None
+                if why.urgent not in self.urgent:
+                    self.urgent.append(why.urgent)
+                self.waited_for.set()
+                if why.urgent:
+                    raise Cancelled(told="It was stopped.") from None
         yield frame
 
 
@@ -913,13 +934,16 @@ def test_idle_work_is_stopped_by_force_and_that_is_said() -> None:
     bench.runner.begin()
     bench.runner.submit(START)
     assert bench.next(Frame).state == START
-    engine.refining.wait(WAIT)
+    assert engine.refining.wait(WAIT)
     assert bench.next(Printed) == Printed("said\n")
+    assert not engine.urgent
     bench.runner.submit(turned(90.0))  # of the same epoch: it is waited for
+    assert engine.waited_for.wait(WAIT)
     bench.runner.check_busy()
-    assert not engine.why
+    assert engine.urgent == [False]
     bench.runner.cancel()
-    assert bench.next(Failure).sentence == "It was stopped." and engine.why[0].urgent
+    assert bench.next(Failure).sentence == "It was stopped."
+    assert engine.urgent == [False, True]
     assert bench.runner.close(WAIT)
 
 

@@ -65,7 +65,7 @@ def test_shared_and_idle_modules_are_told():
     model = _Shared().eval()
     values = {n: torch.zeros(1, 4) for n in ("one", "one#2", "one#3", "block.1", "block")}
     traced = trace(model, inputs_of(torch.randn(1, 1, 4, 4), grid()))
-    found = {m.name: m for m in module_infos(model, traced, values)}
+    found = {m.name: m for m in module_infos(model, traced.layers, values)}
     assert list(found) == ["one", "again", "block", "block.0", "block.1", "idle"]
     assert found["one"].calls == 3 and found["one"].names == 3 and found["one"].nbytes == 3 * 16
     assert found["one"].shared == "called 3 times and held under 3 names"

@@ -10,6 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox
 
 from explorer.declare.telling.summaries import LayerFigures, ModuleInfo, Silent, Statistics
+from explorer.square.frame import Outline
+from explorer.state.state import State
 from tests.widgets.parts.driving import mouse
 from tests.widgets.parts.driving.view_driving import click, gather, objects, odd_frames, opened, with_layers
 from tests.widgets.parts.frames.sample_frames import LAYERS, make_frame
@@ -63,6 +65,18 @@ def edit(view, name, text):
     editor.lineEdit().selectAll()
     QTest.keyClicks(editor.lineEdit(), text)
     return editor
+
+
+def test_a_large_network_is_a_tree_before_it_has_answered(view):
+    modules = tuple(ModuleInfo(f"stages.{k}.conv", "Conv2d", 72, 72, -1) for k in range(500))
+    view.show_outline(Outline(State("large"), "Large", modules))
+    view.grab()
+    assert names(view) == ["stages"] and view.tree.isVisible()
+    assert text(view, "stages.7.conv", PARAMS) == "72" and text(view, "stages.7.conv", KEYS.index("calls")) == ""
+    assert not view.tree.isExpanded(cell(view, "stages.7"))  # so many rows are folded
+    assert view.chosen_layers() == []
+    view.set_frame(make_frame())
+    assert names(view) == ["lift", "relu1", "block", "group_pool", "head"]
 
 
 def test_the_tree_follows_the_dotted_names(view):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.app.remote.settings import PROCESS
+from explorer.work.processes.starting import PROCESS
 from tests.explorer.parts.command_line import Said, refused
 from tests.explorer.parts.misbehaving import ENDINGS, FINE, LINE, network, ramp
 from tests.explorer.parts.process_program import PROGRAM, main
@@ -58,6 +58,9 @@ def test_an_answer_is_that_of_this_process(
         ("base", f"layer trap raised BaseException: no more (net.py, line {LINE})"),
         ("generator", f"layer trap raised GeneratorExit (net.py, line {LINE})"),
         ("leave", f"layer trap raised SystemExit: 3 (net.py, line {LINE})"),
+        ("return torch.quantize_per_tensor(x.float(), 0.1, 0, torch.qint8)", "layer trap gives a quantised tensor"),
+        ("return torch.nested.nested_tensor([x[0]])", "layer trap gives a nested tensor"),
+        ("os.kill(os.getpid(), signal.SIGTERM); time.sleep(60)", "Net in net.py was ended by SIGTERM"),
         ("thread", "Net in net.py did not end: it left a thread running (Thread-"),
     ],
 )

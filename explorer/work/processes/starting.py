@@ -8,14 +8,14 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Client, Connection, Listener
+from types import MappingProxyType
 from typing import IO, Any
 
-from explorer.app.remote.settings import PROCESS
-
-HERE = __name__.removesuffix(".life.starting")
+PROCESS = "EQUISCOPE_PROCESS"  # 0: everything runs in one process
+INSIDE = "inside"  # what it says in a process that was started for a network
 # the folder that a person works in is no place to import from, before the paths are those of this process
 CODE = "import sys, os; sys.path[:] = sys.argv[1].split(os.pathsep); from {module} import main; main(sys.argv[2:])"
 
@@ -50,24 +50,32 @@ class Started:
         self.crash.close()
 
 
-def start(module: str, words: Sequence[str], numbers: Sequence[int] = (), **more: Any) -> Started:
-    """Start `main` of a module of this room, named from `remote` on, with some words.
+def start(
+    module: str,
+    words: Sequence[str],
+    numbers: Sequence[int] = (),
+    variables: Mapping[str, str] = MappingProxyType({}),
+    **more: Any,
+) -> Started:
+    """Start `main` of a module with some words.
 
     Args:
+        module: its whole name, as `__name__` says it.
         numbers: descriptors that it inherits; they come before the words.
+        variables: of its environment.
         more: how it is started, as for Popen.
     """
     ours, theirs, listener = _line()
     life, lived = os.pipe()
     crash = tempfile.TemporaryFile()
-    code = CODE.format(module=f"{HERE}.{module}")
+    code = CODE.format(module=module)
     inherited = [life, crash.fileno(), *numbers] + ([theirs] if isinstance(theirs, int) else [])
     own = {"pass_fds": inherited, "start_new_session": True} if sys.platform != "win32" else {"close_fds": True}
     told = [str(theirs), str(os.getpid()), str(life), str(crash.fileno()), *map(str, numbers)]
     given = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, **own, **more}
     process = subprocess.Popen(
         [sys.executable, "-c", code, os.pathsep.join(sys.path), *told, *words],
-        env=os.environ | {PROCESS: "0"}, **given,
+        env=os.environ | {PROCESS: INSIDE, **variables}, **given,
     )  # fmt: skip
     os.close(life)
     if isinstance(theirs, int):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import IO, Any, NoReturn
 
-from explorer.app.remote.life.starting import joined
+from explorer.work.processes.starting import joined
 
 GPU = "/dev/nvidiactl"
 DEATH_OF_PARENT = 1  # PR_SET_PDEATHSIG
@@ -27,14 +27,20 @@ class Born:
     crash: IO[bytes] | None = None  # held, because the fault handler writes to it
 
 
-def born(words: list[str]) -> Born:
-    """Read what `start` has told, and take precautions."""
+def born(words: list[str], tied: bool = True) -> Born:
+    """Read what `start` has told, and take precautions.
+
+    Args:
+        tied: it dies with the thread that started it, where the system can do that; else it only sees that a pipe is
+            closed, as soon as its own code gives way.
+    """
     line, parent, life, crash, *rest = words
     end = Born(joined(line), rest)
     if sys.platform == "win32":
         threading.Thread(target=_follow_id, args=(int(parent),), daemon=True).start()
         return end
-    _die_with(int(parent))
+    if tied:
+        _die_with(int(parent))
     threading.Thread(target=_follow, args=(int(life),), daemon=True).start()
     end.crash = os.fdopen(int(crash), "wb", buffering=0)
     faulthandler.enable(end.crash)

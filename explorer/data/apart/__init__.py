@@ -1,0 +1,1 @@
+"""Read files in a process of their own, which may crash, hang or run out of memory in a library."""

@@ -1,0 +1,56 @@
+"""The process that reads files: it answers one request after the other, each within its bounds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from explorer.data.apart.bounds import Bounds, peak, resident, watch_peak
+from explorer.data.apart.carrying import receive, send
+from explorer.work.processes.birth import born
+
+
+def main(words: list[str]) -> None:
+    """Serve until the line is closed."""
+    end = born(words, tied=False)
+    from explorer.data.readers import readers
+
+    readers()
+    connection = end.connection
+    send(connection, "ready")
+    while True:
+        try:
+            (memory, seconds), what, path, *given = receive(connection)
+        except (EOFError, OSError):
+            return
+        before, began = resident(), time.process_time()
+        watch_peak()
+        Bounds(memory, seconds).apply()
+        answer = _answered(what, path, given)
+        spent = max(0, peak() - before), time.process_time() - began
+        try:
+            send(connection, (*answer, spent))
+        except MemoryError:
+            send(connection, ("full", "", spent))
+
+
+def _answered(what: str, path: str, given: list[Any]) -> tuple[str, object]:
+    from explorer.data import here
+    from explorer.data.readers import ReadError
+
+    asked: dict[str, Callable[..., object]] = {
+        "read": here.read_file,
+        "readings": here.named_readings,
+        "reader": lambda path, name: here.reader_of(path, name).name,
+        "choices": here.choices,
+    }
+    try:
+        return "done", asked[what](Path(path), *given)
+    except ReadError as error:
+        return "refused", str(error)
+    except MemoryError:
+        return "full", ""
+    except Exception as error:  # a defect; files are refused by ReadError
+        return "failed", type(error).__name__

@@ -1,0 +1,1 @@
+"""Start processes of this program, and prepare them for what they run."""

@@ -1,0 +1,1 @@
+"""Share what several generative adversarial networks are made of."""

@@ -1,0 +1,56 @@
+"""Changed files of every format are read, or refused in one sentence: no crash, no hang, no excess."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from explorer.data.opening import read_file, reader_of
+from explorer.data.readers import readers
+from tests.explorer.parts.hostile.accepted import accepted_files
+from tests.explorer.parts.hostile.trying import fault_of, mutants, tried
+
+
+@pytest.mark.parametrize("case", accepted_files())
+def test_what_the_changes_begin_with_is_read(case: str, tmp_path: Path) -> None:
+    name, content = accepted_files()[case]
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert read_file(path).x.values.size or case in ("edges", "edges-named", "matrix", "matrix-array", "matrix-csr")
+
+
+def test_every_reader_reads_one_of_them(tmp_path: Path) -> None:
+    used = set()
+    for name, content in accepted_files().values():
+        path = tmp_path / name
+        path.write_bytes(content)
+        used.add(reader_of(path).name)
+    assert used == set(readers())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_three_thousand_changed_files() -> None:
+    outcome = tried(mutants(3000, 0))
+    assert not outcome.faults, str(outcome)
+    assert outcome.counts["read"] > 500 and outcome.counts["refused"] > 1500, "the changes are neither none nor all"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "fault"),
+    [
+        ("cannot read a.npy: the array is truncated; save or copy it again.", ""),
+        ("cannot read a.npy: the array is truncated;\nsave it again.", "length"),
+        (f"cannot read a.npy: {'long ' * 60}; save it.", "length"),
+        ("cannot read b.npy: the array is truncated; save it.", "form"),
+        ("cannot read a.npy: it holds b'\\x00'; save it.", "words"),
+        ("cannot read a.npy: index 0 is out of bounds for axis 0; save it.", "words"),
+        ("cannot read a.npy: it holds <ast.Name object at 0x7f>; save it.", "words"),
+        ("cannot read a.npy: it holds \x1b[31m; save it.", "bytes"),
+        ("cannot read a.npy: the reader 'array' failed (KeyError); report it.", "defect"),
+    ],
+)
+def test_the_form_of_a_sentence_is_looked_at(sentence: str, fault: str) -> None:
+    found = fault_of(sentence, Path("a.npy"))
+    assert found.startswith(fault) and bool(found) == bool(fault)

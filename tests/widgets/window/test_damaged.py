@@ -1,0 +1,132 @@
+"""Settings and layouts that were damaged: the window opens, says so in a line, and uses the rest."""
+
+from __future__ import annotations
+
+import base64
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QMenu
+from pytestqt.qtbot import QtBot
+
+from explorer.state.state import State
+from tests.widgets.parts.frames.fake_engine import FakeEngine
+from widgets.base.look import theme
+from widgets.base.settings import texts, trouble
+from widgets.base.view import View, ViewSpec
+from widgets.figures.page import FigurePage
+from widgets.views.choosing.filters import Favourites
+from widgets.window.main_window import MainWindow
+
+KEYS = (
+    "theme", "geometry", "layout", "recent", "recent_models", "folder", "plain_words", "reduce_motion", "figure",
+    "favourites", "lessons/01-the-commuting-square", "greeting_closed", "import_choices",
+)  # fmt: skip
+VALUES = (
+    "", "@Invalid()", "@ByteArray(\\0\\xff\\x1)", "@Variant(\\0\\0\\0\\x2\\0\\0\\0\\x7)", "@Rect(1 2 3 4)",
+    "@Variant(\\0\\0\\0\\x11\\0\\0\\0\\x3\\x61\\x62\\x63)", "5", "-1e999", "a, b, , @Invalid()",
+    '{"points": "many"}', "[" * 5_000, "\\x0", "~no-such-user/net.py:Net", "%n%s{0}", "\"unclosed", "ä한\\x202e",
+)  # fmt: skip
+
+
+class Nothing(View):
+    """A view without anything in it."""
+
+
+SPECS = (
+    ViewSpec("stage", "Stage", Nothing, "center", 0),
+    ViewSpec("layers", "Layers", Nothing, "left", 0),
+    ViewSpec("errors", "Errors", Nothing, "bottom", 0),
+    ViewSpec("orbit", "Orbit", Nothing, "bottom", 1),
+)
+
+
+class Opened:
+    """Windows on one file of settings."""
+
+    def __init__(self, qtbot: QtBot, folder: Path) -> None:
+        self.qtbot, self.path = qtbot, folder / "settings.ini"
+
+    def again(self, content: bytes | None = None) -> str:
+        """Open a window on such a file, look at what it has kept, close it; return what it says."""
+        if content is not None:
+            self.path.write_bytes(content)
+        settings = QSettings(str(self.path), QSettings.Format.IniFormat)
+        window = MainWindow(FakeEngine, State(sample="digit-3"), settings, SPECS)
+        try:
+            with self.qtbot.waitSignal(window.on_screen):
+                window.show()
+            window.files.fill_recent(QMenu(window))
+            window.files.models.fill_recent(QMenu(window))
+            window.files.guide.course.progress()
+            Favourites(settings)
+            FigurePage(window, Nothing(window), settings).close()
+            return window.infobar.text.text() if window.infobar.isVisible() else ""
+        finally:
+            window.close()
+            window.deleteLater()
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, tmp_path: Path) -> Iterator[Opened]:
+    yield Opened(qtbot, tmp_path)
+    theme.use("light")
+
+
+@pytest.mark.parametrize("value", VALUES, ids=[str(k) for k in range(len(VALUES))])
+def test_a_value_of_another_kind_is_left_out(opened: Opened, value: str) -> None:
+    opened.again("".join(["[General]\n", *(f"{key}={value}\n" for key in KEYS)]).encode())
+    assert opened.again() == "", "what the window writes when it closes is whole"
+
+
+def test_a_file_that_was_cut_off_anywhere_is_used_as_far_as_it_goes(opened: Opened) -> None:
+    opened.again()
+    whole = opened.path.read_bytes()
+    rng = random.Random(0)
+    for _ in range(10):
+        opened.again(whole[: rng.randrange(len(whole))])
+        changed = bytearray(whole)
+        for _ in range(20):
+            changed[rng.randrange(len(changed))] = rng.randrange(256)
+        opened.again(bytes(changed))
+
+
+def test_a_file_that_is_none_of_settings_is_told_in_a_line(opened: Opened) -> None:
+    told = opened.again(bytes(range(256)) * 40)
+    assert str(opened.path) in told and "\n" not in told and len(told) < 300
+
+
+def test_a_layout_that_was_damaged_is_no_layout(opened: Opened, qtbot: QtBot) -> None:
+    settings = QSettings(str(opened.path), QSettings.Format.IniFormat)
+    window = MainWindow(FakeEngine, State(sample="digit-3"), settings, SPECS)
+    qtbot.addWidget(window)
+    whole, rng = window.docks.save(), random.Random(1)
+    assert window.docks.restore(whole)
+    for number in range(200):
+        changed = bytearray(whole)
+        for _ in range(rng.randrange(1, 6)):
+            changed[rng.randrange(len(changed))] = rng.randrange(256)
+        window.docks.restore(bytes(changed[: rng.randrange(len(changed))] if number % 3 == 0 else changed))
+    window.docks.restore(base64.b64decode(b"AAAA"))
+    assert window.docks.restore(whole)
+    window.close()
+
+
+def test_lists_hold_texts_alone(tmp_path: Path) -> None:
+    settings = QSettings(str(tmp_path / "a.ini"), QSettings.Format.IniFormat)
+    for value, found in ((7, []), (["a", None, 3, ""], ["a"]), ("b", ["b"]), ({"a": 1}, ["a"]), (None, [])):
+        settings.setValue("recent", value)
+        assert texts(settings, "recent") == found
+
+
+def test_settings_that_cannot_be_written_are_told(tmp_path: Path) -> None:
+    folder = tmp_path / "settings.ini"
+    folder.mkdir()
+    settings = QSettings(str(folder), QSettings.Format.IniFormat)
+    settings.setValue("theme", "dark")
+    settings.sync()
+    assert "cannot be read or written" in trouble(settings)
+    assert not trouble(QSettings(str(tmp_path / "fine.ini"), QSettings.Format.IniFormat))
