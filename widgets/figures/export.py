@@ -212,7 +212,7 @@ def _dressed(view: View, theme: themes.Theme, style: Style, factor: float) -> It
     """
     app = QApplication.instance()
     assert isinstance(app, QApplication)
-    kept, sheet, geometry, palette = dict(themes._state), view.styleSheet(), view.geometry(), app.palette()
+    kept, sheet, geometry = dict(themes._state), view.styleSheet(), view.geometry()
     view._flush()  # a view that was never seen holds its frame back
     view.settle()
     chrome = _chrome(view)
@@ -234,7 +234,7 @@ def _dressed(view: View, theme: themes.Theme, style: Style, factor: float) -> It
         themes._state.update(kept)
         for widget in chrome:
             widget.show()
-        app.setPalette(palette)
+        themes.colour_controls(app, themes.current())
         view.setStyleSheet(sheet)
         view.apply_theme()
         view.setGeometry(geometry)
@@ -258,7 +258,9 @@ def _figure_size(view: View, style: Style, factor: float) -> QSize:
         return size
     width = style.width / 25.4 * view.logicalDpiX() * view.fontInfo().pointSizeF() / style.points * factor
     # a figure that is narrower is less flat: its text does not shrink with it
-    high = size.height() if wanted is not None else max(round(width * min(size.height() / size.width(), 0.75)), 200)
+    # several pictures side by side would be tiny in a column: such a view asks for height
+    flat = max(min(size.height() / size.width(), 0.75), getattr(view, "FIGURE_HEIGHT", 0.0))
+    high = size.height() if wanted is not None else max(round(width * flat), 200)
     return QSize(round(width), high).expandedTo(view.minimumSizeHint())
 
 

@@ -36,6 +36,7 @@ FORMATS = {
     "PNG picture": ".png", "SVG drawing": ".svg", "PDF page": ".pdf", "Table (CSV)": ".csv",
     "NumPy arrays (NPZ)": ".npz",
 }  # fmt: skip
+OUTLINED = (QCheckBox, QComboBox, QDoubleSpinBox, QPushButton)  # controls whose outlines must be seen
 WAIT_MS = 120  # after the last change
 
 
@@ -170,6 +171,8 @@ class FigurePage(QDialog):
             self._show(made)
         # the figure was painted in the colours of paper, which this page has noticed
         self.setPalette(theme.palette(theme.current()))
+        for control in (w for kind in OUTLINED for w in self.findChildren(kind)):
+            control.setPalette(theme.outlined(theme.current()))
         self.setStyleSheet("")
         self.setStyleSheet(theme.style_sheet(theme.current()))
 

@@ -14,8 +14,8 @@ import imageio_ffmpeg
 import numpy as np
 import pytest
 from PIL import Image
-from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication, QCheckBox
 
 import widgets
 from explorer.declare.registry import scan
@@ -337,3 +337,11 @@ def test_what_ffmpeg_says_is_handed_on(tmp_path, monkeypatch):
     with pytest.raises(ExportError, match="unknown encoder"):
         save_animation(pictures(300), tmp_path / "film.mp4", 10)
     assert [p.name for p in tmp_path.iterdir()] == ["ffmpeg"]
+
+
+def test_a_figure_leaves_controls_their_outlines(qtbot, tmp_path, in_light):
+    theme.use("dark")  # the palette of one kind of widget is lost when the program's is set, as a figure does
+    before = QApplication.palette(QCheckBox()).window().color()
+    assert before == QColor(theme.DARK.edge).lighter(theme.DARKER)
+    export_view(filled(opened(qtbot, ErrorsView(), 640, 300)), tmp_path / "figure.png")
+    assert QApplication.palette(QCheckBox()).window().color() == before

@@ -89,10 +89,15 @@ def colour_controls(app: QGuiApplication, t: Theme) -> None:
     """
     app.setPalette(palette(t))
     if isinstance(app, QApplication):
-        outlined = palette(t)
-        outlined.setColor(QPalette.ColorRole.Window, QColor(t.edge).lighter(DARKER))
         for name in CONTROLS:
-            QApplication.setPalette(outlined, name)  # type: ignore[arg-type]  # it takes text alone
+            QApplication.setPalette(outlined(t), name)  # type: ignore[arg-type]  # it takes text alone
+
+
+def outlined(t: Theme) -> QPalette:
+    """Return the palette of controls: Fusion makes their outlines of the colour that a window has in it."""
+    made = palette(t)
+    made.setColor(QPalette.ColorRole.Window, QColor(t.edge).lighter(DARKER))
+    return made
 
 
 def palette(t: Theme) -> QPalette:

@@ -102,7 +102,7 @@ class GraphCanvas(QWidget):
         self._lasso: list[QPointF] = []
         self._cell: QRectF | None = None  # that of the press
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
-        self._rest.timeout.connect(self._rested)
+        self._rest.timeout.connect(self.update)
 
     def sizeHint(self) -> QSize:
         return QSize(720, 480)
@@ -142,7 +142,7 @@ class GraphCanvas(QWidget):
         if self._span[0] is not self.places:
             at = self.places if self.places is not None and len(self.places) else np.zeros((1, 2))
             low, high = ((float(f(at[:, 0])), float(f(at[:, 1]))) for f in (np.min, np.max))
-            kept = np.delete(at, [i for i in self.pins if i < len(at)], axis=0)  # a hand may put nodes upon others
+            kept = np.delete(at, [i for i in self.pins if i < len(at)], axis=0)  # hands may put nodes upon others
             self._span = self.places, (low, high), self._span[2] if self._act == "node" else nearest(kept)
         return self._span[1]
 
@@ -156,7 +156,8 @@ class GraphCanvas(QWidget):
         cells = self.cells()
         if self.places is not None and cells:
             box = cells[0][2]
-            margin = 22.0 + 18.0 * self.lines.loops + 8.0 * bool(self.hulls) + 14.0 * bool(self.graphs)
+            margin = min(22.0, 10 + 0.05 * min(box.width(), box.height())) + 18.0 * self.lines.loops
+            margin += 8.0 * bool(self.hulls) + 14.0 * bool(self.graphs)
             self.eye = fitted(*self._bounds(), box.width(), box.height(), margin, 1.0 if self.given else STRETCH)
         self.update()
 
@@ -445,6 +446,3 @@ class GraphCanvas(QWidget):
             self.hot = found
             self.update()
         self.pointed.emit(found)
-
-    def _rested(self) -> None:
-        self.update()

@@ -40,12 +40,13 @@ def paint_legend(p: QPainter, legend: Legend, box: QRectF) -> None:
     if legend.kind in ("signed", "error"):
         low = figure(-legend.limit) if legend.kind == "signed" else "0"
         x += text(low) + 6
-        bar = QRectF(x, y + 4, BAR, 10)
+        wide = max(24.0, min(BAR, box.right() - x - 8 - metrics.horizontalAdvance(figure(legend.limit))))
+        bar = QRectF(x, y + 4, wide, 10)
         p.fillRect(bar, _ramp(bar, legend.kind))
         p.setPen(QPen(QColor(t.line), 1))
         p.setBrush(Qt.BrushStyle.NoBrush)
         p.drawRect(bar)
-        x += BAR + 6
+        x += wide + 6
         x += text(figure(legend.limit))
         break_line()
     for name, colour in legend.swatches:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 from widgets.base.look import theme
 from widgets.base.text.words import figure
 from widgets.charts.axis.axes import LogAxis, ValueAxis
-from widgets.charts.items.marks import ink
+from widgets.charts.items.marks import DOT, Marks, fill, ink
 from widgets.charts.library import pg
 from widgets.charts.plot import Plot
 from widgets.window.training.run import Run, Series
@@ -23,6 +23,10 @@ from widgets.window.training.run import Run, Series
 POINTS = 700  # of a drawn curve: about one for each pixel
 # Okabe and Ito's colours, after those of the theme
 FURTHER = ("#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#a0522d")
+WIDE = 1.5  # pixels of a line
+MARKED = 60  # points of a curve up to which each is a dot
+HELD, BROKEN = -8.0, 0.0  # decades that a chart of errors shows at least: rounding, and as large as the values
+ROOM = 0.012  # of the steps, before the first and behind the last: no dot is cut
 LOWEST = 1e-9  # an error of zero is drawn here
 
 
@@ -66,6 +70,8 @@ class StepChart(Plot):
         )
         self.bottom.end = "step"
         self._lines: list[pg.PlotCurveItem] = []
+        self._dots = self.add(Marks(symbol=DOT, pen=None), 90)
+        self._pointed = ""  # the curve under the mouse
         self.ends = (0.0, 1.0, 1.0)  # lowest and highest coordinate, last step
         self.drawn: list[tuple[str, Series, str]] = []  # what is said of a curve, its points, its colour
 
@@ -94,8 +100,9 @@ class StepChart(Plot):
                 line.setData([], [])
                 continue
             x, y, colour, alpha = found
-            line.setPen(ink(colour, 1.0, alpha))
+            line.setPen(ink(colour, WIDE, alpha))
             line.setData(x, y)
+        self._mark(low)
         if ends:
             self.message = ""
             bottom, top = min(ends), max(ends)
@@ -103,21 +110,50 @@ class StepChart(Plot):
             self.ends = bottom - room, top + room, last
             self.fix_range(*self.ends)
 
+    def _mark(self, low: float) -> None:
+        """Draw the points of short curves: one point alone makes no line."""
+        short = [(points, colour) for _, points, colour in self.drawn if len(points) <= MARKED]
+        x = np.concatenate([points.x for points, _ in short] or [np.zeros(0)])
+        y = np.concatenate([self.place(points.y, low) for points, _ in short] or [np.zeros(0)])
+        inks = [colour for points, colour in short for _ in range(len(points))]
+        self._dots.set_marks(x, y, 5.0, {k: (DOT, None, fill(colour)) for k, colour in enumerate(inks)})
+
+    def key_of(self, name: str) -> pg.PlotCurveItem | None:
+        """Return the line of a curve, for the legend."""
+        names = [one for one, _, _ in self.drawn]
+        each = len([line for line in self._lines if len(line.getData()[0])]) // max(1, len(names))
+        return self._lines[names.index(name) * each + each - 1] if name in names and each else None
+
+    def pointed(self, at: QPointF | None) -> None:
+        """Draw the curve under the mouse thicker than the others."""
+        name = self.nearest(at)[1] if at is not None and self.drawn else ""
+        if name != self._pointed:
+            self._pointed = name
+            for one, _, _ in self.drawn:
+                if (line := self.key_of(one)) is not None:
+                    pen = line.opts["pen"]
+                    line.setPen(ink(pen.color().name(), WIDE * (2.0 if one == name else 1.0), pen.color().alpha()))
+
     def fix_range(self, low: float, high: float, last: float) -> None:
         """Show all steps up to the last one, and coordinates between two."""
-        self.set_ranges((0, max(1.0, last)), (low, high))
+        last = max(1.0, last)
+        self.set_ranges((-ROOM * last, (1 + ROOM) * last), (low, high))
 
     def read(self, at: QPointF) -> str:
         """Return the step under the mouse with the values of the nearest curve there."""
         if not self.drawn:
             return ""
+        _, name, step, value = self.nearest(at)
+        return f"{name}\nstep {step:,.0f}\n{figure(value)}"
+
+    def nearest(self, at: QPointF) -> tuple[float, str, float, float]:
+        """Return how far the nearest curve is, its name, and the step and the value of its point there."""
         found: list[tuple[float, str, float, float]] = []
         for name, points, _ in self.drawn:
             k = int(np.abs(points.x - at.x()).argmin())
             value = float(points.y[k])
             found.append((abs(float(self.place(points.y[k : k + 1])[0]) - at.y()), name, float(points.x[k]), value))
-        _, name, step, value = min(found)
-        return f"{name}\nstep {step:,.0f}\n{figure(value)}"
+        return min(found)
 
 
 class LossChart(StepChart):
@@ -141,7 +177,7 @@ class LossChart(StepChart):
 
 
 class ErrorChart(StepChart):
-    """The error of every layer of one run: early layers dark, late ones bright, the output in the run's colour."""
+    """The error of every layer of one run: early layers grey, late ones blue, the output red."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -152,13 +188,18 @@ class ErrorChart(StepChart):
         names = list(run.told.errors)
         shades = [_shade(k / max(1, len(names) - 1)) for k in range(len(names))]
         curves = [(name, run.told.errors[name], shade) for name, shade in zip(names, shades, strict=True)]
-        last = max((float(points.x[-1]) for _, points, _ in curves if len(points)), default=1.0)
+        last = max([float(run.told.step), *(float(points.x[-1]) for _, points, _ in curves if len(points))])
         self.show_curves(curves, last)
-        worst = max((float(p.y[-1]) for _, p, _ in curves if len(p)), default=math.nan)
+        worst, name = max(((float(p.y[-1]), name) for name, p, _ in curves if len(p)), default=(math.nan, ""))
         words = [(run.name, colour_of(run.number), True)]
         if math.isfinite(worst):
-            words.append((f"{run.told.transform}: worst layer {figure(worst)}", theme.current().muted, False))
+            words.append((f"{run.told.transform}: largest at {name}, {figure(worst)}", theme.current().muted, False))
         self.header.write(words)
+        ends = dict.fromkeys((names[0], names[len(names) // 2], names[-1])) if names else {}
+        self.header.name_keys({line: name for name in ends if (line := self.key_of(name)) is not None})
+        low, high, _ = self.ends
+        self.ends = min(low, HELD), max(high, BROKEN), last  # an error of rounding must not fill the chart
+        self.fix_range(*self.ends)
 
 
 def _shade(share: float) -> str:

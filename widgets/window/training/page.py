@@ -37,7 +37,7 @@ from widgets.base.look import theme
 from widgets.window.training.curves import ErrorChart, LossChart
 from widgets.window.training.run import Run, Wanted, free
 
-SIZE = (940, 600)
+SIZE = (1000, 620)
 SHOW_MS = 100
 BESIDE = 3  # runs whose layers are drawn beside each other
 RUNNING = 3  # trainings at once
@@ -80,6 +80,7 @@ class TrainPage(QDialog):
         self.card.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.card.setMinimumContentsLength(16)
         self.card.currentIndexChanged.connect(lambda _: self._name_file())
+        self.card.currentTextChanged.connect(self.card.setToolTip)
         self.epochs = QSpinBox(minimum=0, maximum=100_000)
         self.epochs.setSpecialValueText("as shipped")
         self.seed = QSpinBox(minimum=0, maximum=2**31 - 1)
@@ -134,8 +135,7 @@ class TrainPage(QDialog):
         self.smooth.valueChanged.connect(lambda _: self.draw())
         self.errors = [ErrorChart(self) for _ in range(BESIDE)]
         self.tabs = QTabWidget()
-        first, second = QWidget(), QWidget()
-        row = QHBoxLayout()
+        first, second, row = QWidget(), QWidget(), QHBoxLayout()
         row.addWidget(self.part)
         row.addWidget(self.log)
         row.addWidget(self.smooth)
@@ -176,7 +176,8 @@ class TrainPage(QDialog):
         self.time.actionTriggered.connect(self._nudged)
         self.bar = QProgressBar(textVisible=False, maximum=1000)
         self.bar.setFixedHeight(6)
-        self.status = QLabel(wordWrap=True)
+        self.status = QLabel("\n", wordWrap=True, alignment=Qt.AlignmentFlag.AlignTop)
+        self.status.setMinimumHeight(self.status.sizeHint().height())  # of two lines, so that nothing is pushed or cut
         self.status.setAccessibleName("Training")
 
     def _build(self) -> None:
@@ -203,7 +204,7 @@ class TrainPage(QDialog):
         side.addWidget(close)
         left = QWidget()
         left.setLayout(side)
-        left.setFixedWidth(290)
+        left.setFixedWidth(330)
         side.setContentsMargins(0, 0, 8, 0)
         steering = QHBoxLayout()
         for button in (self.which, self.play, self.one, self.finish, self.stop):
@@ -421,9 +422,8 @@ class TrainPage(QDialog):
         run = self.run
         on = run is not None and run.process.running
         steered = on and run is not None and run.told.steered
-        for box in (self.play, self.one, self.stop):
+        for box in (self.play, self.one, self.finish, self.stop):
             box.setEnabled(on)
-        self.finish.setEnabled(on)
         self.time.setEnabled(steered and bool(run is not None and run.told.kept))
         self.loss.setEnabled(not on or (run is not None and len(run.told.choices) > 1))
         self.which.setVisible(len(self.runs) > 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +21,9 @@ from explorer.work.training.course import Course
 from explorer.work.training.losses import CLASSES
 from tests.explorer.parts.small_cards import CARDS, card, symmetric_net
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
+from widgets.base.look import theme
 from widgets.window.main_window import MainWindow
+from widgets.window.training.curves import ErrorChart
 from widgets.window.training.page import TrainPage
 from widgets.window.training.run import Run, Series
 
@@ -239,3 +242,23 @@ def test_a_loss_that_hardly_falls_is_drawn(qtbot: QtBot, page: TrainPage) -> Non
         page.chart.left.tickStrings(values, 1.0, 1.0) for _, values in page.chart.left.tickValues(-0.07, -0.04, 200)
     ]
     assert len(set(labels[0])) == len(labels[0]) >= 2
+
+
+def test_errors_of_rounding_do_not_fill_the_chart_and_one_point_is_seen(qtbot: QtBot) -> None:
+    chart = ErrorChart()
+    qtbot.addWidget(chart)
+    chart.resize(500, 300)
+    chart.show()
+    run = SimpleNamespace(name="1 d4-cnn", number=1, told=SimpleNamespace(errors={}, transform="rotate:90", step=40))
+    for k, name in enumerate(("lift", "conv2", "head")):
+        run.told.errors[name] = Series()
+        run.told.errors[name].add(0, (k + 1) * 1e-7)
+    chart.show_run(run)  # type: ignore[arg-type]
+    (x0, x1), (low, high) = chart.box.viewRange()
+    assert low <= -8 and high >= 0, "what holds lies low, whatever rounding does"
+    assert x0 < 0 and x1 >= 40, "as far as the training is"
+    assert "largest at head" in " ".join(text for text, _, _ in chart.header.parts)
+    before = chart.grab().toImage()
+    point = chart.at(0, -7.0).toPoint()
+    colours = {before.pixelColor(point.x() + dx, point.y() + dy).name() for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
+    assert len(colours - {theme.current().plot, theme.current().line}) > 0, "a point alone is a dot"
