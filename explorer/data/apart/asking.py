@@ -18,6 +18,7 @@ from explorer.data.apart.bounds import MB, Bounds
 from explorer.data.apart.carrying import Refused, receive, send
 from explorer.data.checks import refusal
 from explorer.data.readers import ReadError, readers
+from explorer.declare.registry import plugged_in
 from explorer.work.processes.ending import end, memory
 from explorer.work.processes.starting import PROCESS, start
 from explorer.work.progress import step
@@ -46,6 +47,7 @@ class Process:
             f"{__package__}.serving", (), variables=_VARIABLES, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         readers()  # what an answer consists of is imported here too, while it imports the same
+        self._plugged = plugged_in()
         self.ready = False  # once it has imported the readers
         self._first = 0  # bytes of memory that it takes when it begins
         self._base = 0  # and before it reads a file
@@ -57,8 +59,9 @@ class Process:
 
     @property
     def alive(self) -> bool:
-        """Return whether it can be asked."""
-        return not self._started.connection.closed and self._started.process.poll() is None
+        """Return whether it can be asked: it runs, and knows the readers that are there now."""
+        running = not self._started.connection.closed and self._started.process.poll() is None
+        return running and self._plugged == plugged_in()
 
     def ask(self, what: str, path: Path, *given: object) -> Any:
         """Return its answer about a file.

@@ -12,7 +12,7 @@ from explorer.square.frame import Frame
 from tests.widgets.parts.driving.view_driving import odd_frames, opened
 from tests.widgets.parts.frames.graph_frames import karate
 from widgets.figures.export import export_view
-from widgets.graph.views.density import LONGEST, NEEDED, DensityView, _arrows, fits
+from widgets.graph.views.density import LONGEST, NEEDED, DensityView, arrows, fits
 
 ODD = odd_frames()
 CHANCE = np.random.default_rng(0)
@@ -78,9 +78,9 @@ def test_maps_net_and_arrows_of_the_plane(view):
 
 def test_arrows_point_where_they_pull_and_the_longest_is_the_strongest():
     at, way = np.zeros((2, 2)), np.array([[4.0, 0.0], [0.0, -1.0]])
-    x, y = (v.reshape(2, 6) for v in _arrows(at, way))
+    x, y = (v.reshape(2, 6) for v in arrows(at, way))
     np.testing.assert_allclose(np.stack([x[:, 1], y[:, 1]], 1), [[LONGEST, 0], [0, -LONGEST / 2]], atol=1e-12)
-    assert _arrows(at, 0 * way)[0][1] == 0
+    assert arrows(at, 0 * way)[0][1] == 0
 
 
 def test_the_view_fits_networks_that_draw_densities():

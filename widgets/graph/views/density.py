@@ -149,7 +149,7 @@ class DensityView(FrameView[Square]):
         self.net.show_curves({NET: (both[0], both[1])})
         at = np.stack([rows["pulled at, x"].ravel(), rows["pulled at, y"].ravel()], 1)
         told = {n: np.stack([rows[f"{n}, x"].ravel(), rows[f"{n}, y"].ravel()], 1) for n in PULLS}
-        self.pulls.show_curves({name: _arrows(at, way) for name, way in told.items()})
+        self.pulls.show_curves({name: arrows(at, way) for name, way in told.items()})
 
     def apply_theme(self) -> None:
         self._pages.apply_theme()
@@ -180,7 +180,7 @@ def _joined(x: tuple[NDArray[Any], ...], y: tuple[NDArray[Any], ...]) -> Points:
     return np.stack(x, 1).ravel(), np.stack(y, 1).ravel()
 
 
-def _arrows(at: NDArray[np.float64], way: NDArray[np.float64]) -> Points:
+def arrows(at: NDArray[np.float64], way: NDArray[np.float64]) -> Points:
     """Return arrows as lines with gaps; their lengths are the roots of the gradients', so that small ones are seen."""
     size = np.linalg.norm(way, axis=1, keepdims=True)
     shaft = LONGEST * way / np.maximum(np.sqrt(size * max(float(size.max()), 1e-12)), 1e-12)

@@ -14,7 +14,7 @@ from explorer.app.remote.life.deaths import cause, excess, place, who
 from explorer.app.remote.life.watching import GRACE, OVER, TICK, Output, give_way, here
 from explorer.app.remote.note import Note
 from explorer.app.remote.settings import memory_limit
-from explorer.work.ending import SIGNALLED
+from explorer.work.processes.asked_to_end import SIGNALLED
 from explorer.work.processes.ending import end, memory
 from explorer.work.processes.starting import start
 
