@@ -3,7 +3,8 @@
 #   make setup     the virtual environment in .venv, and the system libraries the window needs
 #   make run       the program; ARGS="--model NAME --data NAME" are handed on
 #   make test      what must hold every day: lint, types, core tests without Qt, GUI tests on a virtual display
-#   make test-slow the tests that take many seconds each, marked `slow`: training, large data, whole programs
+#   make test-slow the tests marked `slow`: training, large data, whole programs, and the rest of the long sweeps, of
+#                  which `make test` does a few cases; EQUISCOPE_TEST_PART=2/6 does the second sixth
 #   make fuzz      100,000 changed files of every format are read or refused; ARGS="--seed 5 --count 1000"
 #   make test-processors   the report of every card, compared between instruction sets, threads and orders of hashes
 #   make soak      10,000 random interactions with the window, then what is left behind; ARGS="--count 500 --seed 3"

@@ -17,6 +17,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from tests.sweeps import chosen
+
 # The same examples on every run: a gate must not fail by chance.
 # `--hypothesis-profile=explore` looks for new ones.
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None, print_blob=True)
@@ -63,6 +65,12 @@ def take_toolkits_away(plugins: pytest.PytestPluginManager) -> None:
 def toolkits_are_absent() -> bool:
     """Say whether `take_toolkits_away` was at work in this process."""
     return any(isinstance(finder, AbsentToolkits) for finder in sys.meta_path)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark before the tests are chosen by their marks."""
+    chosen(items)
 
 
 def pytest_report_header() -> str:

@@ -104,6 +104,8 @@ def run_window(
     try:
         with _closed_when_asked(window, app) as asked:
             code = app.exec()
+        # the last window asks for the end too; a program that goes on would have every later loop ended by that
+        app.removePostedEvents(app, QEvent.Type.Quit.value)
         code = SIGNALLED + asked[0] if asked else code
     finally:
         sys.excepthook = previous

@@ -112,6 +112,7 @@ def test_the_shipped_samples_are_those_promised() -> None:
     assert expected | {"photo-china", "photo-flower"} <= set(NAMES)
 
 
+@pytest.mark.slow
 def test_listing_imports_nothing_heavy() -> None:
     code = (
         "import sys\n"

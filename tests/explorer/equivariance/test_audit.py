@@ -242,6 +242,7 @@ class Marked(nn.Module):
         return torch.cat([x[:-1], x[-1:] + 1])
 
 
+@pytest.mark.slow
 def test_of_elements_that_are_equally_bad_the_first_is_the_worst(monkeypatch: pytest.MonkeyPatch) -> None:
     inputs = (torch.tensor([[0.3], [0.1], [0.7]]), torch.tensor([[0, 1, 2], [1, 2, 0]]))
     exact, chance, found = measure.distance, torch.Generator(), []

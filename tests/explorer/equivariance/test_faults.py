@@ -321,6 +321,7 @@ def test_a_guessed_fault_says_that_it_is_a_guess() -> None:
 
 @pytest.mark.parametrize("depth", [1, 12])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.slow
 def test_a_law_that_holds_up_to_rounding_holds(depth: int, dtype: torch.dtype) -> None:
     """Filters made symmetric in single precision are so to 1e-7: no fault, in whatever precision it is seen."""
     net = nn.Sequential(*(m for k in range(depth) for m in (conv(1 if k == 0 else 4, 4), nn.Tanh())))

@@ -63,6 +63,7 @@ def test_the_nearest_filter_is_the_mean_over_the_group(group: str, elements: lis
     assert torch.allclose(net[0].weight, mean, rtol=0, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_filters_that_are_symmetric_stay_as_they_are() -> None:
     net = nn.Sequential(conv(1, 3), conv(3, 2))
     one = setting(net, "0", "D4", images(1))
@@ -73,6 +74,7 @@ def test_filters_that_are_symmetric_stay_as_they_are() -> None:
     assert torch.allclose(net[0].weight, before, rtol=0, atol=1e-14)
 
 
+@pytest.mark.slow
 def test_channels_of_a_regular_field_are_averaged_along() -> None:
     net = nn.Sequential(nn.Conv2d(8, 4, 3, padding=1), nn.Identity())
     net[0].out_rep = parse_field("grid regular(C4)").rep
@@ -116,6 +118,7 @@ class Windows(nn.Module):
         return self.act(self.conv(x.t()[None])[0].t())
 
 
+@pytest.mark.slow
 def test_a_dense_map_of_a_set_becomes_the_mean_over_all_permutations() -> None:
     net = nn.Sequential(Mix(), nn.ReLU())
     w = net[0].table.detach().double()
@@ -153,6 +156,7 @@ def test_a_table_of_steps_becomes_its_mean_under_delays() -> None:
     assert torch.allclose(net[0].table, before.mean(0).expand(8, 2), rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_window_over_a_set_keeps_its_middle_alone() -> None:
     net = Windows()
     one = setting(net, "conv", "permutation", nodes())
@@ -168,6 +172,7 @@ def test_a_search_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatc
         experiments()["weights"].apply(setting(nn.Sequential(Mix(), nn.ReLU()), "0", "permutation", nodes()))
 
 
+@pytest.mark.slow
 def test_a_value_for_each_pixel_becomes_its_mean_under_shifts() -> None:
     net = nn.Sequential(Table(2, 7, 7), nn.ReLU())
     before = net[0].table.detach().double()
@@ -234,6 +239,7 @@ def move_back(x: Tensor, turns: int, mirrored: int) -> Tensor:
     return x.flip(-1) if mirrored else x
 
 
+@pytest.mark.slow
 def test_what_cannot_be_done_is_said() -> None:
     net = nn.Sequential(Mixed(), nn.ReLU())
     with pytest.raises(NotApplicable, match="not linear in its weights"):

@@ -33,6 +33,7 @@ print("torch._dynamo" in sys.modules)
 
 
 @pytest.mark.parametrize("how", ["not asked", "asked"])
+@pytest.mark.slow
 def test_a_derivative_in_forward_mode_does_not_import_it(how: str) -> None:
     said = subprocess.run([sys.executable, "-c", DERIVED, how], capture_output=True, text=True, check=False)
     # as long as torch imports it of itself, there is something to keep away

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 CODE = """
 import sys
 import torch
@@ -16,6 +18,7 @@ print("torch._dynamo" in sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_harmonics_import_no_compiler() -> None:
     said = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "False"

@@ -158,6 +158,7 @@ def signature(surface: Surface, k: int) -> Array:
 
 
 @pytest.mark.parametrize("name", ["mesh-torus", "mesh-sphere-small"])
+@pytest.mark.slow
 def test_heat_kernel_signatures_hang_on_no_choice_of_eigenvectors(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cut = {"mesh-torus": (98, 99, 100), "mesh-sphere-small": (97, 98, 99)}[name]  # some within an eigenspace
     expected = [signature(shapes_of(name), k) for k in cut]
@@ -167,6 +168,7 @@ def test_heat_kernel_signatures_hang_on_no_choice_of_eigenvectors(name: str, mon
         np.testing.assert_allclose(signature(shapes_of(name), k), signatures, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_heat_kernel_signatures_change_little_where_the_surface_does() -> None:
     surface = shapes_of("mesh-torus")
     before = signature(surface, 100)  # the 100th and the 101st eigenvalue are one

@@ -168,6 +168,7 @@ def test_names_in_equations_are_layers_and_headings_are_short(name: str) -> None
             assert "".join(text for text, _ in written(equation.right)).count("(") < 8
 
 
+@pytest.mark.slow
 def test_every_tap_of_a_recurrent_layer_is_stated() -> None:
     for name in stating():
         p = prepared(name)
@@ -195,6 +196,7 @@ def test_masked_rows_are_barred_after_the_step_alone() -> None:
         assert np.array_equal(masked.shown[0] < BARRED, np.arange(12) > step)
 
 
+@pytest.mark.slow
 def test_the_numbers_in_place_come_to_the_value() -> None:
     """What a person reads, "logistic(0.41 − 0.12) = 0.57", is a sum that holds."""
     known = {

@@ -30,6 +30,7 @@ def shipped(name: str, **params: float) -> Any:
 
 
 @each_card
+@pytest.mark.slow
 def test_shipped_weights_do_what_the_card_says(name: str) -> None:
     with torch.no_grad():
         found = JUDGES[name](shipped(name))
@@ -143,7 +144,7 @@ def test_a_grid_of_classes_has_the_same_z_in_each() -> None:
 
 
 def test_a_digit_is_written_as_the_one_that_is_chosen() -> None:
-    images = torch.from_numpy(acgan.digits().inputs[:200])
+    images = torch.tensor(acgan.digits().inputs[:200])
     with torch.no_grad():
         found = quality.read_digits(shipped("acgan", digit=8.0)(images))
     assert float((found == 7).double().mean()) > 0.85

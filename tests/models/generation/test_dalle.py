@@ -149,6 +149,7 @@ def test_pictures_are_read_as_what_they_show() -> None:
     assert not any(same(c, read(paint(o, chance))) for c, o in zip(captions, other, strict=True))
 
 
+@pytest.mark.slow
 def test_the_shipped_weights_do_what_is_stated() -> None:
     network = dalle()
     found = training.judge_writer(network.dvae, network.writer, 200)

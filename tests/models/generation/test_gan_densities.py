@@ -158,6 +158,7 @@ def test_a_half_that_is_fixed_by_hand_stands_still_while_the_other_learns() -> N
     assert moved(0, 1) == {"discriminator"} and moved(1, 2) == {"generator"}
 
 
+@pytest.mark.slow
 def test_training_comes_nearer_to_the_data() -> None:
     before = seeded(build_line, 0).figures()["JSD"]
     assert train(build_line, Recipe(), epochs=4)[1]["JSD"] < 0.7 * before

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 
 from explorer.network.opening.loading import load_model
@@ -26,6 +27,7 @@ def test_lesson_64_a_shift_by_a_patch_is_exact_until_places_are_told() -> None:
     assert error(at("64", params={"positions": 0}), "head") > BROKEN
 
 
+@pytest.mark.slow
 def test_lesson_65_codes_are_drawn_with_noise_and_pictures_completed() -> None:
     plain, drawn = (at("65", params={"temperature": t}).squares[0] for t in (0.0, 2.0))
     assert np.abs(plain.fx - drawn.fx).max() > 0.5
@@ -33,6 +35,7 @@ def test_lesson_65_codes_are_drawn_with_noise_and_pictures_completed() -> None:
     assert "writer.next" in {layer.name for layer in made}
 
 
+@pytest.mark.slow
 def test_lesson_66_with_g_fixed_d_comes_to_its_optimum() -> None:
     both = numbers("66", params={"together": 200})
     alone = numbers("66", params={"together": 200, "d_alone": 300})
@@ -45,6 +48,7 @@ def test_lesson_66_with_g_fixed_d_comes_to_its_optimum() -> None:
     assert inside.any() and curves["|dG/dz|"][inside].min() > 3 * np.median(curves["|dG/dz|"])
 
 
+@pytest.mark.slow
 def test_lesson_67_minimax_says_next_to_nothing_where_d_is_sure() -> None:
     mean = {}
     for rounds in (100, 500):
@@ -60,6 +64,7 @@ def test_lesson_68_one_mode_is_made_and_d_has_fallen_behind() -> None:
     assert error(at("68")) < EXACT
 
 
+@pytest.mark.slow
 def test_lesson_69_shortened_to_nothing_all_codes_make_one_face() -> None:
     assert error(at("69")) > BROKEN
     a, b = (

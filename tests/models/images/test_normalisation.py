@@ -158,6 +158,7 @@ def test_one_set_of_weights_serves_every_normalisation(norm: int) -> None:
     assert max(local_errors(net.double().eval()).values()) < 1e-12
 
 
+@pytest.mark.slow
 def test_training_draws_the_normalisation(monkeypatch: pytest.MonkeyPatch) -> None:
     few = {part: tuple(array[:64] for array in digits.load(part)) for part in ("train", "test")}
     monkeypatch.setattr(digits, "load", few.__getitem__)

@@ -161,6 +161,7 @@ def test_pairs_of_tokens_move_as_their_tokens_do() -> None:
         assert torch.equal(element.act((q @ k.transpose(-1, -2))[:, None], field), both[:, None])
 
 
+@pytest.mark.slow
 def test_the_shipped_weights_read_digits_as_stated() -> None:
     found = judge(trained("learned").float(), SIDE)
     assert found.pop("none_c4_turned") == found["none_c4"]

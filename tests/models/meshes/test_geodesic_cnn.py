@@ -139,6 +139,7 @@ def by_half_a_step(directions: int) -> float:
     return float((answers[0] - answers[1]).norm() / answers[0].norm())
 
 
+@pytest.mark.slow
 def test_between_two_directions_the_maximum_differs_the_less_the_more_there_are() -> None:
     """A maximum over samples misses the peak by half a step at most: the error falls as 1 / D^2."""
     errors = [by_half_a_step(directions) for directions in (8, 16, 32)]

@@ -41,6 +41,7 @@ def selected(frame: Frame) -> Any:
     return found
 
 
+@pytest.mark.slow
 def test_lesson_70_a_patch_ends_where_shortest_ways_meet() -> None:
     here = selected(at("70"))
     labels = part(at("70")).shape.labels
@@ -55,6 +56,7 @@ def test_lesson_70_a_patch_ends_where_shortest_ways_meet() -> None:
     np.testing.assert_array_equal(part(between).shape.vertices, part(between).moved.vertices)
 
 
+@pytest.mark.slow
 def test_lesson_71_what_has_no_direction_has_no_frame() -> None:
     for seed in (1, 2):
         assert holds(at("71", f"random-gauge:{seed}")) and holds(at("71", f"random-gauge:{seed}"), 1)
@@ -64,6 +66,7 @@ def test_lesson_71_what_has_no_direction_has_no_frame() -> None:
     assert np.ptp(circle, axis=-1).max() == 0 and np.ptp(waves, axis=-1).max() > 1
 
 
+@pytest.mark.slow
 def test_lesson_72_frames_jump_at_bright_vertices() -> None:
     for seed in (1, 2):
         own = part(at("72", f"shake:0.001,{seed}"))
@@ -92,6 +95,7 @@ def test_lesson_73_responses_go_round_and_the_maximum_stays() -> None:
     assert measured(between).verdict == "no law" and change(part(between))[700] > 1e-3
 
 
+@pytest.mark.slow
 def test_lesson_74_a_vector_comes_back_turned_by_the_curvature() -> None:
     own = part(at("74"))
     assert own.loop is not None and own.loop.enclosed is not None and own.path is not None
@@ -118,6 +122,7 @@ def test_lesson_75_every_layer_holds_and_kernels_are_waves() -> None:
     assert field == "vertex tangent(0,1)"
 
 
+@pytest.mark.slow
 def test_lesson_76_only_the_vertex_whose_frame_turns() -> None:
     frame = at("76")
     assert np.flatnonzero(change(part(frame)) > 1e-5).tolist() == [700]
@@ -130,6 +135,7 @@ def test_lesson_76_only_the_vertex_whose_frame_turns() -> None:
     assert error(at("76", model="mesh-heat", compare="", layer="heat1")) == 0
 
 
+@pytest.mark.slow
 def test_lesson_77_bending_changes_little_and_turning_nothing() -> None:
     bent = at("77")
     chance = measured(bent).chance
@@ -151,6 +157,7 @@ def test_lesson_78_a_mirror_tells_spirals_apart() -> None:
     assert holds(at("78", "rotate3d:0,0,40")) and holds(at("78", "rotate3d:0,0,40"), 1)
 
 
+@pytest.mark.slow
 def test_lesson_79_only_the_culprit_is_high_on_its_own() -> None:
     for model, culprit in (("fault-transport", "conv2"), ("fault-bias", "shift")):
         for seed in (1, 2):

@@ -78,6 +78,7 @@ def test_exactly_one_layer_is_broken(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.slow
 def test_the_check_names_it(name: str) -> None:
     from explorer.data.finding import find_sample, fitted
     from explorer.network.input.inputs import inputs_from

@@ -121,6 +121,7 @@ def test_on_a_regular_mesh_it_is_the_chebconv_of_torch_geometric() -> None:
 
 
 @mesh
+@pytest.mark.slow
 def test_heat_is_the_exponential_of_the_matrix(name: str) -> None:
     edge_index, cotan, mass = surface(name)
     times = (0.25, 1.0, 4.0, 16.0)

@@ -201,6 +201,7 @@ def test_shifts_are_exact_and_rotations_are_not(name: str) -> None:
     assert check_equivariance(network_of(name), [inputs_of(name)], "SO3", dtype=torch.float64).guilty == ("logs",)
 
 
+@pytest.mark.slow
 def test_a_drawn_lift_obeys_the_law_in_distribution() -> None:
     """Answers to x and to gx have one distribution over the draws; frames that are not spread evenly have two."""
     x = inputs_of("lieconv-drawn", "ethanol-3d")

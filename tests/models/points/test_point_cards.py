@@ -125,6 +125,7 @@ def test_every_layer_holds(name: str, group: str) -> None:
 
 
 @pytest.mark.parametrize("name", FAULTY)
+@pytest.mark.slow
 def test_a_planted_fault_is_found_where_it_is(name: str) -> None:
     report = check_equivariance(network_of(name), [inputs_of(name)], "E3", dtype=torch.float64, count=4)
     said = next(n for n in CARDS[name].notes if n.startswith("planted fault: layer "))
@@ -343,6 +344,7 @@ def test_functions_of_a_distance_are_shown() -> None:
         assert table.shape == (8, len(along)) and (quantity, unit) == ("distance", "Å") and torch.isfinite(table).all()
 
 
+@pytest.mark.slow
 def test_the_shipped_egnn_knows_where_bodies_go() -> None:
     from safetensors.torch import load_file
 

@@ -86,6 +86,7 @@ def test_every_model_answers_and_is_measured_completely(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DIGITS)
+@pytest.mark.slow
 def test_an_orbit_is_completed_with_floors(engine: LocalEngine, name: str) -> None:
     curves = list(engine.orbit(state(name)))
     last = curves[-1]
@@ -114,6 +115,7 @@ def test_an_epoch_is_prepared_once(engine: LocalEngine) -> None:
         assert engine.prepared(other, "d4-cnn") is not first
 
 
+@pytest.mark.slow
 def test_no_more_than_a_few_epochs_are_kept(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     for k in range(10):
         engine.answer(state("plain-cnn", sample=f"digit-{k}"), never)
@@ -150,6 +152,7 @@ def test_a_file_that_has_changed_is_read_again(engine: LocalEngine, tmp_path: Pa
 
 
 # two models, layers, devices ----------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_two_models_on_one_element(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explorer.square.evaluate, "ATTRIBUTE_SECONDS", 60.0)  # on however busy a machine
     frame = complete(engine, state("plain-cnn", compare="d4-cnn", layer="relu3"))
@@ -288,6 +291,7 @@ def test_captures_are_exported(engine: LocalEngine, tmp_path: Path) -> None:
         torch.testing.assert_close(engine.prepared(state("plain-cnn"), "plain-cnn").model(x), found["head@base"])
 
 
+@pytest.mark.slow
 def test_the_catalogue_is_plain_values(engine: LocalEngine) -> None:
     catalogue = engine.catalogue()
     assert {m.name for m in catalogue.models} == set(CARDS) and "cpu" in catalogue.devices

@@ -143,6 +143,7 @@ def test_the_sample_can_be_asked_for_by_name(install: Install) -> None:
     assert all(np.abs(image - values[0]).max() > 0.1 for image in moved[1:]), "only the identity leaves it alone"
 
 
+@pytest.mark.slow
 def test_the_reader_reads_and_refuses_in_one_sentence(install: Install, tmp_path: Path) -> None:
     install("mine/readers/table.py")
     known = explorer.data.opening.readers().values()
@@ -200,6 +201,7 @@ def test_the_space_is_found_and_its_networks_are_judged(install: Install) -> Non
     assert check_equivariance(Neighbours(numbered=True), given, "cyclic").verdict == "broken"
 
 
+@pytest.mark.slow
 def test_a_network_of_ones_own_is_checked_from_its_file(tmp_path: Path) -> None:
     path = tmp_path / "my_network.py"
     path.write_text(RECIPES["my_network.py"], encoding="utf-8")
@@ -212,6 +214,7 @@ def test_a_network_of_ones_own_is_checked_from_its_file(tmp_path: Path) -> None:
     assert report["verdict"] == "broken" and "conv1" in report["guilty"]
 
 
+@pytest.mark.slow
 def test_a_network_of_ones_own_on_sequences_is_checked_from_its_file(tmp_path: Path) -> None:
     path = tmp_path / "my_sequence_network.py"
     path.write_text(RECIPES["my_sequence_network.py"], encoding="utf-8")

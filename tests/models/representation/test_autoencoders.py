@@ -47,6 +47,7 @@ def test_shipped_weights_do_what_the_card_says(name: str) -> None:
         assert found[key] == pytest.approx(FIGURES[name][key], rel=0.01, abs=0.006), key
 
 
+@pytest.mark.slow
 def test_the_linear_one_spans_the_plane_of_pca() -> None:
     network = linear_autoencoder.LinearAutoencoder()
     network.load_state_dict(load_file(WEIGHTS / "linear-autoencoder.safetensors"))
@@ -68,6 +69,7 @@ def test_a_small_angle_is_told_as_it_is() -> None:
     assert linear_autoencoder.subspace_angle(plane, tilted) == pytest.approx(1e-9, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_training_the_linear_one_lowers_its_error() -> None:
     told: list[str] = []
     _, one = linear_autoencoder.train(epochs=3, progress=lambda *said: told.append(said[2]))
@@ -98,6 +100,7 @@ def test_the_bound_is_the_one_written_out() -> None:
     assert float(parts["reconstruction"].detach()) == pytest.approx(float(nats.detach()), rel=1e-8)
 
 
+@pytest.mark.slow
 def test_the_bound_lies_below_the_likelihood() -> None:
     """By importance sampling with 4,000 draws an image, log p(x) is larger than the mean bound of one draw."""
     network = shipped("vae").double()

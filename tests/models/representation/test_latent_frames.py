@@ -64,6 +64,7 @@ def state(model: str, chain: str = "rotate:90", **more: object) -> State:
 
 
 @pytest.mark.parametrize("name", ["c4-autoencoder", "d4-autoencoder"])
+@pytest.mark.slow
 def test_the_code_of_an_equivariant_network_rotates(engine: LocalEngine, name: str) -> None:
     found = codes(engine, state(name, latent="@1,1>4"))
     assert found is not None and found.busy == "" and found.orbit is not None
@@ -81,6 +82,7 @@ def test_that_of_a_plain_one_obeys_no_law(engine: LocalEngine) -> None:
     assert found.divergence.size == 0 and found.samples is not None and "Gaussian" in found.drawn
 
 
+@pytest.mark.slow
 def test_a_variational_one_tells_its_bound(engine: LocalEngine) -> None:
     found = codes(engine, state("sprite-vae"))
     assert found is not None and (found.divergence > 0.01).sum() == 2
@@ -106,6 +108,7 @@ def test_a_frame_has_what_is_known_at_once_and_a_drag_needs_no_idle_time(engine:
     assert again is not None and again.ready and again.decoded is not None and again.samples is not None
 
 
+@pytest.mark.slow
 def test_newer_work_takes_over_and_nothing_is_lost(engine: LocalEngine) -> None:
     frame = engine.answer(state("vae"), lambda: False)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from explorer.square.analyses.latent.part import Latent
 from tests.models.cards.lesson_frames import BROKEN, EXACT, at, engine, error
@@ -15,6 +16,7 @@ def codes(number: str, **changes: object) -> Latent:
     return found
 
 
+@pytest.mark.slow
 def test_lesson_85_two_numbers_obey_no_law() -> None:
     assert error(at("85")) > BROKEN
     found = codes("85")
@@ -24,6 +26,7 @@ def test_lesson_85_two_numbers_obey_no_law() -> None:
     assert "two principal components" in titles
 
 
+@pytest.mark.slow
 def test_lesson_86_four_of_six_collapse() -> None:
     found = codes("86")
     assert (found.divergence > 0.01).sum() == 2 and found.samples is not None and len(found.samples) == 2048
@@ -31,6 +34,7 @@ def test_lesson_86_four_of_six_collapse() -> None:
     assert np.abs(off.code - found.code).max() > 0.1
 
 
+@pytest.mark.slow
 def test_lesson_87_the_code_turns() -> None:
     for angle in (90, 180, 270):
         assert error(at("87", f"rotate:{angle}")) < EXACT

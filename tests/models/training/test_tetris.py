@@ -42,6 +42,7 @@ def test_a_turned_body_is_the_body_turned() -> None:
 
 
 @pytest.mark.parametrize("name", ["tetris-o", "tetris-plain"])
+@pytest.mark.slow
 def test_shipped_networks_name_as_many_as_their_cards_say(name: str) -> None:
     card = scan(models, "CARD")[name]
     network = card.build().eval()
@@ -64,6 +65,7 @@ def test_the_group_network_gives_one_answer_in_all_rotations() -> None:
     assert float((mirrored - answers[:1]).abs().max()) > 1e-4
 
 
+@pytest.mark.slow
 def test_training_learns_and_volumes_are_drawn_anew() -> None:
     (one, kinds), (other, _) = volumes(16, 1), volumes(16, 2)
     assert one.shape == (16, 1, 13, 13, 13) and kinds.tolist() == [k % 8 for k in range(16)]

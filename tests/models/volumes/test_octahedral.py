@@ -113,6 +113,7 @@ def test_the_fault_is_found_where_it_was_planted(name: str, layer: str, side: in
         assert found.guilty == (layer,) and CARDS[name].notes == (f"planted fault: layer {layer}",)
 
 
+@pytest.mark.slow
 def test_a_network_that_knows_rotations_only_sees_a_mirror() -> None:
     found = report("o-cnn", "Oh", 9)
     assert found.verdict != "holds"

@@ -122,6 +122,7 @@ def test_shells_are_cut_off_at_a_ball_and_gates_keep_vectors() -> None:
     assert float((broken(acted) - mixed(moved(broken(x), h), h)).abs().max()) > 0.1
 
 
+@pytest.mark.slow
 def test_claims_hold_and_the_fault_is_found() -> None:
     sound = check_equivariance(CARDS["steerable-cnn-3d"].build(), small("steerable-cnn-3d"), "Oh", boundary="zero",
                                details=False)  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.drawing.values import VolumePart
@@ -26,6 +27,7 @@ def test_lesson_90_all_48_symmetries_move_the_orientations_and_nothing_else() ->
     assert fields["mean"] == "invariant"
 
 
+@pytest.mark.slow
 def test_lesson_91_a_network_without_mirrors_tells_a_helix_from_its_image() -> None:
     assert lesson("91").steps[0].values == (float(OH.labels.index("mirror-z")),)
     turned = at("91", "cube:x180")
@@ -47,6 +49,7 @@ def test_lesson_92_a_stride_on_an_even_size_is_the_fault() -> None:
     assert np.array_equal(at("92").squares[0].layers[0].shape[-3:], (24, 24, 24))
 
 
+@pytest.mark.slow
 def test_lesson_94_the_law_holds_as_far_as_the_grid_samples() -> None:
     there = at("94")
     assert 1e-4 < error(there) < 0.1 and measured(there).verdict == "no law"

@@ -517,6 +517,7 @@ def test_what_waits_is_said_and_rough_places_are_drawn(qtbot: Any, monkeypatch: 
     assert not view.canvas.status and not np.array_equal(view.canvas.places, rough)
 
 
+@pytest.mark.slow
 def test_a_new_frame_keeps_what_belongs_to_the_edges(qtbot: Any) -> None:
     view = shown(qtbot, large_frame(channel=0))
     lines, places, kept = view.canvas.lines, view.canvas.places, dict(view.canvas.pictures.shared)
@@ -547,6 +548,7 @@ def test_large_graphs_are_painted_beside_the_window(qtbot: Any, monkeypatch: pyt
     assert "graph pictures" not in {thread.name for thread in threading.enumerate()}
 
 
+@pytest.mark.slow
 def test_a_picture_that_fails_is_said(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any) -> None:
         raise ValueError("for a test")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from pytestqt.qtbot import QtBot
 
 from explorer.state.state import State
@@ -11,6 +12,7 @@ from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
 from widgets.grid.views.ladder import LadderView
 
 
+@pytest.mark.slow
 def test_the_ladder_of_a_window(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State("back-propagation", device="cpu", sample="bar-row-2", layer="dense2"))
     dock = window.docks.docks["ladder"]

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from pytestqt.qtbot import QtBot
 
@@ -57,6 +58,7 @@ def picture(window: MainWindow, name: str) -> None:
         window.grab().save(f"{folder}/{name}.png")
 
 
+@pytest.mark.slow
 def test_a_click_decodes_a_place_and_undo_takes_it_back(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
     window = open_window(State(model="vae", sample="digit-3", steps=parse_chain("rotate:90")))
     view = plane(window)
@@ -79,6 +81,7 @@ def test_a_click_decodes_a_place_and_undo_takes_it_back(qtbot: QtBot, open_windo
     assert window.controller.state.latent == ""
 
 
+@pytest.mark.slow
 def test_a_drag_is_one_step_of_undo_and_the_picture_follows(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="vae", sample="digit-3", latent="axes@0,0"))
     view = plane(window)
@@ -96,6 +99,7 @@ def test_a_drag_is_one_step_of_undo_and_the_picture_follows(qtbot: QtBot, open_w
     assert parse_latent(window.controller.state.latent).at == (0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_the_code_of_the_equivariant_network_is_said_to_rotate(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="c4-autoencoder", sample="sprite-angle", steps=parse_chain("rotate:90")))
     view = plane(window)
@@ -123,6 +127,7 @@ def test_samples_scroll_through_thousands_and_paint_what_is_seen(qtbot: QtBot, o
     assert view.tiles.painted[-1] == 2047 and len(view.tiles.painted) < 1000
 
 
+@pytest.mark.slow
 def test_a_network_without_a_code_is_told_so(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="plain-cnn", sample="digit-3"))
     view = plane(window)

@@ -165,6 +165,7 @@ def test_a_turntable_is_filmed_from_the_menu(
     assert not (tmp_path / "turn.gif").exists()
 
 
+@pytest.mark.slow
 def test_nothing_is_filmed_where_nothing_turns(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     monkeypatch.setattr(window.files, "ask_save", lambda *words: asked.append(words) or "")
@@ -204,6 +205,7 @@ def test_a_mesh_opened_on_a_network_for_images_brings_one_for_meshes(
     assert c.info is not None and c.info.domain == "grid"
 
 
+@pytest.mark.slow
 def test_a_layer_is_saved_at_the_vertices_of_the_mesh(
     qtbot: QtBot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -189,6 +189,7 @@ def test_as_many_arrows_are_drawn_as_are_asked_for(view: SurfaceView) -> None:
     assert counts == sorted(counts) and counts[0] < counts[1] == 500 < counts[-1] == len(part.shape.vertices)
 
 
+@pytest.mark.slow
 def test_ambiguity_marks_the_singular_faces_of_x_with_indices_that_add_up_to_the_euler_number(
     view: SurfaceView,
 ) -> None:

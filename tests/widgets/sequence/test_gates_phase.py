@@ -265,6 +265,7 @@ def test_short_paths_and_gaps(phase, gates, steps):
         view.grab()
 
 
+@pytest.mark.slow
 def test_exports_themes_and_frames(phase, gates, tmp_path):
     for view in (phase, gates):
         give(view, shift_part(by=5), shift_part(by=5, layer="lstm.cell"), steps=MOVED, node=20)

@@ -29,7 +29,7 @@ from widgets.views.inspector import InspectorView
 from widgets.window.lessons.course import LESSONS
 from widgets.window.main_window import MainWindow
 
-SEQUENCE_LESSONS = sorted(LESSONS.glob("5*.json")) + sorted(LESSONS.glob("6*.json"))
+SEQUENCE_LESSONS = sorted(LESSONS.glob("5*.json")) + sorted(LESSONS.glob("6[0-3]*.json"))
 
 
 def timeline(window: MainWindow) -> TimelineView:
@@ -156,6 +156,7 @@ def test_lessons_on_sequences_name_a_view() -> None:
     assert {load_session(path).view for path in LESSONS.glob("*.json")} - {""} <= known
 
 
+@pytest.mark.slow
 def test_a_lesson_opens_on_the_panel_it_talks_about(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="simple-rnn", sample="sine"))
     window.show_view("log")

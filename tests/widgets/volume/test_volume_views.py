@@ -73,6 +73,7 @@ def slices(open_window: Open) -> tuple[object, SlicesView]:
     return window, view
 
 
+@pytest.mark.slow
 def test_the_square_is_in_the_window(qtbot: QtBot, slices: tuple[object, SlicesView], tmp_path: Path) -> None:
     _, view = slices
     found = view.numbers()
@@ -100,6 +101,7 @@ def test_the_square_is_in_the_window(qtbot: QtBot, slices: tuple[object, SlicesV
     assert "cube:xyz120" in view.caption() and "layer relu1" in view.caption()
 
 
+@pytest.mark.slow
 def test_another_channel_and_undo(qtbot: QtBot, slices: tuple[object, SlicesView]) -> None:
     window, view = slices
     controller = window.controller  # type: ignore[attr-defined]
@@ -114,6 +116,7 @@ def test_another_channel_and_undo(qtbot: QtBot, slices: tuple[object, SlicesView
     np.testing.assert_array_equal(view.numbers()["F(x)"], before)
 
 
+@pytest.mark.slow
 def test_two_models_stand_beside_each_other(qtbot: QtBot, slices: tuple[object, SlicesView]) -> None:
     window, view = slices
     window.controller.grant(Wish(changes={"compare": "plain-cnn-3d", "layer": "lift"}))  # type: ignore[attr-defined]
@@ -123,6 +126,7 @@ def test_two_models_stand_beside_each_other(qtbot: QtBot, slices: tuple[object, 
     assert np.abs(view.numbers()[names[3]]).max() < 1e-5 < np.abs(view.numbers()[names[5]]).max()
 
 
+@pytest.mark.slow
 def test_orientations_permute(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(FIRST)
     window.show_view("orientations")
@@ -147,6 +151,7 @@ def test_orientations_permute(qtbot: QtBot, open_window: Open) -> None:
     assert "has no orientations" in view.pages.label.text() and view.numbers() == {}
 
 
+@pytest.mark.slow
 def test_surfaces_are_drawn(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
     window = open_window(FIRST)
     window.show_view("isosurface")

@@ -82,6 +82,7 @@ def test_a_value_of_another_kind_is_left_out(opened: Opened, value: str) -> None
     assert opened.again() == "", "what the window writes when it closes is whole"
 
 
+@pytest.mark.slow
 def test_a_file_that_was_cut_off_anywhere_is_used_as_far_as_it_goes(opened: Opened) -> None:
     opened.again()
     whole = opened.path.read_bytes()

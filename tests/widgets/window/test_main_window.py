@@ -179,6 +179,7 @@ def action_named(menu: QMenu, text: str) -> QAction:
 
 
 @pytest.mark.parametrize("size", [QSize(1280, 800), QSize(900, 640)])
+@pytest.mark.slow
 def test_the_window_opens_with_the_views_that_there_are(bench: Bench, size: QSize) -> None:
     """With the real views: nothing is known of them here but their base class."""
     window = bench.window(specs=None, size=size)

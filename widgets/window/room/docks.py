@@ -32,7 +32,7 @@ AREAS = {
 }
 SMALLEST = QSize(200, 90)  # of a panel
 DIGEST = 8  # bytes before a saved layout, which follow from it
-CONTROLS = 282  # pixels of width in which no button or box of the right side is cut
+CONTROLS = 260  # pixels of width that the right side keeps: its buttons and boxes are as narrow as they go
 ROOMY = 1700  # pixels of width from which the bottom panels stand in two groups side by side
 
 

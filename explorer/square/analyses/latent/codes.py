@@ -33,7 +33,7 @@ class Coder:
 
     Attributes:
         examples: what its codes are shown of; None where the places of the input are all there is, as nodes are.
-        code_field: the field of the code, None where no layer is called so.
+        code_field: the field of the code, None where no layer called so gives what the network encodes to.
         codes: of the examples, as far as they are encoded: a list of (n, d).
         posterior: μ and log σ² of the examples, as far; empty where the code is not drawn.
         made: planes, grids, walks, orbits and samples, by what they depend on.
@@ -70,7 +70,7 @@ class Coder:
 
     def code_of(self, values: Mapping[str, Tensor], inputs: Inputs) -> Floats:
         """Return the codes that a run has given, or those of its inputs where no layer is the code."""
-        code = values.get(LAYER)
+        code = values.get(LAYER) if self.code_field is not None else None
         if code is None or code.ndim != 2 or len(code) != (1 if self.images else inputs.places):
             return self.encoded(inputs)
         return plain(code)
@@ -168,9 +168,11 @@ def coder(p: Prepared) -> Coder | None:
     if not isinstance(model, Coding):
         return None
     layer = p.trace.by_name.get(LAYER)
-    found = Coder(p, None, layer.field if layer is not None else None)
+    found = Coder(p, None, None)
     try:
         z = found.encoded(p.inputs)
+        if layer is not None and LAYER in p.values and plain(p.values[LAYER]).shape == z.shape:
+            found.code_field = layer.field  # else a part of the code is called so
         if not p.inputs.batched:
             return found if z.ndim == 2 and len(z) == p.inputs.places else None
         decoded = found.running(lambda: model.decode(found._tensor(z)))

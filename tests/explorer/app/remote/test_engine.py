@@ -137,6 +137,7 @@ def test_built_in_networks_start_no_process() -> None:
     engine.close()
 
 
+@pytest.mark.slow
 def test_trust_is_decided_here_and_looked_at_there(tmp_path: Path) -> None:
     engine = DividedEngine(LocalEngine(cards(), trust=Trust()), PROGRAM, spare=False)
     state = upright(tmp_path, name := network(tmp_path))
@@ -334,6 +335,7 @@ def test_a_wish_to_stop_reaches_it_between_two_layers(engine: DividedEngine, tmp
     assert engine.answer(state, never).squares
 
 
+@pytest.mark.slow
 def test_interventions_and_symmetric_versions_are_the_same_as_in_this_process(
     engine: DividedEngine, tmp_path: Path
 ) -> None:

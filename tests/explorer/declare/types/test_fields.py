@@ -147,6 +147,7 @@ def test_spacing_and_guesses_are_changed_in_a_copy() -> None:
 
 
 @given(field_types)
+@pytest.mark.slow
 def test_a_field_is_a_value(field: FieldType) -> None:
     assert pickle.loads(pickle.dumps(field)) == field
     assert len({field, pickle.loads(pickle.dumps(field))}) == 1

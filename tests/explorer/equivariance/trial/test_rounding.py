@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import torch
 from torch import nn
 
@@ -25,6 +26,7 @@ def test_what_is_turned_into_a_lower_precision_is_seen() -> None:
     assert casts.lowest == torch.float32
 
 
+@pytest.mark.slow
 def test_a_run_is_watched_without_torchs_compiler() -> None:
     """Its import takes longer than the check of a small network."""
     watched = "with Casts(torch.float64): torch.ones(2).half()"

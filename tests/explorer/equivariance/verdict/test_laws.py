@@ -52,12 +52,14 @@ def test_a_law_that_holds_holds_to_the_output():
 
 
 @pytest.mark.parametrize("at", range(4))
+@pytest.mark.slow
 def test_the_layer_that_breaks_a_law_is_named_with_the_last_one_that_keeps_it(at):
     law = found(network(at))["translation"]
     assert (law.verdict, law.breaker, law.upto) == ("broken", str(2 * at + 1), str(2 * at))
     assert law.error < 1e-13 and f"up to {2 * at}, then {2 * at + 1} breaks it by 0." in law.sentence
 
 
+@pytest.mark.slow
 def test_what_is_not_exact_is_no_verdict():
     for group in ("SO2", "O2"):
         law = found(network(None))[group]
@@ -70,6 +72,7 @@ def test_a_network_that_cannot_run_says_why_of_each_group():
     assert "expected input" in next(iter(every.values())).sentence
 
 
+@pytest.mark.slow
 def test_known_laws_are_not_tested_again_and_the_rest_can_be_given_up():
     first = found(network(None))
     told = []
@@ -83,6 +86,7 @@ def test_known_laws_are_not_tested_again_and_the_rest_can_be_given_up():
         found(network(None), tell=stop)
 
 
+@pytest.mark.slow
 def test_the_table_has_a_line_and_a_sentence_of_each_group():
     every = found(network(1))
     lines = table(list(every.values())).splitlines()

@@ -132,6 +132,7 @@ def test_a_grid_is_the_product_of_paths_for_the_plain_laplacian_and_networkx_agr
     np.testing.assert_allclose(eigenpairs(edges_of(graph), 42)[0], expected, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_random_graph_of_many_parts_has_the_spectrum_of_the_dense_matrix():
     rng = np.random.default_rng(0)
     big = rng.integers(0, 1600, (2, 6000))

@@ -39,6 +39,7 @@ def net(tmp_path: Path) -> Any:
     return written
 
 
+@pytest.mark.slow
 def test_a_network_on_graphs_is_known_by_its_arguments(run: Any, net: Any) -> None:
     fair = run("check", net(FAIR), "--trust", "--json")
     assert (fair.code, fair.json["group"], fair.json["verdict"]) == (0, "permutation", "holds")

@@ -27,6 +27,7 @@ def of_networkx(graph: nx.Graph) -> np.ndarray:
 
 @settings(max_examples=60)
 @given(st.integers(1, 25), st.integers(0, 99), st.floats(0, 1), st.booleans())
+@pytest.mark.slow
 def test_clustering_and_cores_are_those_of_networkx(nodes: int, seed: int, share: float, odd: bool) -> None:
     graph = nx.gnp_random_graph(nodes, share, seed)
     index = of_networkx(graph)

@@ -179,6 +179,7 @@ def extremes() -> dict[str, tuple[np.ndarray, int]]:
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in LONG else ()) for n in extremes()])
+@pytest.mark.slow
 def test_extremes_have_finite_places_of_their_own(name: str) -> None:
     edges, n = extremes()[name]
     places = layout(edges, n, seconds=1.0)
@@ -190,6 +191,7 @@ def test_extremes_have_finite_places_of_their_own(name: str) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(501, 900), st.sampled_from([0.5, 1, 3, 40]), st.integers(0, 3), st.integers(0, 2**32))
+@pytest.mark.slow
 def test_any_larger_graph_has_finite_places(n: int, degree: float, hubs: int, seed: int) -> None:
     edges, _ = drawn_by_chance(n, int(n * degree), seed)
     for hub in range(hubs):
@@ -229,6 +231,7 @@ def test_a_disc_has_a_place_for_each_node() -> None:
     assert disc(0).shape == (0, 2)
 
 
+@pytest.mark.slow
 def test_the_grid_repels_as_the_pairs_do() -> None:
     rng = np.random.default_rng(0)
     places, mass = rng.standard_normal((3000, 2)), rng.random(3000) + 0.5
@@ -252,6 +255,7 @@ def test_no_two_suns_are_neighbours_and_each_planet_has_one() -> None:
         assert max((d for _, d in whole.degree()), default=0) == len(members) - 1, "a sun is next to all its planets"
 
 
+@pytest.mark.slow
 def test_rough_places_come_first_and_the_last_are_those_of_layout() -> None:
     edges, n = index_of(nx.random_regular_graph(3, 1500, seed=0))
     steps = list(layout_steps(edges, n))

@@ -385,6 +385,7 @@ def test_many_edges_are_read_in_chunks_and_bounded(tmp_path: Path, monkeypatch: 
         here.read_file(path)
 
 
+@pytest.mark.slow
 def test_a_million_edges_take_seconds_not_minutes(tmp_path: Path) -> None:
     import time
 

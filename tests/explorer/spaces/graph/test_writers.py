@@ -97,6 +97,7 @@ def test_rich_formats_give_back_all(ending: str, sample: Sample, tmp_path: Path)
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sample=graphs(), ending=st.sampled_from([".csv", ".tsv", ".edges", ".txt"]))
+@pytest.mark.slow
 def test_lists_of_edges_give_back_edges_and_values(sample: Sample, ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"drawn{ending}"
     path.unlink(missing_ok=True)

@@ -103,6 +103,7 @@ def test_lengths_of_vectors_have_every_symmetry(said: Any, group: str) -> None:
     assert [row["field"] for row in found.json["layers"]] == ["vertex tangent(1)", "vertex scalar"]
 
 
+@pytest.mark.slow
 def test_a_number_of_a_vector_depends_on_the_frame(said: Any) -> None:
     found = said("check", "unfair", "--group", "gauge", "--json")
     assert (found.code, found.json["verdict"], found.json["guilty"]) == (1, "broken", ["steepness"])
@@ -111,6 +112,7 @@ def test_a_number_of_a_vector_depends_on_the_frame(said: Any) -> None:
     assert mirrored.json["verdict"] == "holds", "a mirror turns Y over, and the size of X is the same"
 
 
+@pytest.mark.slow
 def test_bends_are_a_curve_without_a_verdict(said: Any) -> None:
     found = said("check", "fair", "--group", "isometry", "--json")
     assert (found.code, found.json["verdict"]) == (3, "no law")
@@ -146,12 +148,14 @@ def test_every_element_can_be_run(said: Any, word: str, tmp_path: Path) -> None:
             assert 0 < np.abs(found["radius"] / radius - 1).max() < 1.5
 
 
+@pytest.mark.slow
 def test_a_body_takes_another_pose(said: Any, tmp_path: Path) -> None:
     words = ("run", "fair", "--transform", "pose:1,0.5", "--no-pictures", "--out", tmp_path / "o")
     assert said(*words, "--data", "body").code == 0
     refused(said(*words, "--data", "mesh-torus"), "one pose only")
 
 
+@pytest.mark.slow
 def test_a_network_on_meshes_is_known_by_its_arguments(said: Any, net: Any) -> None:
     fair = said("check", net(), "--trust", "--group", "gauge", "--data", "mesh-sphere-small", "--json")
     assert (fair.code, fair.json["verdict"]) == (0, "holds"), fair.err

@@ -65,6 +65,7 @@ def test_vertices_in_one_place_and_separate_parts_are_ordered_too() -> None:
     assert len(nested_dissection(np.zeros((0, 3)), np.zeros((2, 0), np.int64))) == 0
 
 
+@pytest.mark.slow
 def test_fewer_numbers_fill_in_than_in_the_order_of_the_library() -> None:
     surface = Surface(*bumpy(4000))
     matrix = (sp.diags(surface.mass) + 0.01 * surface.shape.laplacian).tocsc()
@@ -169,8 +170,7 @@ def test_only_the_patches_of_turned_frames_are_traced_again(monkeypatch: pytest.
 
 
 # The orbit.
-
-
+@pytest.mark.slow
 def test_an_orbit_makes_its_surfaces_as_it_goes(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     state = State(model="mesh-heat", sample=MESH, orbit="bend")
     p = engine.prepared(state, "mesh-heat")

@@ -129,6 +129,7 @@ def test_files_of_vtk(vtk_files: Path) -> None:
             assert sample.signals["scalar:pair"].values.shape == (len(told), 2)
 
 
+@pytest.mark.slow
 def test_scenes_of_vtk_as_gltf(vtk_files: Path) -> None:
     """VTK's exporter turns the scene so that y is up: (x, y, z) -> (y, z, x)."""
     vertices, faces = of(find_sample("mesh-torus"))

@@ -153,6 +153,7 @@ def test_what_cannot_be_repaired_is_said(vertices: np.ndarray, faces: np.ndarray
 
 @settings(max_examples=300)
 @given(data=st.data())
+@pytest.mark.slow
 def test_garbage_becomes_a_surface_or_one_sentence(data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 9))
     number = st.integers(0, 2) | st.floats(-1e3, 1e3) | st.sampled_from([np.nan, np.inf, 1e-200, 1e300])
@@ -194,6 +195,7 @@ print(worked)
 """
 
 
+@pytest.mark.slow
 def test_the_vector_heat_method_works_on_whatever_comes_out() -> None:
     done = subprocess.run([sys.executable, "-c", HEAT], cwd=ROOT, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr[-2000:]

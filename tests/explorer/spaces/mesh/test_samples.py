@@ -168,8 +168,7 @@ def test_poses_are_of_the_same_vertices() -> None:
 
 
 # how the bodies were made
-
-
+@pytest.mark.slow
 def test_a_body_lies_on_its_surface_and_its_parts_move_as_rigid_ones() -> None:
     for build, name in zip(BUILDS, ("body", "body-tall")):
         bones, sample = skeleton(build), find_sample(name)
@@ -206,6 +205,7 @@ for name, spec in samples().items():
 """
 
 
+@pytest.mark.slow
 def test_the_vector_heat_method_works_on_every_mesh() -> None:
     done = subprocess.run([sys.executable, "-c", HEAT], cwd=ROOT, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr[-2000:]

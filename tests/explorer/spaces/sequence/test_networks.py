@@ -322,6 +322,7 @@ def test_an_lstm_is_measured_as_by_hand() -> None:
     assert by_hand > 1e-3
 
 
+@pytest.mark.slow
 def test_a_frame_of_a_network_with_a_batch_axis_is_as_that_of_one_without(file: Path, tmp_path: Path) -> None:
     plain = tmp_path / "plain.py"
     plain.write_text(HEAD + NETWORKS + "INPUT_LAYOUT = 'TC'\n")

@@ -45,6 +45,7 @@ talks = st.builds(Dialogue, profiles, profiles, st.lists(exchanges, min_size=1, 
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(talks, min_size=1, max_size=4))
+@pytest.mark.slow
 def test_what_is_written_is_read_again(dialogues: list[Dialogue]) -> None:
     found, notes = dialogues_in(text_of(dialogues))
     assert found == dialogues and notes == []

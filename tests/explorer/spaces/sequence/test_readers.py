@@ -404,6 +404,7 @@ def test_cut_and_damaged_files_are_refused_or_read(ending: str, tmp_path: Path) 
                     assert np.isfinite(sample.x.values).all() and len(sample.x.values)
 
 
+@pytest.mark.slow
 def test_a_million_steps_take_seconds(tmp_path: Path) -> None:
     import time
 

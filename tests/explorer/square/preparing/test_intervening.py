@@ -175,6 +175,7 @@ def test_an_orbit_runs_through_the_changed_network(engine: LocalEngine, file: st
 
 
 # experiments --------------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_each_experiment_says_what_it_would_do(engine: LocalEngine, file: str) -> None:
     wanted = state(file)
     reports = audit(engine, wanted, "D4", "float64", None, {})
@@ -191,6 +192,7 @@ def test_each_experiment_says_what_it_would_do(engine: LocalEngine, file: str) -
     assert found["two:symmetrise=positions,D4"].sentence.startswith("not tried: no table of positions")
 
 
+@pytest.mark.slow
 def test_the_window_gets_proposals_a_part_at_a_time(engine: LocalEngine, file: str) -> None:
     *parts, last = engine.proposals(state(file), "two")
     assert len(parts) > 2

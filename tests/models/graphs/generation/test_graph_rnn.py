@@ -106,6 +106,7 @@ def test_breadth_first_is_networkxs() -> None:
 
 
 @torch.no_grad()
+@pytest.mark.slow
 def test_samples_are_like_the_data_and_better_than_graphs_of_the_same_degrees() -> None:
     found = judged(network())
     for name, value in graph_rnn.FIGURES.items():

@@ -77,6 +77,7 @@ def test_the_loss_of_pairs_is_the_one_of_the_authors() -> None:
     assert found == pytest.approx(float(nats) * pairs / (2 * (pairs - edges)), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_edges_that_were_left_out_are_found_as_stated() -> None:
     with torch.no_grad():
         found = judged(network())

@@ -139,6 +139,7 @@ def test_adam_is_torchs() -> None:
     torch.testing.assert_close(a, b.detach(), rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_edge_masks_find_the_houses() -> None:
     made = ba_shapes.houses()
     graph = nx.Graph(made.edge_index.T.tolist())
@@ -165,6 +166,7 @@ def test_the_shipped_network_knows_the_roles() -> None:
     assert right.mean() > 0.95
 
 
+@pytest.mark.slow
 def test_the_prediction_rests_on_the_edges_of_the_mask() -> None:
     """Without the eight edges of the largest mask the class is lost more often than without the eight of the least."""
     net, (x, edge_index) = shipped().gcn, sample()
@@ -272,6 +274,7 @@ def test_nothing_marked_or_no_edges() -> None:
     assert declared(net, (x, edge_index[:, :0]))["edge_mask"][1].shape == (0, 1)
 
 
+@pytest.mark.slow
 def test_a_short_training_learns() -> None:
     told: list[int] = []
     net, metrics = train(epochs=200, seed=1, progress=lambda a, b, s: told.append(a))

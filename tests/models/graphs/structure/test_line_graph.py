@@ -115,6 +115,7 @@ def test_without_direction_both_listings_answer_alike() -> None:
         assert torch.allclose(y, y[opposite], rtol=1e-12, atol=1e-12) is alike
 
 
+@pytest.mark.slow
 def test_a_hub_costs_no_more_than_its_edges() -> None:
     """The line graph of this star has 4e10 edges: it is never made."""
     leaves = torch.arange(1, 200_001)

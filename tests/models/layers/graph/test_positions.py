@@ -132,6 +132,7 @@ def test_sparse_and_dense_solvers_agree() -> None:
 
 
 @given(st.integers(0, 1000), st.integers(0, 1000))
+@pytest.mark.slow
 def test_encodings_obey_the_permutation_law_where_the_graph_determines_them(seed: int, order: int) -> None:
     graph = one(connected(11, seed))
     moved, old = permute(graph, order)
@@ -259,6 +260,7 @@ def test_an_eigenspace_that_is_cut_is_made_whole_first() -> None:
     assert not determined(edges, n, 4).any()
 
 
+@pytest.mark.slow
 def test_an_eigenspace_too_large_to_be_found_is_left_zero() -> None:
     pairs = np.arange(3000).reshape(-1, 2).T
     edges = np.concatenate([pairs, pairs[::-1]], axis=1)  # 1500 parts, and so 0 as many times

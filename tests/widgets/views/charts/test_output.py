@@ -135,6 +135,7 @@ def test_the_empty_state_says_what_to_do(view):
     assert "Choose a model" in view.bars[0].message
 
 
+@pytest.mark.slow
 def test_nothing_is_made_anew_on_a_frame(view):
     view.set_frame(make_frame(compare=True))
     view.set_orbit((make_orbit(), make_orbit("plain-cnn")))

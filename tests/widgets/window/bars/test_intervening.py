@@ -161,6 +161,7 @@ def test_another_network_is_not_intervened_in(qtbot: QtBot, shown: MainWindow) -
     assert interventions(shown) == []
 
 
+@pytest.mark.slow
 def test_the_window_menu_is_about_the_selected_layer_and_channel(qtbot: QtBot, shown: MainWindow) -> None:
     menu = shown.menus.menus["Layer"]
     menu.aboutToShow.emit()

@@ -37,6 +37,7 @@ def greens(window: MainWindow) -> int:
     return sum(image.pixelColor(x, y).name() == good for x in range(image.width()) for y in range(image.height()))
 
 
+@pytest.mark.slow
 def test_the_identity_is_grey_and_its_button_turns_it(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State("fine", device="cpu"))
     settle(qtbot, window, measured=True)

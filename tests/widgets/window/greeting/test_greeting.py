@@ -49,6 +49,7 @@ def test_another_start_with_the_same_settings_does_not_greet_again(qtbot: QtBot,
     assert not second.greeting_card.isVisible()
 
 
+@pytest.mark.slow
 def test_the_picture_turns_by_a_quarter_in_steps_and_one_undo_turns_it_back(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State())
     window.greeting.greet()
@@ -63,6 +64,7 @@ def test_the_picture_turns_by_a_quarter_in_steps_and_one_undo_turns_it_back(qtbo
     assert window.controller.frame.state.steps == ()
 
 
+@pytest.mark.slow
 def test_pressed_at_any_angle_it_ends_at_a_quarter(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State().with_step("rotate", (30.0,)))
     window.greeting.greet()
@@ -79,6 +81,7 @@ def test_an_ordinary_network_breaks_at_the_same_angle(qtbot: QtBot, open_window:
     assert window.controller.frame.squares[0].verdict == "broken"
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_turned_a_picture_takes_its_place(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="gcn"))
     window.greeting.greet()
@@ -87,6 +90,7 @@ def test_where_nothing_can_be_turned_a_picture_takes_its_place(qtbot: QtBot, ope
     assert window.controller.frame.state.model == State().model
 
 
+@pytest.mark.slow
 def test_one_s_own_network_is_a_click_away(qtbot: QtBot, open_window: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     window = open_window(State())
     window.greeting.greet()

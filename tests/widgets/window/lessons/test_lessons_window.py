@@ -70,8 +70,7 @@ def test_the_views_where_the_state_is_changed_exist() -> None:
 
 
 # in the window -----------------------------------------------------------------------------------------------
-
-
+@pytest.mark.slow
 def test_keys_and_clicks_tick_the_steps(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     guide = begin(qtbot, window, "18")
@@ -89,6 +88,7 @@ def test_keys_and_clicks_tick_the_steps(qtbot: QtBot, open_window: Open) -> None
     assert guide.course.progress() == (1, len(PATHS)) and guide.panel.place.text().endswith("1 done")
 
 
+@pytest.mark.slow
 def test_undo_takes_no_tick_away(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     guide = begin(qtbot, window, "17")
@@ -107,6 +107,7 @@ def test_undo_takes_no_tick_away(qtbot: QtBot, open_window: Open) -> None:
     ticked(qtbot, guide, False, True, False)
 
 
+@pytest.mark.slow
 def test_a_step_that_is_looked_at_is_ticked_by_hand(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     guide = begin(qtbot, window, "17")
@@ -116,6 +117,7 @@ def test_a_step_that_is_looked_at_is_ticked_by_hand(qtbot: QtBot, open_window: O
     assert not guide.panel.cards[0].seen_button.isVisible()
 
 
+@pytest.mark.slow
 def test_the_answer_is_behind_reveal(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     guide = begin(qtbot, window, "23")
@@ -152,6 +154,7 @@ def test_leaving_a_riddle_gives_the_verdict_back(qtbot: QtBot, open_window: Open
 
 
 @pytest.mark.parametrize("number", ["57", "59", "74", "01", "27", "85", "95"])
+@pytest.mark.slow
 def test_the_named_view_is_open_when_a_lesson_begins(qtbot: QtBot, open_window: Open, number: str) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     window.show_view("matrix")
@@ -166,6 +169,7 @@ def test_the_named_view_is_open_when_a_lesson_begins(qtbot: QtBot, open_window: 
     assert not any(guide.walk.done)
 
 
+@pytest.mark.slow
 def test_the_way_to_the_next_lesson_and_back(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     guide = begin(qtbot, window, "01")
@@ -179,6 +183,7 @@ def test_the_way_to_the_next_lesson_and_back(qtbot: QtBot, open_window: Open) ->
     assert guide.panel.place.text().startswith(f"Lesson 1 of {len(PATHS)}")
 
 
+@pytest.mark.slow
 def test_what_was_done_is_kept_until_one_begins_again(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     guide = begin(qtbot, window, "18")
@@ -192,6 +197,7 @@ def test_what_was_done_is_kept_until_one_begins_again(qtbot: QtBot, open_window:
     ticked(qtbot, guide, False, False, False)
 
 
+@pytest.mark.slow
 def test_the_step_is_above_the_stage_while_the_page_is_behind(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     guide = begin(qtbot, window, "20")
@@ -207,6 +213,7 @@ def test_the_step_is_above_the_stage_while_the_page_is_behind(qtbot: QtBot, open
     qtbot.waitUntil(lambda: not strip.isVisible())
 
 
+@pytest.mark.slow
 def test_what_is_meant_pulses_and_stops(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     guide = begin(qtbot, window, "18")
@@ -220,6 +227,7 @@ def test_what_is_meant_pulses_and_stops(qtbot: QtBot, open_window: Open) -> None
     qtbot.waitUntil(lambda: not pulse.running and not pulse.isVisible(), timeout=10_000)
 
 
+@pytest.mark.slow
 def test_a_control_that_is_meant_is_framed(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     guide = begin(qtbot, window, "03")
@@ -245,6 +253,7 @@ def test_nothing_moves_where_motion_is_reduced(qtbot: QtBot, open_window: Open) 
     assert not motion.reduced()
 
 
+@pytest.mark.slow
 def test_a_lesson_in_the_old_form_is_read_as_before(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     text = "Before.\n\n**Do this**\n\n1. Turn it.\n\n**Look at** that. ![x](file:///etc/passwd)\n"
@@ -269,6 +278,7 @@ def test_a_lesson_of_ones_own_is_noticed_too(qtbot: QtBot, open_window: Open, tm
     assert "passwd" not in window.files.guide.panel.cards[0].text.text()  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_a_window_of_1000_pixels_stays_that_wide_after_lessons(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     for number in ("74", "57", "23"):  # the surface is wide, and behind another tab it must not matter

@@ -54,6 +54,7 @@ def opened(qtbot: QtBot, window: MainWindow, text: str) -> None:
     settle(qtbot, window)
 
 
+@pytest.mark.slow
 def test_a_file_that_could_be_several_things_asks_and_is_opened_as_it_is_said(
     qtbot: QtBot, open_window: Open, tmp_path: Path
 ) -> None:
@@ -103,6 +104,7 @@ def test_esc_leaves_everything_as_it_was(qtbot: QtBot, open_window: Open, tmp_pa
 
 
 @pytest.mark.parametrize(("model", "asked"), [("lstm", "?as=series"), ("gcn", "")])
+@pytest.mark.slow
 def test_the_kind_that_is_shown_wins_without_a_question(
     qtbot: QtBot, open_window: Open, tmp_path: Path, model: str, asked: str
 ) -> None:
@@ -120,6 +122,7 @@ def test_a_table_of_dates_is_a_series_while_a_graph_is_shown(qtbot: QtBot, open_
     assert "one series for each station" in window.data_line.text.text()
 
 
+@pytest.mark.slow
 def test_another_model_of_the_kind_is_taken_where_the_shown_one_refuses(
     qtbot: QtBot, open_window: Open, tmp_path: Path
 ) -> None:

@@ -95,6 +95,7 @@ def click(qtbot: QtBot, page: InputPage, what: str) -> None:
     qtbot.mouseClick(getattr(page, what), Qt.MouseButton.LeftButton)
 
 
+@pytest.mark.slow
 def test_what_nothing_tells_is_asked_tried_and_opened(qtbot: QtBot, window: MainWindow, net: Path) -> None:
     page = opened(qtbot, window, net, "Flat")
     assert window.files.models.page is None and window.controller.state.model == "fine"
@@ -120,6 +121,7 @@ def test_what_nothing_tells_is_asked_tried_and_opened(qtbot: QtBot, window: Main
     assert window.controller.state.model == "fine"
 
 
+@pytest.mark.slow
 def test_arguments_are_assigned_and_the_answer_is_remembered_beside(
     qtbot: QtBot, window: MainWindow, net: Path
 ) -> None:
@@ -146,6 +148,7 @@ def test_arguments_are_assigned_and_the_answer_is_remembered_beside(
     page.reject()
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_written_to_is_said(
     qtbot: QtBot, window: MainWindow, net: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,10 +168,12 @@ def test_a_folder_that_cannot_be_written_to_is_said(
     settle(qtbot, window)
 
 
+@pytest.mark.slow
 def test_a_built_in_model_is_not_asked_about(window: MainWindow) -> None:
     assert not window.menus.actions["input"].isEnabled()
 
 
+@pytest.mark.slow
 def test_several_images_are_said_by_name(qtbot: QtBot, window: MainWindow, net: Path) -> None:
     page = opened(qtbot, window, net, "Masked")
     page.kind.setCurrentIndex([kind.name for kind in page.asked.kinds].index("grid"))

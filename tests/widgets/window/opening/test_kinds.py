@@ -71,6 +71,7 @@ def opened(qtbot: QtBot, window: MainWindow, path: Path, way: Way, monkeypatch: 
 
 @pytest.mark.parametrize("way", [asked_for, dropped])
 @pytest.mark.parametrize(("model", "file"), [("egnn", molecule), ("sphere-cnn", panorama)])
+@pytest.mark.slow
 def test_the_model_that_is_shown_is_kept_where_it_takes_data_of_another_kind(
     qtbot: QtBot, open_window: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     model: str, file: Callable[[Path], Path], way: Way,
@@ -93,6 +94,7 @@ def test_the_model_that_is_shown_is_kept_where_it_takes_data_of_another_kind(
 @pytest.mark.parametrize(
     ("model", "file", "domain"), [("gcn", prose, "sequence"), ("sphere-cnn", square, "grid"), ("gcn", panorama, "grid")]
 )
+@pytest.mark.slow
 def test_what_the_model_does_not_take_brings_one_that_does(
     qtbot: QtBot, open_window: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     model: str, file: Callable[[Path], Path], domain: str,
@@ -106,6 +108,7 @@ def test_what_the_model_does_not_take_brings_one_that_does(
     assert "cannot take" in said and window.controller.info.title in said
 
 
+@pytest.mark.slow
 def test_what_no_model_takes_leaves_everything_as_it_was(
     qtbot: QtBot, open_window: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

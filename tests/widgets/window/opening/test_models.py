@@ -110,6 +110,7 @@ def pick(page: ModelPage, name: str) -> None:
     page.callables.setCurrentRow(rows[0])
 
 
+@pytest.mark.slow
 def test_a_dropped_file_is_shown_asked_about_and_opened(
     qtbot: QtBot, window: MainWindow, net: Path, mark: Path
 ) -> None:
@@ -131,6 +132,7 @@ def test_a_dropped_file_is_shown_asked_about_and_opened(
     assert menu.actions()[0].text() == "Net in net.py" and menu.actions()[0].isEnabled()
 
 
+@pytest.mark.slow
 def test_arguments_are_typed_on_the_page(qtbot: QtBot, window: MainWindow, net: Path) -> None:
     drop(window, net)
     page = page_of(qtbot, window)
@@ -147,6 +149,7 @@ def test_arguments_are_typed_on_the_page(qtbot: QtBot, window: MainWindow, net: 
     assert window.files.models.page is None  # it was trusted with these
 
 
+@pytest.mark.slow
 def test_a_program_is_asked_about_and_opened(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     path = tmp_path / "net.ts"
     torch.jit.save(torch.jit.script(torch.nn.Conv2d(1, 3, 3, padding=1)), path)
@@ -176,6 +179,7 @@ def test_cancel_runs_nothing_and_trusts_nothing(qtbot: QtBot, window: MainWindow
     assert not mark.exists() and not remembered() and window.controller.state.model == "fine"
 
 
+@pytest.mark.slow
 def test_the_same_content_is_asked_about_once(qtbot: QtBot, window: MainWindow, net: Path) -> None:
     window.files.models.open(str(net))
     qtbot.mouseClick(page_of(qtbot, window).go, Qt.MouseButton.LeftButton)
@@ -206,6 +210,7 @@ def test_what_goes_wrong_is_said_on_the_page(qtbot: QtBot, window: MainWindow, n
     assert page.go.isEnabled()  # to try again
 
 
+@pytest.mark.slow
 def test_a_callable_that_makes_no_network_is_named(qtbot: QtBot, window: MainWindow, net: Path) -> None:
     window.files.models.open(str(net))
     page = page_of(qtbot, window)
@@ -226,6 +231,7 @@ def test_a_syntax_error_is_said_with_its_line(qtbot: QtBot, window: MainWindow, 
     assert page.problem.isVisible() and "line 2" in page.problem.text() and not page.go.isEnabled()
 
 
+@pytest.mark.slow
 def test_weights_are_loaded_and_those_that_fit_in_part(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     tensors = CARDS["fine"].build().state_dict()
     path = tmp_path / "w.safetensors"
@@ -262,6 +268,7 @@ class Attack:
         return os.system, (f"touch {self.mark}",)
 
 
+@pytest.mark.slow
 def test_a_hostile_checkpoint_is_shown_and_not_opened(
     qtbot: QtBot, window: MainWindow, tmp_path: Path, mark: Path
 ) -> None:
@@ -298,6 +305,7 @@ def test_a_session_asks_before_a_file_runs(
     assert window.controller.state.model == f"{net}:Net"
 
 
+@pytest.mark.slow
 def test_lines_are_numbered_and_coloured_in_both_themes(qtbot: QtBot, window: MainWindow, net: Path) -> None:
     window.files.models.open(str(net))
     page = page_of(qtbot, window)

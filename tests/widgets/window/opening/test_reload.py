@@ -118,6 +118,7 @@ def test_the_guilty_layer_turns_green_when_the_file_is_saved(
     assert "3 of 4 tensors are as before; other values have conv2.weight" in log_of(window)
 
 
+@pytest.mark.slow
 def test_a_broken_file_keeps_the_last_good_frame_until_the_next_good_save(
     open_window: Open, qtbot: QtBot, file: Path
 ) -> None:
@@ -191,6 +192,7 @@ def test_several_saves_are_answered_once(open_window: Open, qtbot: QtBot, file: 
     assert len(asked) == 1
 
 
+@pytest.mark.slow
 def test_it_is_said_once_that_the_file_is_watched(open_window: Open, qtbot: QtBot, file: Path) -> None:
     window = open_window(state_of(file))
     settle(qtbot, window, measured=True)
@@ -199,6 +201,7 @@ def test_it_is_said_once_that_the_file_is_watched(open_window: Open, qtbot: QtBo
     assert log_of(window).count("net.py is watched: whenever you save it, it is run again") == 1
 
 
+@pytest.mark.slow
 def test_a_file_that_never_ran_is_shown_once_it_does(open_window: Open, qtbot: QtBot, file: Path) -> None:
     file.write_text(NET)
     window = open_window(state_of(file))

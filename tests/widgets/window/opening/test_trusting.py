@@ -71,6 +71,7 @@ def elsewhere(qtbot: QtBot, window: MainWindow) -> None:
     settle(qtbot, window)
 
 
+@pytest.mark.slow
 def test_an_edited_file_shows_what_has_changed(qtbot: QtBot, window: MainWindow, net: Path) -> None:
     elsewhere(qtbot, window)
     net.write_text(NET.replace("nn.ReLU()", "nn.Sigmoid()") + "\nprint('hello')\n")
@@ -90,6 +91,7 @@ def test_an_edited_file_shows_what_has_changed(qtbot: QtBot, window: MainWindow,
     page.reject()
 
 
+@pytest.mark.slow
 def test_a_yes_is_taken_back(qtbot: QtBot, window: MainWindow, net: Path) -> None:
     elsewhere(qtbot, window)
     window.menus.actions["trusted"].trigger()
@@ -106,6 +108,7 @@ def test_a_yes_is_taken_back(qtbot: QtBot, window: MainWindow, net: Path) -> Non
     page_of(qtbot, window).reject()
 
 
+@pytest.mark.slow
 def test_a_session_knows_the_file_that_it_was_saved_with(
     qtbot: QtBot, window: MainWindow, net: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

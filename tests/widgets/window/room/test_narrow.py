@@ -12,6 +12,7 @@ from tests.widgets.parts.driving.windows import Open, settle
 
 
 @pytest.mark.parametrize("model", ["d4-cnn", "gat", "lstm", "gem-cnn", "tensor-field-network"])
+@pytest.mark.slow
 def test_a_window_is_1000_pixels_wide_and_nothing_is_cut(qtbot: QtBot, open_window: Open, model: str) -> None:
     window = open_window(State(model=model))
     window.resize(1000, 700)

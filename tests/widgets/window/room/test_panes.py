@@ -131,6 +131,7 @@ def test_views_read_as_text_are_what_their_files_export() -> None:
         assert late == spec and (read[name].prepare is None) is (spec.prepare is None)
 
 
+@pytest.mark.slow
 def test_charts_and_meshes_are_imported_when_their_view_is_made() -> None:
     code = (
         "import sys, widgets.window.app; assert not {'pyqtgraph', 'pyvista', 'torch'} & set(sys.modules)\n"

@@ -113,6 +113,7 @@ def standing(qtbot: QtBot, page: TrainPage, run: Run) -> int:
     return run.told.step
 
 
+@pytest.mark.slow
 def test_a_training_is_drawn_and_its_weights_are_shown(qtbot: QtBot, page: TrainPage, tmp_path: Path) -> None:
     window = window_of(page)
     page.epochs.setValue(2)
@@ -131,6 +132,7 @@ def test_a_training_is_drawn_and_its_weights_are_shown(qtbot: QtBot, page: Train
     assert not window.menus.actions["train"].isEnabled()
 
 
+@pytest.mark.slow
 def test_the_network_that_is_shown_is_the_one_that_learns(qtbot: QtBot, page: TrainPage) -> None:
     window = window_of(page)
     run = begun(qtbot, page)
@@ -162,6 +164,7 @@ def _said(window: MainWindow) -> list[str]:
     return [window.infobar.text.text()] if hasattr(window.infobar, "text") else []
 
 
+@pytest.mark.slow
 def test_pause_step_and_back(qtbot: QtBot, page: TrainPage) -> None:
     run = begun(qtbot, page)
     step = standing(qtbot, page, run)
@@ -189,6 +192,7 @@ def test_pause_step_and_back(qtbot: QtBot, page: TrainPage) -> None:
     assert run.wanted.path.exists() and run.results == {"upright_error": 0.25}
 
 
+@pytest.mark.slow
 def test_stop_ends_it_for_real(qtbot: QtBot, page: TrainPage, tmp_path: Path) -> None:
     run = begun(qtbot, page)
     window_of(page).controller.set_steps(())  # the window goes on
@@ -199,6 +203,7 @@ def test_stop_ends_it_for_real(qtbot: QtBot, page: TrainPage, tmp_path: Path) ->
     assert not (tmp_path / "out.safetensors").exists() and page.go.isEnabled()
 
 
+@pytest.mark.slow
 def test_a_diverging_loss_goes_back_and_a_wrong_folder_is_said(qtbot: QtBot, page: TrainPage, tmp_path: Path) -> None:
     page.rate.setValue(100_000)
     page.epochs.setValue(1000)
@@ -216,6 +221,7 @@ def test_a_diverging_loss_goes_back_and_a_wrong_folder_is_said(qtbot: QtBot, pag
     assert len(page.runs) == 1 and "folder that is there" in page.status.text()
 
 
+@pytest.mark.slow
 def test_networks_are_trained_side_by_side(qtbot: QtBot, page: TrainPage, tmp_path: Path) -> None:
     page.folder = tmp_path
     (other,) = page.beside.menu().actions()

@@ -33,6 +33,7 @@ def check(capsys: pytest.CaptureFixture[str], folder: Path, how: str, *words: ob
     return said(capsys, "check", name, "--trust", "--group", "C4", "--data", ramp(folder), "--device", "cpu", *words)
 
 
+@pytest.mark.slow
 def test_an_answer_is_that_of_this_process(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -209,6 +209,7 @@ def archive(path: Path, members: dict[str, bytes], packed: bool = False) -> Path
     return path
 
 
+@pytest.mark.slow
 def test_a_zip_bomb_is_refused(tmp_path: Path) -> None:
     path = archive(tmp_path / "w.pt", {"w/data.pkl": bytes(300 * 2**20)}, packed=True)
     assert path.stat().st_size < 2**20 and "a zip bomb" in refused(path)

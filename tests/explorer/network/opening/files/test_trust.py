@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import py_compile
@@ -102,7 +103,7 @@ def test_a_failed_write_leaves_what_was(net: Path, config: Path, monkeypatch: py
     remember([("a.py", "ab" * 32)])
 
     def fail(*args: object) -> None:
-        raise OSError("disk full")
+        raise OSError(errno.ENOSPC, "disk full")
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
