@@ -141,7 +141,7 @@ class DensityView(FrameView[Square]):
     def _draw_plane(self, rows: Mapping[str, NDArray[np.float64]]) -> None:
         maps = np.stack([np.asarray(rows[n], np.float32) for n in NEEDED])
         self.maps.set_values(maps, 0.0, 1.0, "error", names=NEEDED)
-        self.maps.set_title("densities and decision surfaces, from 0 to 1")
+        self.maps.set_title("in reading order " + ", ".join(NEEDED) + "; from 0 to 1")
         self.maps.arrange()
         x, y = rows["G(z), x"], rows["G(z), y"]
         gap = np.full((len(x), 1), np.nan)

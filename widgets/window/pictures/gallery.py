@@ -100,6 +100,8 @@ def _save_views(window: MainWindow, folder: Path, worth: Callable[[View], bool] 
     for spec, view in window.panes.views:
         if spec.name in _LISTS or (spec.domains and domain not in spec.domains):
             continue
+        if not spec.tells(squares[0] if squares else None):
+            continue  # a view with nothing to say of these data has no tab either
         # a hidden view has not drawn the frame yet; bringing it to the front makes it do so
         window.show_view(spec.name)
         if not worth(view):
