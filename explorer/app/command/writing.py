@@ -9,8 +9,8 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,8 @@ def write_report(
         raise OSError(error.errno, error.strerror, str(folder)) from None
     try:
         text = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False)
-        (beside / "report.json").write_text(text, encoding="utf-8")
+        with _named("report.json"):
+            (beside / "report.json").write_text(text, encoding="utf-8")
         _save_file(dict(tensors), beside / "captures.safetensors", {"transform": str(report["transform"])})
         if draw is not None:
             draw(beside)
@@ -52,6 +53,17 @@ def write_report(
                 parent.rmdir()
         raise
     shutil.rmtree(beside, ignore_errors=True)
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Name the file in an OSError within: one of writing, as opposed to opening, has no name."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, name) from None
 
 
 def _save_file(tensors: dict[str, Tensor], path: Path, metadata: dict[str, str]) -> None:

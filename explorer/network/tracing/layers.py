@@ -13,6 +13,7 @@ from explorer.declare.types.fields import FieldType
 
 OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
 FORWARD = "forward"  # the same in a network that has a layer called "output"; no layer can be called this
+LONG = 200  # characters of a message, of which then only the first sentence is told
 
 
 class LayerError(RuntimeError):
@@ -149,4 +150,7 @@ def named_error(error: BaseException) -> str:
         text = str(error)
     except Exception:  # of somebody else's class
         text = ""
+    if len(text) > LONG:  # libraries go on with advice to their own developers
+        first, stop, _ = text.partition(". ")
+        text = first + stop.strip()
     return f"{kind}: {text}" if text else kind
