@@ -18,8 +18,13 @@ def seeded(build: Callable[[], N], seed: int = 0) -> N:
         return build()
 
 
-def round_to_half(network: nn.Module) -> None:
-    """Round its parameters to half precision, so that a small file holds exactly what is judged."""
+def round_to_half(network: nn.Module, statistics: bool = False) -> None:
+    """Round its parameters to half precision, so that a small file holds exactly what is judged.
+
+    Args:
+        statistics: round the real numbers among its buffers too.
+    """
     with torch.no_grad():
-        for parameter in network.parameters():
-            parameter.copy_(parameter.half())
+        for tensor in (*network.parameters(), *(network.buffers() if statistics else ())):
+            if tensor.is_floating_point():
+                tensor.copy_(tensor.half())

@@ -16,11 +16,12 @@ from explorer.spaces.grid.samples import digit_images
 from explorer.spaces.grid.samples.faces import faces
 from explorer.work.training.course import Course, Loss
 from models.layers.adversarial.losses import discriminator_loss
-from models.layers.seeded import seeded
+from models.layers.seeded import round_to_half, seeded
 from models.training.digits import Progress, one_thread
+from models.training.in_turn import D_ALONE, G_ALONE, falling
 
 FACES = 3000
-BOTH, D_ALONE, G_ALONE = "in turn", "D alone, G fixed", "G alone, D fixed"
+BOTH = "in turn"
 BETAS = (0.5, 0.999)
 LEAST = 0.02  # of the learning rates, at the end
 Parts = dict[str, Tensor]
@@ -112,7 +113,7 @@ def train(
         network = seeded(build, seed).train()
         chance = torch.Generator().manual_seed(seed)
         optimizer, total = _optimizer(network, phases, recipe), epochs * -(-len(images) // recipe.batch)
-        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda k: 1 - (1 - LEAST) * min(1.0, k / max(total, 1)))
+        schedule = falling(optimizer, total, LEAST)
         course = Course(
             network, optimizer, schedule, chance, epochs=epochs, examples=len(images), batch=recipe.batch,
             losses=WAYS, progress=progress, told="loss {:.3f}".format,
@@ -129,9 +130,7 @@ def train(
         with torch.no_grad():
             if finish is not None:
                 finish(network)
-            for tensor in (*network.parameters(), *network.buffers()):
-                if tensor.is_floating_point():
-                    tensor.copy_(tensor.half())
+            round_to_half(network, statistics=True)
             return network, dict(judge(network))
 
 

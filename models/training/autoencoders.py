@@ -102,10 +102,7 @@ def train(
             if progress is not None:
                 told = ", ".join(f"{name} {value:.3f}" for name, value in total.items())
                 progress(epoch + 1, epochs, told)
-        round_to_half(network)
-        for buffer in network.buffers():
-            if buffer.is_floating_point():
-                buffer.copy_(buffer.half())
+        round_to_half(network, statistics=True)
         network.eval()
         with torch.no_grad():
             return network, judged(network, recipe.data)

@@ -17,9 +17,9 @@ from models.layers.adversarial.densities import Densities
 from models.layers.adversarial.losses import LOSSES, SATURATED, SQUARES, discriminator_loss, generator_loss
 from models.layers.seeded import round_to_half, seeded
 from models.training.digits import Progress, one_thread
+from models.training.in_turn import D_ALONE, G_ALONE, falling
 
 EPOCH = 100  # rounds
-D_ALONE, G_ALONE = "D alone, G fixed", "G alone, D fixed"
 BETAS = (0.5, 0.9)
 LEAST = 0.05  # of the learning rates, at the end
 
@@ -105,9 +105,7 @@ def train(
         network = seeded(build, seed).train()
         chance = torch.Generator().manual_seed(seed)
         optimizer = optimizer_of(network, recipe)
-        schedule = torch.optim.lr_scheduler.LambdaLR(
-            optimizer, lambda k: 1 - (1 - LEAST) * min(1.0, k / max(rounds, 1))
-        )
+        schedule = falling(optimizer, rounds, LEAST)
         course = Course(
             network, optimizer, schedule, chance, epochs=epochs, steps=EPOCH, losses=choices(recipe),
             judge=_figures, progress=progress, told="-V {:.4f}".format,

@@ -20,7 +20,7 @@ from torch.nn import functional as F
 from explorer.spaces.grid.samples import digit_images as digits
 from explorer.work.training.course import Course
 from explorer.work.training.losses import CLASSES
-from models.layers.seeded import seeded
+from models.layers.seeded import round_to_half, seeded
 
 Progress = Callable[[int, int, str], None]
 SIZE = digits.SIZE
@@ -71,10 +71,7 @@ def train(
         for rows in course:
             x = augmented(images[rows], chance) if recipe.augment else images[rows]
             course.learn(course.loss(network(x), labels[rows]), weight=len(rows))
-        with torch.no_grad():
-            for tensor in (*network.parameters(), *network.buffers()):
-                if tensor.is_floating_point():
-                    tensor.copy_(tensor.half())
+        round_to_half(network, statistics=True)
         network.eval()
         return network, evaluate(network)
 

@@ -30,6 +30,7 @@ from explorer.work.disk_cache import content_key
 from explorer.work.training.course import Course
 from explorer.work.training.losses import CLASSES
 from models.layers.graph.propagation import Pattern, pattern
+from models.layers.seeded import round_to_half
 from models.layers.taps import Mark, Tap
 from models.training.digits import Progress, one_thread
 
@@ -383,9 +384,8 @@ def train(
         course = Course(network, optimizer, epochs=epochs, steps=1, losses=CLASSES, progress=progress, told_every=50)
         for _ in course:
             course.learn(course.loss(network.gcn(ones, edge_index)[learn], role[learn]))
+        round_to_half(network)
         with torch.no_grad():
-            for tensor in network.parameters():
-                tensor.copy_(tensor.half())
             right = (network.gcn(ones, edge_index).argmax(dim=1) == role).double()
         network.eval()
         return network, {"train_accuracy": float(right[learn].mean()), "test_accuracy": float(right[test].mean())}

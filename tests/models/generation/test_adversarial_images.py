@@ -15,7 +15,7 @@ from explorer.network.opening.loading import load_model
 from explorer.spaces.grid.samples.faces import KINDS, all_faces, faces, number, read
 from explorer.work.training.course import Course, driven_by
 from models.generation import acgan, dcgan, sgan
-from models.training import adversarial, quality
+from models.training import adversarial, in_turn, quality
 from models.training.faces import arithmetic, face_figures
 from models.training.generated_digits import class_figures, plain_figures
 
@@ -48,7 +48,7 @@ def test_training_draws_the_same_twice_and_each_half_learns_in_its_turn(name: st
 
         def stepped(self, course: Course) -> None:
             seen.append({k: v.clone() for k, v in course.network.state_dict().items()})
-            course.choose((adversarial.D_ALONE, adversarial.G_ALONE)[course.at - 1] if course.at < 3 else "in turn")
+            course.choose((in_turn.D_ALONE, in_turn.G_ALONE)[course.at - 1] if course.at < 3 else "in turn")
             course.over = course.at == 3
 
     for _ in range(2):
