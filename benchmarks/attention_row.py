@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import json
 import resource
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
+
+from benchmarks.apart import apart
 
 ROOT = Path(__file__).resolve().parents[1]
 if __name__ == "__main__":
@@ -41,9 +42,7 @@ def run() -> list[dict[str, Any]]:
     rows = []
     for causal in (False, True):
         for way, steps in WAYS:
-            command = [sys.executable, "-m", "benchmarks.attention_row", way, str(steps), str(int(causal))]
-            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-            rows.append(json.loads(done.stdout.splitlines()[-1]))
+            rows.append(apart("benchmarks.attention_row", way, str(steps), str(int(causal))))
     return rows
 
 

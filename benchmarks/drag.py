@@ -19,6 +19,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from benchmarks.apart import surroundings
+
 ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 10.0
 TICK_MS = 2
@@ -26,9 +28,7 @@ TICK_MS = 2
 
 def run(seconds: float = SECONDS) -> list[dict[str, Any]]:
     """Run both drags in processes of their own (Qt wants the main thread) and return their rows."""
-    environment = dict(os.environ)
-    if not environment.get("DISPLAY") and not environment.get("WAYLAND_DISPLAY"):
-        environment["QT_QPA_PLATFORM"] = "offscreen"
+    environment = surroundings()
     rows = []
     for network, busy in (("d4-cnn", 0), ("d4-cnn", os.cpu_count() or 1), ("slow", 0)):
         others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]

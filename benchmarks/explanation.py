@@ -15,7 +15,7 @@ def run(rounds: int = 5) -> list[dict[str, Any]]:
     from benchmarks.timing import interleaved, row
     from explorer.spaces.graph.samples import ba_shapes
     from models.graphs.structure import gnn_explainer
-    from models.training.digits import one_thread
+    from models.training.learning import one_thread
 
     made = ba_shapes.houses()
     edge_index, ones = torch.from_numpy(made.edge_index), torch.ones(len(made.role), 1)

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import json
 import resource
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
+
+from benchmarks.apart import apart
 
 ROOT = Path(__file__).resolve().parents[1]
 if __name__ == "__main__":
@@ -37,9 +38,7 @@ def run() -> list[dict[str, Any]]:
     rows = []
     for way in WAYS:
         for causal in (False, True):
-            command = [sys.executable, "-m", "benchmarks.foreign_attention", way, str(int(causal))]
-            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-            rows.append(json.loads(done.stdout.splitlines()[-1]))
+            rows.append(apart("benchmarks.foreign_attention", way, str(int(causal))))
     alone = {row["causal"]: row["mib"] for row in rows if row["way"] == WAYS[0]}
     for row in rows:
         row["extra_mib"] = row["mib"] - alone[row["causal"]]

@@ -6,27 +6,20 @@ Each row is measured in a process of its own, in a real window (Xvfb or a screen
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+from benchmarks.apart import apart
+
 SIZE = (1280, 800)
 
 
 def run(networkx: bool = True) -> list[dict[str, Any]]:
     """Return the rows; `networkx` False leaves its minutes out, and with them the ratio."""
-    environment = dict(os.environ)
-    if not environment.get("DISPLAY") and not environment.get("WAYLAND_DISPLAY"):
-        environment["QT_QPA_PLATFORM"] = "offscreen"
     rows = []
     for what in ("pan", "open", *(["layout"] if networkx else [])):
-        command = [sys.executable, "-m", "benchmarks.graph_canvas", what]
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
-        rows.append(json.loads(done.stdout.splitlines()[-1]))
+        rows.append(apart("benchmarks.graph_canvas", what))
     return rows
 
 

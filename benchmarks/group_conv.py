@@ -29,7 +29,7 @@ def run(repeats: int = 60) -> list[dict[str, Any]]:
     from torch import nn
 
     from explorer.declare.groups import group
-    from models.layers.group_convolution import GroupConv2d
+    from models.layers.convolution.groups import GroupConv2d
 
     rows: list[dict[str, Any]] = []
     for name, widths in CHANNELS.items():

@@ -6,28 +6,21 @@ Each row is measured in a process of its own, in a real window (Xvfb or a screen
 from __future__ import annotations
 
 import json
-import os
 import statistics
-import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+from benchmarks.apart import apart
+
 SIZE = (1280, 640)
 
 
 def run() -> list[dict[str, Any]]:
     """Return the rows; `ratio` is the figure over its target, at least 1 for a rate and at most 1 for a time."""
-    environment = dict(os.environ)
-    if not environment.get("DISPLAY") and not environment.get("WAYLAND_DISPLAY"):
-        environment["QT_QPA_PLATFORM"] = "offscreen"
     rows: list[dict[str, Any]] = []
     for what in WORKS:
-        command = [sys.executable, "-m", "benchmarks.mesh_canvas", what]
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
-        rows += json.loads(done.stdout.splitlines()[-1])
+        rows += apart("benchmarks.mesh_canvas", what)
     return rows
 
 

@@ -10,15 +10,15 @@ a drag; the network is not run again where the element leaves its arguments as t
 from __future__ import annotations
 
 import json
-import os
 import resource
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
+
+from benchmarks.apart import apart
 
 SIZES = 10_000, 100_000
 MODELS = "gem-cnn", "mesh-heat", "geodesic-cnn"
@@ -57,11 +57,9 @@ def write_ply(path: Path, count: int) -> None:
 
 def _alone(path: Path, model: str, cache: str) -> dict[str, float]:
     """Return the figures of a process of its own."""
-    env = os.environ | {"EQUISCOPE_CACHE": cache, "OMP_NUM_THREADS": "1"}
-    root = Path(__file__).resolve().parents[1]
-    words = [sys.executable, "-m", "benchmarks.mesh_open", str(path), model]
-    found = subprocess.run(words, cwd=root, env=env, capture_output=True, text=True, check=True)
-    figures: dict[str, float] = json.loads(found.stdout.splitlines()[-1])
+    figures: dict[str, float] = apart(
+        "benchmarks.mesh_open", str(path), model, EQUISCOPE_CACHE=cache, OMP_NUM_THREADS="1"
+    )
     return figures
 
 

@@ -21,7 +21,7 @@ def run(side: int = SIDE, rounds: int = 3) -> list[dict[str, float | str]]:
 
     from benchmarks.timing import interleaved, row
     from explorer.spaces.volume.cube import cube_group
-    from models.layers.volumes import GroupConv3d, LiftingConv3d
+    from models.layers.convolution.volumes import GroupConv3d, LiftingConv3d
 
     rows = []
     for kind, name in LAYERS:

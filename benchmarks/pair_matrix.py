@@ -7,17 +7,15 @@ were never made and then over the same way again. Aimed at: 30 frames a second, 
 from __future__ import annotations
 
 import json
-import os
 import statistics
-import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
+from benchmarks.apart import apart
+
 NODES, EDGES = 16_384, 500_000
 STEPS = 90  # frames of one way, in and out again
 KINDS = ("sparse", "uint8", "float16", "float16 permuted")
@@ -25,14 +23,9 @@ KINDS = ("sparse", "uint8", "float16", "float16 permuted")
 
 def run() -> list[dict[str, Any]]:
     """Measure each kind of matrix in a process of its own (Qt wants the main thread) and return their rows."""
-    environment = dict(os.environ)
-    if not environment.get("DISPLAY") and not environment.get("WAYLAND_DISPLAY"):
-        environment["QT_QPA_PLATFORM"] = "offscreen"
     rows = []
     for kind in KINDS:
-        command = [sys.executable, "-m", "benchmarks.pair_matrix", kind]
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
-        rows.append(json.loads(done.stdout.splitlines()[-1]))
+        rows.append(apart("benchmarks.pair_matrix", kind))
     return rows
 
 

@@ -41,8 +41,8 @@ def run(
     from explorer.spaces.sequence.samples import tasks
     from models.layers.recurrent.chrono import chrono_, standard_
     from models.layers.recurrent.lstm import LSTM
-    from models.training.digits import one_thread
-    from models.training.sequences import judged_by
+    from models.training.learning import one_thread
+    from models.training.sequences.computed import judged_by
 
     def batch(chance: np.random.Generator, count: int) -> tuple[torch.Tensor, torch.Tensor]:
         x, total = tasks.adding(chance, count, steps)

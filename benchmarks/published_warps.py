@@ -53,8 +53,8 @@ def _trained(name: str, most: int, even: bool, iterations: int, steps: int, unit
     import torch
 
     from models.sequences.recurrent import time_warp_task as task
-    from models.training.digits import one_thread
-    from models.training.sequences import judged_by
+    from models.training.learning import one_thread
+    from models.training.sequences.computed import judged_by
 
     draw = partial(task.drawn, most=most, even=even, steps=steps)
     network = task.build(name, units, longest=most, start=0)

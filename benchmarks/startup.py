@@ -90,7 +90,7 @@ class Run(NamedTuple):
 def run(rounds: int = 5) -> list[dict[str, Any]]:
     """Return the median seconds to the window and to the picture, in turn with their peers."""
     with tempfile.TemporaryDirectory() as folder, screen() as display:
-        own = {"EQUISCOPE_SETTINGS": os.devnull, "EQUISCOPE_CACHE": folder, "XDG_CONFIG_HOME": folder}
+        own = {"EQUISCOPE_SETTINGS": f"{folder}/settings.ini", "EQUISCOPE_CACHE": folder, "XDG_CONFIG_HOME": folder}
         environment = os.environ | own | display
         return [_answers(environment, rounds), *_pictures(environment, rounds)]
 

@@ -48,7 +48,7 @@ def run(rounds: int = 5) -> list[dict[str, Any]]:
 
 
 def _bare() -> None:
-    """Train for an epoch without the program: what `models.training.digits` does, written out."""
+    """Train for an epoch without the program: what `models.training.images.digits` does, written out."""
     import torch
     from torch.nn import functional as F
 

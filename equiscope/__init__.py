@@ -18,7 +18,7 @@ from explorer.work.places import PREFIX
 
 if TYPE_CHECKING:
     from equiscope import cards, data, fields, spaces, transforms, views
-    from equiscope.inputs import graph, image, mesh, sequence
+    from equiscope.inputs import graph, image, mesh, points, sequence
     from explorer.declare.groups import group
     from explorer.declare.types.fields import INVARIANT, PAIR, FieldType, Regular, Scalar
     from explorer.equivariance.check import assert_equivariant, check_equivariance
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # torch takes seconds to import, so each name is looked up when it is first used
 _NAMES = {
-    "equiscope.inputs": ("graph", "image", "mesh", "sequence"),
+    "equiscope.inputs": ("graph", "image", "mesh", "points", "sequence"),
     f"{PREFIX}explorer.declare.types.fields": (
         *("FieldType", "Regular", "Scalar"),
         *("INVARIANT", "PAIR"),
@@ -86,6 +86,7 @@ __all__ = [
     "learn_action",
     "lie_derivative",
     "mesh",
+    "points",
     "sequence",
     "spaces",
     "transforms",

@@ -17,9 +17,14 @@ from explorer.spaces.grid.fields import grid
 from explorer.spaces.mesh.network.fit import fit_mesh
 from explorer.spaces.mesh.network.form import MESH_SIGNALS, MeshInput
 from explorer.spaces.mesh.sample import mesh_sample
+from explorer.spaces.points.fields import PARTICLE, PARTICLE_INPUT, POSITION, VECTOR, Particles
 from explorer.spaces.sequence.network.form import LAYOUTS
 from explorer.spaces.sequence.network.inputs import sequence_inputs
 
+POINT_SIGNALS = {
+    "position": POSITION, "velocity": VECTOR, "x": PARTICLE_INPUT, "charge": PARTICLE_INPUT, "number": PARTICLE,
+    "batch": PARTICLE, "edge_index": EDGE_INDEX, "edge_attr": EDGE,
+}  # fmt: skip
 Values = Tensor | NDArray[np.generic]
 # what a graph may have beside x and edge_index
 SIGNALS = {"edge_attr": EDGE, "edge_weight": EDGE, "position": NODE, "batch": NODE, "u": GRAPH}
@@ -104,6 +109,34 @@ def graph(x: Values, edge_index: Values | None = None, **signals: Values) -> Inp
             raise ValueError(f"{name} has the shape {_shape(value)}, and there are {rows or 0} {of}")
         values, fields, names = [*values, value], [*fields, field], [*names, name]
     return Inputs(tuple(values), tuple(fields), tuple(names))
+
+
+def points(**signals: Values) -> Inputs:
+    """Return points in space as inputs; the network is called with the signals in this order.
+
+    Args:
+        signals: `position` (points, 3), which a motion moves; `velocity` (points, 3), which it turns; `x` (points,
+            channels), `charge` (points, 1), `number` (points,) and `batch` (points,), which it leaves alone;
+            `edge_index` (2, edges), and `edge_attr` (edges, channels), which it leaves alone.
+
+    Raises:
+        ValueError: no position, another shape, or a name that is none of these.
+    """
+    if "position" not in signals:
+        raise ValueError("points need position=, (points, 3), where they are")
+    values = {name: _tensor(value, name) for name, value in signals.items()}
+    count = len(values["position"])
+    for name, value in values.items():
+        if name not in POINT_SIGNALS:
+            known = ", ".join(POINT_SIGNALS)
+            raise ValueError(f"points have no {name!r}, but {known}; Inputs takes a tensor of any field")
+        field = POINT_SIGNALS[name]
+        three = field in (POSITION, VECTOR)
+        rows = count if isinstance(field.domain, Particles) else None
+        if value.ndim == 0 or (rows is not None and len(value) != rows) or (three and value.shape[1:] != (3,)):
+            wanted = "(points, 3)" if three else f"({count}, ...)"
+            raise ValueError(f"{name} has the shape {_shape(value)}, and {wanted} is needed")
+    return Inputs(tuple(values.values()), tuple(POINT_SIGNALS[name] for name in values), tuple(values))
 
 
 def mesh(

@@ -319,7 +319,11 @@ def test_there_is_a_tree_to_check() -> None:
         ("models/a.py", "from explorer.fields_extra import x", "imports explorer.fields_extra"),
         ("models/a.py", "import explorer", "imports explorer"),
         ("models/a.py", "import pyvista", "imports pyvista"),
-        ("models/layers/a.py", "from models.training.digits import Recipe", "imports models.training.digits"),
+        (
+            "models/layers/a.py",
+            "from models.training.images.digits import Recipe",
+            "imports models.training.images.digits",
+        ),
         ("models/layers/deep/a.py", "def f():\n    from models.sets import deep_sets", ":2 imports models.sets"),
         ("models/training/a.py", "from models.images.plain_cnn import PlainCNN", "imports models.images.plain_cnn"),
         ("models/a.py", "from PySide6 import QtCore", "imports PySide6"),
@@ -352,7 +356,10 @@ def test_the_checker_sees_what_is_wrong(path: str, source: str, complaint: str) 
             "models/a.py",
             "from torch.nn import functional as F\nfrom models.layers import Lift\nfrom . import layers",
         ),
-        ("models/training/a.py", "from models.layers.taps import Tap\nfrom models.training.digits import Recipe"),
+        (
+            "models/training/a.py",
+            "from models.layers.taps import Tap\nfrom models.training.meshes import Recipe",
+        ),
         (
             "widgets/a.py",
             "import pyqtgraph as pg\nfrom explorer.state.state import State\nfrom ..widgets import icons",
@@ -417,6 +424,14 @@ def test_the_toolkits_can_be_taken_away() -> None:
 
 
 HEAVY = ("torch", "torch_geometric", "igraph", "networkx", "rdkit", "scipy.sparse", "sklearn", "pyvista", "vtkmodules")
+
+
+def test_the_window_finds_its_views_before_anything_heavy_is_imported() -> None:
+    """A view that is imported to be listed brings with it whatever it draws with, and the window waits for that."""
+    loaded = modules_loaded_by("from widgets.window.room.finding import view_specs; view_specs()")
+    guilty = [name for name in (*HEAVY, "pyqtgraph") if name in loaded]
+    views = sorted(n for n in loaded if n.startswith("widgets.") and ".views." in n)
+    assert not guilty, f"listing the views imports {', '.join(guilty)}; views that were imported: {', '.join(views)}"
 
 
 @pytest.mark.parametrize("module", ["equiscope", "explorer.state.state", "widgets.window.main_window"])

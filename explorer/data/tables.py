@@ -32,6 +32,7 @@ REMARKS = ("#", "%")
 _SOURCES = ("source", "src", "from", "node1", "node_1")
 _TARGETS = ("target", "dst", "to", "node2", "node_2")
 _COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
+_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ T](\d{1,2}:\d{2}(?::\d{2})?))?")
 _WHOLE = re.compile(r"[-+]?\d+")
 _LOOKED_AT = 200  # lines
 _MOST_OF_EDGES = 4  # columns of whole numbers that edges are written in
@@ -96,13 +97,24 @@ def number_of(cell: str) -> float | None:
         return None
 
 
+def comma_number(cell: str, mark: str | None) -> float | None:
+    """Return the number of "3,5" where semicolons stand between cells, as spreadsheets write it, else None.
+
+    With any other separator a comma may as well part thousands.
+    """
+    return float(cell.replace(",", ".")) if mark == ";" and has_decimal_comma(cell) else None
+
+
 def has_decimal_comma(cell: str) -> bool:
     return _COMMA.fullmatch(cell) is not None
 
 
 def moment_of(cell: str) -> float | None:
-    """Return the seconds since 1970 of a date by ISO 8601, or None; without a zone it is UTC."""
+    """Return the seconds since 1970 of a date by ISO 8601, or of 31.1.2024 12:30, or None; without a zone it is UTC."""
     text = f"{cell}-01" if re.fullmatch(r"\d{4}-\d{2}", cell) else cell
+    if (dotted := _DOTTED.fullmatch(cell)) is not None:  # only of day, month and year is that the usual order
+        clock = f"T{'0' * (dotted[4][1] == ':')}{dotted[4]}" if dotted[4] else ""
+        text = f"{dotted[3]}-{dotted[2]:0>2}-{dotted[1]:0>2}{clock}"
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from explorer.data.samples import Sample
 from explorer.declare.registry import scan, scanned
 from explorer.declare.space import domain_word
+from explorer.work.replacing import replacing
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,5 @@ def write_file(sample: Sample, path: str | Path) -> tuple[str, ...]:
             f"choose one of {', '.join(writable(sample.domain))}"
         )
     writer = next(w for w in writers(sample.domain).values() if ending in w.extensions)
-    # the ending is kept, since it says which of its formats a writer takes
-    beside = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
-    try:
-        notes = writer.write(sample, beside)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-    return notes
+    with replacing(path) as beside:  # whose ending says which of its formats a writer takes
+        return writer.write(sample, beside)

@@ -42,6 +42,11 @@ class Element(ABC):
         return self
 
     @property
+    def wraps(self) -> bool:
+        """Say whether what leaves at one end comes in at the other: then sides have to be whole numbers of steps."""
+        return False
+
+    @property
     @abstractmethod
     def group(self) -> str:
         """Return the name of a group that elements of this kind belong to, as `find_symmetry` has it."""

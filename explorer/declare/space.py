@@ -134,10 +134,7 @@ class Inference(ABC):
         return None
 
     def placed(self, shape: tuple[int, ...], resized: tuple[int, ...]) -> FieldType | None:
-        """Return the field of a tensor by its shape and that for `resized` inputs; None where it is of no known field.
-
-        Sizes that coincide are told apart: a tensor of as many channels as nodes is no field of pairs.
-        """
+        """Return the field of a tensor by its shape and that for `resized` inputs, which tells sizes apart; or None."""
         return None
 
     def reaches(
@@ -167,6 +164,10 @@ class Inference(ABC):
     ) -> Iterator[tuple[tuple[int, ...], ...]]:
         """Yield orders of so many channels that people exchange under these elements: for each, which comes where."""
         return iter(())
+
+    def ways(self, field: FieldType, shape: tuple[int, ...], told: Sequence[FieldType]) -> Sequence[FieldType]:
+        """Return what a tensor that is taken for scalars could be as well; `told` are fields that layers declare."""
+        return ()
 
     def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
         """Return what is known of a tensor that functional code made of one of the shape `seen`, or None."""
@@ -280,11 +281,7 @@ class Space(ABC):
         return None
 
     def declared(self, said: Declared) -> Form:
-        """Return what a network takes of which somebody says it.
-
-        Raises:
-            ValueError: what is said cannot be, in one sentence.
-        """
+        """Return what a network takes of which somebody says it; raise ValueError where it cannot be."""
         asked = {question.name: question for question in self.questions}
         if self.form is None:
             raise ValueError(f"what a network on a {said.kind} takes cannot be declared")
@@ -313,6 +310,14 @@ class Space(ABC):
             ValueError: NaN and infinities.
         """
 
+    def attempts(self, network: nn.Module, kind: str) -> Iterator[Form]:
+        """Yield what a network might take that nobody says it of; all of it is tried."""
+        return iter(())
+
+    def in_steps(self, inputs: Inputs, step: int) -> Inputs:
+        """Return data that nobody chose with sides that are whole numbers of so many places."""
+        return inputs
+
     @abstractmethod
     def inference(self, inputs: Inputs) -> Inference:
         """Return what there is to say of the tensors inside of a network called with these inputs."""
@@ -322,11 +327,7 @@ class Space(ABC):
         return ""
 
     def given(self, data: Tensor | Sequence[object], seed: int) -> Inputs:
-        """Return the inputs that bare data means which this space `reads`.
-
-        Raises:
-            ValueError: it is wrong, in one sentence.
-        """
+        """Return the inputs that bare data means which this space `reads`; raise ValueError where it is wrong."""
         raise NotImplementedError
 
     def named(self, tensors: Mapping[str, Tensor]) -> tuple[tuple[str, ...], Inputs] | None:

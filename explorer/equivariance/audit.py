@@ -19,6 +19,7 @@ from explorer.equivariance.figures import Figures, summary
 from explorer.equivariance.presets import preset_figures
 from explorer.equivariance.trial import rounding
 from explorer.equivariance.trial.exchanges import exchanged
+from explorer.equivariance.trial.moving import moving
 from explorer.equivariance.trial.remembered import Remembered
 from explorer.equivariance.verdict import sentences
 from explorer.equivariance.verdict.guilt import guilty_layers, unknown_before
@@ -53,8 +54,7 @@ class _Case:
 
     def _changed(self, audit: Audit, seed: int) -> list[str]:
         """Return the layers that another run on the same input changes by more than rounding."""
-        again, _ = audit.run(self.inputs, seed)
-        found = []
+        again, found = audit.run(self.inputs, seed)[0], []
         for name in audit.names:
             one, other = self.values[name].double(), again[name].double()
             rounding = measure.tolerance(self.values[name].dtype, audit.trace[name].rank)
@@ -148,8 +148,7 @@ class Audit:
     def _float_floor(self) -> dict[str, float]:
         """Return rounding alone, per layer: the measurement against a rerun in the other of float32 and float64.
 
-        In float64 it is the difference scaled by the ratio of the two epsilons: how much this very network enlarges
-        rounding (an eigenvalue problem more than a product), and at least eps sqrt(rank).
+        In float64 it is the difference scaled by the ratio of the epsilons, as this very network enlarges rounding.
         """
         low, high = torch.float32, torch.float64
         least = {n.name: torch.finfo(high).eps * math.sqrt(max(n.rank, 1)) for n in self.trace.layers}
@@ -241,7 +240,7 @@ class Audit:
         return any(row.guessed and row.seen for row in rows)
 
     def apart(self, element: Element) -> float | None:
-        """Return the relative error of the output under an element that is not judged; None where it has no action."""
+        """Return the relative error of the output under an element that is not judged, where it has an action."""
         case, layer = self.cases[0], self.trace[self.trace.output]
         element = element.on(case.inputs)
         expected = measure.expected_after(element, layer, case.values[layer.name])
@@ -261,7 +260,8 @@ class Audit:
         if not exact or case.random or case.unsteady:
             return self.trace
         run = partial(self.run, inputs=True)
-        return exchanged(self.model, self.trace, (case.inputs, case.other), exact, run)
+        trace = moving(self.model, self.trace, case.inputs, exact, run)
+        return exchanged(self.model, trace, (case.inputs, case.other), exact, run)
 
     def attribute(self) -> None:
         """Push each layer's worst local error to the output: exactly where it is more than rounding."""

@@ -257,6 +257,7 @@ class Frame:
     files: tuple[tuple[str, object], ...] = ()  # that the networks were made of, with their stamps
     reloaded: tuple[str, ...] = ()  # sentences about networks that were made again for this frame
     stale: Failure | None = None  # why a network is still the one from before its file was saved last
+    asks: bool = False  # whether code that is saved later does not run before a person has allowed it
 
     def parts(self, kind: type[Part], most: int = 2) -> list[tuple[Square, Part]]:
         """Return the first squares with their parts of that kind, those that have one."""
@@ -325,3 +326,4 @@ class Failure:
     sentence: str
     where: str = ""
     detail: str = ""  # a traceback for the log, never the only text
+    untrusted: str = ""  # the model whose file holds code that nobody has allowed to run yet

@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
@@ -30,6 +28,7 @@ from explorer.declare.registry import known_names
 from explorer.declare.states.interventions import parse_interventions
 from explorer.state.lessons.tasks import Task, read_tasks, tasks_to_json, written
 from explorer.state.state import State
+from explorer.work.replacing import write_whole
 
 VERSION = 1
 LONGEST = 8 * 2**20  # bytes; a window's layout is a few thousand
@@ -88,7 +87,7 @@ def save_session(
         whole["tasks"] = tasks_to_json(tasks)
     if files := dict(code):
         whole["code"] = files
-    write_beside(Path(path), (json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    write_whole(Path(path), (json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
 
 
 def load_session(path: str | Path) -> Session:
@@ -177,25 +176,6 @@ def state_from_json(value: Any) -> State:
         except ValueError as error:
             raise SessionError(f'"interventions": {error}') from None
     return State(**found)
-
-
-def write_beside(path: Path, data: bytes) -> None:
-    """Write a file under another name in the same folder, then rename it: all of it or none of it."""
-    handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(beside, 0o666 & ~mask)  # mkstemp's are for the owner alone
-        os.replace(beside, path)
-    except BaseException as error:
-        Path(beside).unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:  # of a full disk nobody says which file it was
-            raise OSError(error.errno, error.strerror, str(path)) from None
-        raise
 
 
 # msgspec compares values with the types that State declares; the sentences are ours ------------------------------

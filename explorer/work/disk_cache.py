@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.work.replacing import HALF, replacing
+
 LIMIT = 1_000_000_000  # bytes on disk; what was not used for longest goes first
 FORGOTTEN_S = 3600.0  # age of a half of a file, from which on nobody writes it any more
 VERSION = 1  # of what the arrays mean
@@ -70,19 +72,15 @@ def store(key: str, arrays: dict[str, NDArray[Any]], seconds: float) -> None:
     try:
         home = folder()
         home.mkdir(parents=True, exist_ok=True)
-        beside = home / f".{key}.{os.getpid()}.part"
-        try:
+        with replacing(home / f"{key}.safetensors") as beside:
             save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, beside)
-            beside.replace(home / f"{key}.safetensors")
-        finally:
-            beside.unlink(missing_ok=True)
         _bound(home)
     except (OSError, RuntimeError):  # a full or read-only disk: it is made again next time
         return
 
 
 def _bound(home: Path) -> None:
-    for part in home.glob(".*.part"):  # of a process that was killed
+    for part in home.glob(f".*{HALF}*"):  # of a process that was killed
         if abs(time.time() - part.stat().st_mtime) > FORGOTTEN_S:
             _remove(part)
     files = sorted(((p.stat().st_mtime_ns, p.stat().st_size, p) for p in home.glob("*.safetensors")), reverse=True)

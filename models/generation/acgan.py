@@ -19,9 +19,9 @@ from explorer.spaces.grid.samples.sets import digits
 from models.layers.adversarial.convolutional import FLAT, LATENT, Adversarial, Parts, features, generator
 from models.layers.adversarial.losses import discriminator_loss, generator_loss, source_and_class
 from models.layers.taps import Tap
-from models.training.adversarial import Batch, Phase, Recipe, code_phase, train
-from models.training.digits import DIGITS
-from models.training.generated_digits import class_figures
+from models.training.adversarial.digits import class_figures
+from models.training.adversarial.images import Batch, Phase, Recipe, code_phase, train
+from models.training.images.digits import DIGITS
 
 CLASSES = len(DIGITS)
 AS_READ = "as read"

@@ -25,7 +25,7 @@ from explorer.spaces.grid.samples.captioned import COLOURS, RELATIONS, SHAPES, S
 from models.layers.taps import Tap
 from models.layers.vision.captions import NO_WORD, CaptionTransformer, caption_tensor
 from models.layers.vision.codes import CODES, STRIDE, WAYS, Choice, Decoder, DiscreteVAE, Encoder, elbo_loss, gumbel
-from models.training.captions import train_book, train_writer
+from models.training.images.captions import train_book, train_writer
 
 ROWS = SIDE // STRIDE
 PLACES = ROWS * ROWS

@@ -17,8 +17,8 @@ from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.grid.samples.faces import TRAITS, all_faces
 from models.layers.adversarial.convolutional import FLAT, LATENT, Adversarial, Parts, features, generator
 from models.layers.adversarial.losses import discriminator_loss, generator_loss
-from models.training.adversarial import Batch, Phase, Recipe, code_phase, train
-from models.training.faces import arithmetic, directions, face_figures
+from models.training.adversarial.faces import arithmetic, directions, face_figures
+from models.training.adversarial.images import Batch, Phase, Recipe, code_phase, train
 
 
 class Directions(nn.Module):

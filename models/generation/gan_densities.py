@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from functools import partial
 
-import torch
-
 from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.network.form import GraphInput
@@ -17,8 +15,8 @@ from models.layers.adversarial.densities import Densities, matrix
 from models.layers.adversarial.losses import LOSSES, discriminator_loss, generator_loss
 from models.layers.adversarial.quadrature import RING, TWO, best, jsd, pushed
 from models.layers.seeded import seeded
-from models.training.densities import Recipe, by_turns, played, train
-from models.training.digits import one_thread
+from models.training.adversarial.densities import Recipe, by_turns, played, train
+from models.training.learning import learning
 
 WIDE = 64  # of the networks on the plane
 
@@ -39,7 +37,7 @@ def by_hand(
     """Build a pair on the line and let it learn: both together, then D alone, then G alone, so many rounds each."""
     network = seeded(build_line, int(seed))
     recipe = Recipe(LOSSES[int(loss)], rate=rate / 1000, g_rate=rate / 1000)
-    with torch.inference_mode(False), torch.enable_grad(), one_thread():
+    with learning():
         for rounds, turns in ((together, "DG"), (d_alone, "D"), (g_alone, "G")):
             by_turns(network, recipe, int(rounds), turns, int(seed))
     return network.eval()

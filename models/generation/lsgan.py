@@ -12,7 +12,7 @@ from explorer.spaces.graph.network.form import GraphInput
 from models.layers.adversarial.densities import Densities, matrix
 from models.layers.adversarial.losses import SQUARES, discriminator_loss, generator_loss
 from models.layers.adversarial.quadrature import RING, pearson
-from models.training.densities import Recipe, played, train
+from models.training.adversarial.densities import Recipe, played, train
 
 WIDE = 64
 

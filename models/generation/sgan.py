@@ -19,9 +19,9 @@ from explorer.spaces.grid.samples import digit_images
 from explorer.spaces.grid.samples.sets import digits
 from models.layers.adversarial.convolutional import FLAT, Adversarial, Parts, features, generator
 from models.layers.adversarial.losses import one_more_class, passed_off, true_of
-from models.training.adversarial import Batch, Phase, Recipe, code_phase, train
-from models.training.digits import DIGITS
-from models.training.generated_digits import plain_figures
+from models.training.adversarial.digits import plain_figures
+from models.training.adversarial.images import Batch, Phase, Recipe, code_phase, train
+from models.training.images.digits import DIGITS
 
 EACH = 10  # digits of every class that have a label
 MADE = "made"

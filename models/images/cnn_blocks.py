@@ -26,8 +26,9 @@ from explorer.declare.params import Param
 from explorer.declare.types.fields import Scalar
 from explorer.spaces.grid.network.form import InputSpec
 from models.layers.global_pooling import GlobalMean
-from models.training import digits as training
-from models.training.shifted_digits import SIZE, Resized, shifted_error
+from models.training.images import digits as training
+from models.training.images.shifted_digits import SIZE, Resized, shifted_error
+from models.training.learning import Progress
 
 POOLINGS = ("max", "average (anti-aliased)", "strided")
 CHANNELS = (1, 12, 24, 32)
@@ -147,7 +148,7 @@ def trainer(build: Callable[[], BlockCNN]) -> Callable[..., tuple[nn.Module, dic
     """Return the training function of a card."""
 
     def train(
-        epochs: int | None = None, seed: int = 0, progress: training.Progress | None = None
+        epochs: int | None = None, seed: int = 0, progress: Progress | None = None
     ) -> tuple[nn.Module, dict[str, float]]:
         wrapped, metrics = training.train(lambda: AnyPooling(build(), seed), RECIPE, epochs, seed, progress)
         assert isinstance(wrapped, AnyPooling)

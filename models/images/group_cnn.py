@@ -20,8 +20,7 @@ from torch.nn import functional as F
 from explorer.declare.card import Card
 from explorer.declare.groups import FiniteGroup, group
 from explorer.spaces.grid.network.form import InputSpec
-from models.layers.global_pooling import GlobalMax
-from models.layers.group_convolution import (
+from models.layers.convolution.groups import (
     GroupBatchNorm,
     GroupConv2d,
     GroupPool,
@@ -29,7 +28,8 @@ from models.layers.group_convolution import (
     TransformConvolve,
     transformed_indices,
 )
-from models.training.digits import DIGITS, SIZE, Recipe, measured, train
+from models.layers.global_pooling import GlobalMax
+from models.training.images.digits import DIGITS, SIZE, Recipe, measured, train
 
 
 class GroupCNN(nn.Module):

@@ -27,8 +27,9 @@ from explorer.declare.types.fields import Scalar
 from explorer.spaces.grid.network.form import InputSpec
 from models.layers.global_pooling import GlobalMean
 from models.layers.seeded import seeded
-from models.training import digits as training
-from models.training.shifted_digits import SIZE, Resized, shifted_error
+from models.training.images import digits as training
+from models.training.images.shifted_digits import SIZE, Resized, shifted_error
+from models.training.learning import Progress
 
 NORMS = ("batch", "layer", "instance", "group", "none", "layer (per-pixel affine)")
 GROUPS = 4
@@ -150,7 +151,7 @@ class AnyNorm(Resized):
 
 
 def train(
-    epochs: int | None = None, seed: int = 0, progress: training.Progress | None = None
+    epochs: int | None = None, seed: int = 0, progress: Progress | None = None
 ) -> tuple[nn.Module, dict[str, float]]:
     """Train on upright digits; return the network with batch normalisation."""
     wrapped, metrics = training.train(lambda: AnyNorm(build(), seed), RECIPE, epochs, seed, progress)

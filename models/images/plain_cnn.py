@@ -13,8 +13,8 @@ from torch import nn
 
 from explorer.declare.card import Card
 from explorer.spaces.grid.network.form import InputSpec
-from models.layers.plain_cnn import PlainCNN
-from models.training.digits import DIGITS, SIZE, Recipe, augmented, measured, train, turned
+from models.layers.convolution.plain_cnn import PlainCNN
+from models.training.images.digits import DIGITS, SIZE, Recipe, augmented, measured, train, turned
 
 
 def build() -> nn.Module:

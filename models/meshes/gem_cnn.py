@@ -18,7 +18,7 @@ from explorer.spaces.mesh.fields import VERTEX
 from explorer.spaces.mesh.network.form import MeshInput
 from models.layers.gauge.conv import GaugeConv
 from models.layers.gauge.nonlinear import NormGate, RegularReLU
-from models.training.parts import PARTS, notes_of, train_parts
+from models.training.meshes import PARTS, notes_of, train_parts
 
 CHANNELS, HIDDEN = 16, 12
 ORDERS = (0, 1, 2)

@@ -26,7 +26,7 @@ from explorer.spaces.mesh.fields import VERTEX, Vertices
 from explorer.spaces.mesh.network.form import MeshInput
 from models.layers.graph.propagation import Kept
 from models.layers.taps import Tap
-from models.training.parts import PARTS, notes_of, train_parts
+from models.training.meshes import PARTS, notes_of, train_parts
 
 CHANNELS, HIDDEN = 16, 8
 INPUT = MeshInput(channels=CHANNELS, signals=("x", "patch_index", "patch_weight"), radii=3, directions=12, reach=0.09)

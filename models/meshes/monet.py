@@ -25,7 +25,7 @@ from explorer.spaces.mesh.fields import VERTEX
 from explorer.spaces.mesh.network.form import MeshInput
 from models.layers.graph.propagation import pattern, product
 from models.layers.taps import Tap
-from models.training.parts import PARTS, notes_of, train_parts
+from models.training.meshes import PARTS, notes_of, train_parts
 
 CHANNELS, HIDDEN, KERNELS = 16, 12, 9
 SIGNALS = ("x", "edge_index", "radius", "angle")

@@ -24,7 +24,7 @@ from explorer.spaces.mesh.network.form import MeshInput
 from models.layers.gauge.conv import GaugeConv
 from models.layers.graph.chebyshev import series
 from models.layers.graph.propagation import Kept, Operator, pattern
-from models.training.parts import PARTS, notes_of, train_parts
+from models.training.meshes import PARTS, notes_of, train_parts
 
 CHANNELS, HIDDEN = 16, 12
 SPECTRAL = MeshInput(channels=CHANNELS, signals=("x", "edge_index", "cotan", "mass"))

@@ -42,10 +42,11 @@ class Joined(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if len(x) < 2:
             return x.new_zeros(1, len(x), len(x))
-        far = apart(x.detach()) + torch.diag(x.new_full((len(x),), torch.inf))
-        last = far.kthvalue(min(self.k, len(x) - 1), dim=1, keepdim=True).values
+        far = apart(x.detach())
         # points whose features are equal but for rounding tie as well, at a distance of nearly 0
-        size = far[far.isfinite()].amax()
+        size = far.nan_to_num(posinf=0.0).amax()
+        far = far + torch.diag(x.new_full((len(x),), torch.inf))
+        last = far.topk(min(self.k, len(x) - 1), dim=1, largest=False).values[:, -1:]
         return (far <= last + TIE * size).to(x.dtype)[None]
 
 

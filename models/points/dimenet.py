@@ -128,7 +128,7 @@ class DimeNet(nn.Module):
         lengths = self.lengths(ways)
         radial = self.radial(lengths)
         first, second = turns(edge_index, len(number))
-        angular = self.angular.values(lengths[first, 0], angles(ways, first, second))
+        angular = self.angular.values(lengths[:, 0], angles(ways, first, second), first)
         m = self.messages(number, radial, edge_index)
         for one in self.rounds:
             m = one(m, radial, angular, first, second)

@@ -20,7 +20,7 @@ from explorer.spaces.graph.fields import EDGE, GRAPH
 from explorer.spaces.points.fields import PARTICLE, POSITION
 from explorer.spaces.points.network.form import PointsInput
 from models.layers.points.geometry import Ways, heard, summed
-from models.training.bodies import measured, train
+from models.training.points.bodies import measured, train
 
 HIDDEN = 64
 

@@ -23,7 +23,7 @@ from explorer.spaces.points.fields import PARTICLE
 from explorer.spaces.points.network.form import PointsInput
 from models.layers.points.geometry import GaussianBasis, Lengths, Ways, cosine_cutoff, summed
 from models.layers.taps import Tap
-from models.training.energies import measured, train
+from models.training.points.energies import measured, train
 
 CHANNELS, FILTERS, CENTRES, REACH = 48, 48, 32, 5.0
 BONDED = 2.5  # Å: with a hundred molecules to learn from, what lies further only misleads

@@ -19,7 +19,7 @@ from explorer.declare.params import Param
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.grid.samples.sets import digits
 from models.layers.autoencoding import SIDES, Decoder, encoder
-from models.training.autoencoders import Parts, Recipe, cross_entropy, train
+from models.training.images.autoencoders import Parts, Recipe, cross_entropy, train
 
 DIMS, HIDDEN = 2, 32
 NOISE = 0.4  # that a denoising autoencoder learns to take away

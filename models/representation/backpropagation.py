@@ -21,7 +21,7 @@ from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.grid.samples.bars import LABELS, SIDE, bar
 from explorer.work.training.course import Course
 from models.layers.seeded import round_to_half, seeded
-from models.training.digits import Progress, one_thread
+from models.training.learning import Progress, learning
 
 SIZES = (SIDE * SIDE, 6, 4, len(LABELS))
 EPOCHS, RATE = 400, 1.0
@@ -80,7 +80,7 @@ def train(
 ) -> tuple[nn.Module, Mapping[str, float]]:
     """Train on the six images, one at a time, by gradient descent alone; return the network with its accuracy."""
     epochs = EPOCHS if epochs is None else epochs
-    with torch.inference_mode(False), torch.enable_grad(), one_thread():
+    with learning():
         with torch.random.fork_rng(devices=[]):
             network = build()
             torch.manual_seed(seed)

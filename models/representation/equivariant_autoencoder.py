@@ -25,9 +25,9 @@ from explorer.spaces.grid.fields import regular
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.grid.samples.sets import all_sprites
 from models.layers.autoencoding import SIDES
-from models.layers.group_convolution import GroupConv2d, GroupPool, LiftingConv2d, TransformConvolve
+from models.layers.convolution.groups import GroupConv2d, GroupPool, LiftingConv2d, TransformConvolve
 from models.layers.taps import Tap
-from models.training.autoencoders import Parts, Recipe, cross_entropy, train
+from models.training.images.autoencoders import Parts, Recipe, cross_entropy, train
 
 
 class Spread(TransformConvolve):

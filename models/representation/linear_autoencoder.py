@@ -20,7 +20,7 @@ from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.grid.samples import digit_images
 from explorer.spaces.grid.samples.sets import digits
 from models.layers.seeded import seeded
-from models.training.digits import one_thread
+from models.training.learning import learning
 
 SIDE, DIMS = 29, 2
 EPOCHS = 300
@@ -96,7 +96,7 @@ def train(
 ) -> tuple[nn.Module, dict[str, float]]:
     """Train on the digits in double precision, and compare the decoder with the principal components."""
     epochs = EPOCHS if epochs is None else epochs
-    with torch.inference_mode(False), torch.enable_grad(), one_thread():
+    with learning():
         images = torch.tensor(digit_images.load("train")[0]).double()
         network = seeded(LinearAutoencoder, seed).double()
         optimizer = Alternating(network, images)

@@ -20,7 +20,7 @@ from explorer.declare.params import Param
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.grid.samples.sets import digits, two_sprites
 from models.layers.autoencoding import SAMPLING, Decoder, Sampling, encoder
-from models.training.autoencoders import Parts, Recipe, cross_entropy, divergence, train
+from models.training.images.autoencoders import Parts, Recipe, cross_entropy, divergence, train
 
 HIDDEN = 32
 CLASSES = 10

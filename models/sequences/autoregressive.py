@@ -32,8 +32,8 @@ from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
 from models.layers.seeded import round_to_half, seeded
 from models.layers.taps import Tap
-from models.training.digits import Progress, one_thread
-from models.training.sequences import Recipe, judged_by, train
+from models.training.learning import Progress, one_thread
+from models.training.sequences.computed import Recipe, judged_by, train
 
 MOST_LAGS, LAGS = 24, 8
 STEPS = 96

@@ -53,8 +53,8 @@ from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
 from models.layers.seeded import seeded
 from models.layers.taps import Tap
-from models.training.digits import Progress
-from models.training.sequences import Recipe, judged_by, right, train
+from models.training.learning import Progress
+from models.training.sequences.computed import Recipe, judged_by, right, train
 
 WIDTH = 32
 LENGTHS = range(2, 25)  # of the letters that are learned from

@@ -29,8 +29,8 @@ from explorer.spaces.sequence.fields import Steps, Strands
 from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
 from models.layers.seeded import seeded
-from models.training.digits import Progress
-from models.training.sequences import Recipe, judged_by, train
+from models.training.learning import Progress
+from models.training.sequences.computed import Recipe, judged_by, train
 
 STRANDS = FieldType(Steps(), Strands())
 FILTERS, KERNEL = 8, 7

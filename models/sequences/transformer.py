@@ -32,8 +32,8 @@ from explorer.spaces.sequence.samples import tasks
 from models.layers.attention.steps import Attention, Residual
 from models.layers.seeded import seeded
 from models.layers.taps import Tap
-from models.training.digits import Progress
-from models.training.sequences import Recipe, judged_by, right, train
+from models.training.learning import Progress
+from models.training.sequences.computed import Recipe, judged_by, right, train
 
 WIDTH, HEADS, INNER, DEPTH = 32, 2, 64, 2
 LENGTHS = range(4, 13)

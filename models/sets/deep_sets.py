@@ -25,9 +25,9 @@ from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.network.form import GraphInput
 from explorer.work.training.course import Course
 from models.layers.graph.pooling import Readout
-from models.training.digits import Progress, one_thread
-from models.training.shapes import SHAPES, Recipe, measured
-from models.training.shapes import train as train_on_shapes
+from models.training.learning import Progress, learning
+from models.training.points.shapes import SHAPES, Recipe, measured
+from models.training.points.shapes import train as train_on_shapes
 
 DIGITS = 10
 LENGTHS = range(5, 100, 10)  # of the lists that are judged
@@ -81,7 +81,7 @@ def train(
     Mean absolute error, Adam with rate 1e-4 and ε = 1e-3, batches of 128, 10 epochs.
     """
     epochs = 10 if epochs is None else epochs
-    with torch.inference_mode(False), torch.enable_grad(), one_thread():
+    with learning():
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             network = DigitSum()

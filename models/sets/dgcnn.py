@@ -21,7 +21,7 @@ from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.pooling import Readout
 from models.layers.taps import Tap
-from models.training.shapes import SHAPES, Recipe, measured, train
+from models.training.points.shapes import SHAPES, Recipe, measured, train
 
 TIE = 1e-5  # relative; distances that are nearer than this are equal
 

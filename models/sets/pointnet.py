@@ -19,7 +19,7 @@ from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.pooling import Readout
 from models.layers.taps import Mark
-from models.training.shapes import SHAPES, Recipe, measured, train
+from models.training.points.shapes import SHAPES, Recipe, measured, train
 
 
 class WonChannels(nn.Module):

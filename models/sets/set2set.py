@@ -24,8 +24,8 @@ from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.sequence.samples import tasks
 from models.layers.seeded import seeded
 from models.layers.taps import Tap
-from models.training.digits import Progress
-from models.training.sequences import Recipe, judged_by, train
+from models.training.learning import Progress
+from models.training.sequences.computed import Recipe, judged_by, train
 
 WIDTH, STEPS, MOST_STEPS = 16, 3, 8
 SIZES = range(3, 13)

@@ -15,8 +15,7 @@ from explorer.declare.card import Card
 from explorer.declare.groups import FiniteGroup
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.network.form import VolumeInput
-from models.layers.seeded import seeded
-from models.layers.volumes import (
+from models.layers.convolution.volumes import (
     GroupConv3d,
     LiftingConv3d,
     OrientationPool,
@@ -25,6 +24,7 @@ from models.layers.volumes import (
     VolumeMean,
     transformed_indices,
 )
+from models.layers.seeded import seeded
 
 SIDE = 25  # odd: windows of 3 with stride 2 are centred on 25 and 13 voxels
 OUTPUTS = 4

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.network.form import VolumeInput
+from models.layers.convolution.volumes import VolumeMean, transformed_indices
 from models.layers.seeded import seeded
-from models.layers.volumes import VolumeMean, transformed_indices
 
 CHANNELS = 6
 ODD, EVEN = 25, 24

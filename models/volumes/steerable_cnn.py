@@ -19,8 +19,8 @@ from explorer.declare.card import Card
 from explorer.declare.types.fields import FieldType, Point
 from explorer.spaces.points.fields import irreps
 from explorer.spaces.volume.network.form import VolumeInput
+from models.layers.convolution.steerable_volumes import SteerableConv3d, VoxelGate, shells
 from models.layers.seeded import seeded
-from models.layers.steerable_volumes import SteerableConv3d, VoxelGate, shells
 
 SIDE, SEED = 25, 1
 HIDDEN, LAST = "6x0e+4x1o+2x2e", "4x0e+1x1o"

@@ -15,8 +15,8 @@ from explorer.declare.types.fields import INVARIANT
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.network.form import VolumeInput
 from explorer.spaces.volume.samples.tetris import NAMES, SIDE
-from models.layers.volumes import GroupConv3d, LiftingConv3d, OrientationPool, TransformConvolve3d
-from models.training.tetris import measured, train
+from models.layers.convolution.volumes import GroupConv3d, LiftingConv3d, OrientationPool, TransformConvolve3d
+from models.training.volumes import measured, train
 
 FIELDS, LAST, CHANNELS = 2, 10, 20  # about as many parameters in both networks
 TURNING, PLAIN = (

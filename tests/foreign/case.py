@@ -23,7 +23,7 @@ class Given:
         form: "call" for tensors one by one, "mapping" for arguments by name, "data" for one torch_geometric Data.
         names: of the arguments, for the forms "mapping" and "data".
         layout: of a sequence, one of "NTC", "TNC", "NCT", "TC", "CT"; a "?" before it: to be found by trial.
-        step: of shifts of images, in pixels: the product of the strides.
+        step: of shifts and delays, in pixels or steps: the product of the strides.
         boundary: of shifts of images, "circular" or "zero".
     """
 

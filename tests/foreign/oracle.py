@@ -29,7 +29,7 @@ def elements(case: Case, given: Given) -> list[Element]:
     if group == "permutation":
         return [_renumbering(given, seed) for seed in (1, 2)]
     if group == "shift":
-        return [{"delay": k} for k in (1, 2, 5)]
+        return [{"delay": k * given.step} for k in (1, 2, 5)]
     if group == "reversal":
         return [{"backwards": True}]
     if group == "reverse-complement":

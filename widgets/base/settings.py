@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QSettings
+
+from explorer.work.replacing import is_device
 
 SETTINGS = "EQUISCOPE_SETTINGS"  # environment: the path of an INI file in place of the person's own settings
 
@@ -15,7 +20,16 @@ SETTINGS = "EQUISCOPE_SETTINGS"  # environment: the path of an INI file in place
 def open_settings() -> QSettings:
     """Return where layout, theme, recent files and columns are remembered."""
     path = os.environ.get(SETTINGS)
+    if path and is_device(Path(path)):
+        path = _forgotten()  # Qt would put a file in the place of /dev/null
     return QSettings(path, QSettings.Format.IniFormat) if path else QSettings("equiscope", "equiscope")
+
+
+def _forgotten() -> str:
+    """Return a file that is gone when the program ends."""
+    folder = tempfile.mkdtemp(prefix="equiscope-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return str(Path(folder, "settings.ini"))
 
 
 def texts(settings: QSettings, key: str) -> list[str]:

@@ -38,8 +38,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QWidget
 
+from explorer.work.replacing import replacing
 from widgets.base.look import theme as themes
-from widgets.base.look.shown import without_badges
+from widgets.base.look.shown import on_paper, sharp, without_badges
 from widgets.base.view import View
 from widgets.figures.style import DPI, Style
 from widgets.figures.svg import composed, shortened
@@ -77,10 +78,12 @@ def export_view(view: View, path: str | Path, *, theme: str = "light", style: St
 def drawn(view: View, kind: str, theme: str = "light", style: Style = PLAIN, dpi: float = DPI) -> Drawn:
     """Return `view` as a figure of a kind; `dpi` is that of a PNG of a certain width."""
     factors = (1.0, 1.25, 1.5, 2.0, 2.5) if style.width is not None and style.whole else (1.0,)
+    bright = themes.LIGHT if style.width is None else themes.PAPER
     for factor in factors:
         with (
-            _dressed(view, themes.DARK if theme == "dark" else themes.LIGHT, style, factor),
+            _dressed(view, themes.DARK if theme == "dark" else bright, style, factor),
             without_badges(not style.badges),
+            on_paper(),
         ):
             view.apply_theme()
             view.settle()
@@ -90,7 +93,9 @@ def drawn(view: View, kind: str, theme: str = "light", style: Style = PLAIN, dpi
             figure = _Figure(view, style, dpi)
             count = shortened(figure.svg().decode()) if style.width is not None else 0
             if not count or factor == factors[-1]:
-                make = {".png": figure.png, ".svg": figure.svg}.get(kind, figure.pdf)
+                if kind == ".png":
+                    return Drawn(_widened(view, figure), figure.points, count)
+                make = figure.svg if kind == ".svg" else figure.pdf
                 return Drawn(make(), figure.points, count)
     raise AssertionError("the last factor is drawn")
 
@@ -128,6 +133,11 @@ class _Figure:
         self.width = style.width
         self.points = view.fontInfo().pointSizeF() * self.scale
 
+    @property
+    def sharp(self) -> float:
+        """Return the pixels of a PNG for one of the screen."""
+        return SHARPNESS if self.width is None else self.width / 25.4 * self.dpi / self.size.width()
+
     def paint(self, painter: QPainter) -> None:
         self.ground(painter)
         self.view.render(painter, QPoint(), QRegion(), QWidget.RenderFlag.DrawChildren)
@@ -144,9 +154,8 @@ class _Figure:
             painter.drawText(rect, Qt.TextFlag.TextWordWrap, self.caption)
 
     def png(self) -> bytes:
-        sharp = SHARPNESS if self.width is None else self.width / 25.4 * self.dpi / self.size.width()
-        image = QImage(self.size * sharp, QImage.Format.Format_RGB32)
-        image.setDevicePixelRatio(sharp)
+        image = QImage(self.size * self.sharp, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(self.sharp)
         image.setText("Description", self.caption)
         image.setText("Software", "Equiscope")
         painter = QPainter(image)
@@ -241,6 +250,16 @@ def _dressed(view: View, theme: themes.Theme, style: Style, factor: float) -> It
         _lay_out(view)
 
 
+def _widened(view: View, figure: _Figure) -> bytes:
+    """Return a view as a PNG, lines of so many pixels as wide in it as they are beside the text on the screen."""
+    with sharp(figure.sharp):
+        view.apply_theme()
+        for widget in _chrome(view):
+            widget.hide()
+        _lay_out(view)
+        return figure.png()
+
+
 def _chrome(view: View) -> list[QWidget]:
     """Return the controls of a view that are not hidden."""
     return [w for w in view.findChildren(QWidget) if w.property("chrome") and not w.isHidden()]
@@ -319,15 +338,11 @@ def _gif(images: Iterator[NDArray[np.uint8]], fps: float) -> bytes:
 
 def _mp4(images: Iterator[NDArray[np.uint8]], path: Path, fps: float) -> None:
     """Hand the pictures one by one to ffmpeg, which writes beside `path`."""
-    part = path.with_name(f".{path.stem}.{os.getpid()}.part.mp4")
     try:
-        with tempfile.TemporaryFile() as complaints:
-            _film(images, part, fps, complaints)
-        os.replace(part, path)
+        with replacing(path) as beside, tempfile.TemporaryFile() as complaints:
+            _film(images, beside, fps, complaints)
     except OSError as error:
         raise ExportError(f"Cannot write {path.name}: {_reason(error)}.") from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _film(images: Iterator[NDArray[np.uint8]], part: Path, fps: float, complaints: IO[bytes]) -> None:
@@ -386,14 +401,11 @@ def _folder(path: Path) -> None:
 def put(path: Path, data: bytes) -> None:
     """Write a whole file or none."""
     _folder(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        part.write_bytes(data)
-        os.replace(part, path)
+        with replacing(path) as beside:
+            beside.write_bytes(data)
     except OSError as error:
         raise ExportError(f"Cannot write {path.name}: {_reason(error)}.") from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _reason(error: OSError) -> str:

@@ -12,7 +12,6 @@ from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDialog,
     QDoubleSpinBox,
     QFormLayout,
     QHBoxLayout,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
 from widgets.base.view import View
 from widgets.figures.export import FIGURES, Drawn, drawn
@@ -40,7 +40,7 @@ OUTLINED = (QCheckBox, QComboBox, QDoubleSpinBox, QPushButton)  # controls whose
 WAIT_MS = 120  # after the last change
 
 
-class FigurePage(QDialog):
+class FigurePage(Dialog):
     """Shows a view as it will be printed; what is chosen is kept for the next time."""
 
     accepted_figure = Signal(str, object)  # the ending, Style
@@ -94,7 +94,7 @@ class FigurePage(QDialog):
         side = QWidget()
         side.setFixedWidth(SIDE)
         form = QFormLayout(side)
-        form.setContentsMargins(0, 0, 0, 0)
+        form.setContentsMargins(3, 3, 3, 3)  # the ring round what has the keyboard
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         for title, editor in (("&Format", self.kind), ("&Width", self.width_box), ("&Text", self.points)):
             editor.setAccessibleName(title.replace("&", ""))

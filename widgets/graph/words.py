@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.spaces.graph.drawing.values import GraphPart
+from widgets.graph.drawing.dense import widths_along
 from widgets.graph.drawing.look import Choice, Panel, coefficients
 from widgets.maps.linking import precise
 
@@ -37,19 +38,26 @@ def node_text(part: GraphPart, node: int, rows: list[list[Panel]]) -> str:
     return " · ".join(words)
 
 
-def edge_text(part: GraphPart, listed: int, choice: Choice, row: list[Panel]) -> str:
-    """Return the ends and the values of a listed edge in one line."""
+def edge_text(part: GraphPart, listed: int, choice: Choice, row: list[Panel], ends: NDArray[Any]) -> str:
+    """Return the ends and the values of a line in one line: a listed edge, or a pair of nodes.
+
+    Args:
+        ends: (2, L) from and to of what lines stand for; `listed` is a column of it.
+    """
     s = part.structure
-    start, end = (int(v) for v in s.edges[:, listed])
-    words = [f"edge {start} {'→' if s.directed or choice.edges != 'plain' else '–'} {end}"]
-    if start == end:
-        words = [f"self-loop of node {start}"]
+    start, end = (int(v) for v in ends[:, listed])
     copies = int(((s.edges[0] == start) & (s.edges[1] == end)).sum())
+    ways = ends is not s.edges or s.directed or choice.edges != "plain"
+    words = [f"{'edge' if copies else 'pair'} {start} {'→' if ways else '–'} {end}"]
+    if start == end:
+        words = [f"self-loop of node {start}" if copies else f"node {start} to itself"]
     if copies > 1:
         words.append(f"{copies} copies")
-    widths = coefficients(part, choice)
-    if widths is not None:
-        words.append(f"{choice.edges} {precise(float(widths[listed]))}")
+    along = widths_along(part, choice, ends[:, listed : listed + 1])
+    if along is None and ends is s.edges and (widths := coefficients(part, choice)) is not None:
+        along = widths[listed : listed + 1]
+    if along is not None:
+        words.append(f"{choice.edges} {precise(float(along[0]))}")
     for panel in row:
         if panel.values.edges is not None:
             words.append(f"{panel.title} {precise(float(panel.values.edges[listed]))}")

@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsSceneMouseEvent
 
-from widgets.base.look.shown import badges
+from widgets.base.look.shown import badges, terms
 from widgets.base.look.theme import current
 from widgets.base.text.glossary import meaning, say, words_in
 from widgets.base.text.words import figure
@@ -129,7 +129,7 @@ class Label(QGraphicsObject):
         if not self.wrap:
             flags = int(self.align | Qt.AlignmentFlag.AlignVCenter)
             painter.drawText(box, flags, lines[0])
-            if self._terms:
+            if self._terms and terms():
                 under = painter.boundingRect(box, flags, lines[0])
                 painter.setPen(QPen(colour("muted"), 1, Qt.PenStyle.DotLine))
                 painter.drawLine(under.bottomLeft(), under.bottomRight())

@@ -145,6 +145,7 @@ class _Maker:
         dot = max(DOT * self.apart, LEAST_DOT * extent)  # of very many points, dots that are seen
         self.radius = ATOM * radii(part.numbers) if self.atoms else np.full(len(part.position), dot)
         self.bonds = part.bonds if choice.bonds and part.bonds.shape[1] <= MOST_BONDS else part.bonds[:, :0]
+        self.kinds = part.bond_kinds[: self.bonds.shape[1]]
         self.block = chosen_value(part, choice.block) if part.kind != "invariant" else 0
         self.limit, self.norm = 1.0, 1.0
         if part.kind != "invariant" and part.rep != "coordinates":
@@ -237,7 +238,7 @@ class _Maker:
         # the largest value that a function of this size can have, in the basis that is in use
         most = self.limit * np.sqrt(2 * found.degree + 1)
         reach = SURFACE * self.apart * np.abs(function) / most + 0.02 * self.apart
-        made = solids(places, self.radius, self.bonds, self._width(), reach, fineness(n))
+        made = solids(places, self.radius, self.bonds, self._width(), reach, fineness(n), self.kinds)
         scalars = np.full(len(made.owner), np.nan)
         scalars[n : n + function.size] = function.ravel()
         shown = float(np.abs(function).max(initial=0.0)) or 1.0
@@ -277,7 +278,7 @@ class _Maker:
         return 0.35 * float(np.median(self.radius)) if len(self.radius) else 0.1
 
     def _solids(self, places: Array) -> Solids:
-        return solids(places, self.radius, self.bonds, self._width())
+        return solids(places, self.radius, self.bonds, self._width(), kinds=self.kinds)
 
     def _arrows(self, places: Array, vectors: Array, longest: float) -> Glyphs:
         at = np.arange(len(places))[:: -(-len(places) // MOST_ARROWS)]

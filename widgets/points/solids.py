@@ -49,10 +49,20 @@ def template(points: int) -> tuple[Array, Array]:
     return ball(1 if points > 400 else 2)
 
 
+# Tubes of a bond of each kind: how far beside its axis, towards its other neighbours, and how thick, in radii of one.
+TUBES = {
+    1: ((0.0, 1.0),),
+    2: ((-0.95, 0.6), (0.95, 0.6)),
+    3: ((-1.5, 0.5), (0.0, 0.5), (1.5, 0.5)),
+    4: ((-0.55, 0.75), (1.3, 0.35)),  # aromatic: the thin one within the ring
+}
+
+
 def solids(
-    places: Array, radius: Array, bonds: Array, width: float, reach: Array | None = None, fine: int = -1
-) -> Solids:
-    """Return balls (N,) of these radii and bonds (2, B) of this radius.
+    places: Array, radius: Array, bonds: Array, width: float, reach: Array | None = None, fine: int = -1,
+    kinds: Array | None = None,
+) -> Solids:  # fmt: skip
+    """Return balls (N,) of these radii and bonds (2, B) of this radius; `kinds` (B,) are those of `TUBES`.
 
     With `reach` (N, corners of `ball(fine)`) there are bodies in place of the balls, that far from the centre in each
     direction.
@@ -61,7 +71,10 @@ def solids(
     form, corners = template(n) if reach is None else ball(fine)
     away = radius[:, None, None] * form if reach is None else reach[:, :, None] * form
     balls = (places[:, None] + away).reshape(-1, 3)
-    halves = _halves(places, bonds, width)
+    beside = thick = None
+    if kinds is not None and len(kinds) == bonds.shape[1] and (kinds > 1).any():
+        bonds, beside, thick = _tubes(places, bonds, kinds)
+    halves = _halves(places, bonds, width, beside, thick)
     faces, owner = _joined(n, len(form), corners, bonds)
     bonded = np.zeros(len(owner), bool)
     bonded[n + len(balls) :] = True
@@ -96,12 +109,59 @@ def _joined(n: int, size: int, corners: Array, bonds: Array) -> tuple[Array, Arr
     return _faces[key]
 
 
-def _halves(places: Array, bonds: Array, width: float) -> Array:
-    """Return the vertices of tubes from each end of a bond to its middle, the first ends first."""
+def _tubes(places: Array, bonds: Array, kinds: Array) -> tuple[Array, Array, Array]:
+    """Return the bonds (2, T) with one for each tube, their places beside the axis (T, 3) and how thick they are (T,).
+
+    Both in radii of a single bond. Tubes of one bond lie in the plane of its neighbours, as its second bond does.
+    """
+    many = np.array([0, *(len(TUBES[k]) for k in sorted(TUBES))])[kinds]
+    which = np.repeat(np.arange(len(kinds)), many)
+    told = [tube for k in kinds.tolist() for tube in TUBES[k]]
+    aside, thick = np.array(told, float).reshape(-1, 2).T
+    side = _sides(places, bonds)
+    return bonds[:, which], side[which] * aside[:, None], thick
+
+
+def _sides(places: Array, bonds: Array) -> Array:
+    """Return (B, 3) unit vectors across each bond, towards where the other neighbours of its ends lie."""
+    total, many = np.zeros_like(places, float), np.zeros(len(places))
+    for here, there in (bonds, bonds[::-1]):
+        np.add.at(total, here, places[there])
+        np.add.at(many, here, 1)
+    a, b = places[bonds[0]], places[bonds[1]]
+    way = b - a
+    way = way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-12)
+
+    def across(towards: Array) -> Array:
+        return np.asarray(towards - (towards * way).sum(1, keepdims=True) * way)
+
+    # neighbours of both ends together; where these pull evenly to both sides, those of one end alone
+    both = total[bonds[0]] + total[bonds[1]] - (a + b) * ((many[bonds[0]] + many[bonds[1]]) / 2)[:, None]
+    first = total[bonds[0]] - b - a * (many[bonds[0]] - 1)[:, None]
+    second = total[bonds[1]] - a - b * (many[bonds[1]] - 1)[:, None]
+    found = np.zeros_like(way)
+    for towards in (both, first, second, np.eye(3)[np.abs(way).argmin(1)]):
+        side = across(towards)
+        size = np.linalg.norm(side, axis=1, keepdims=True)
+        fresh = (np.linalg.norm(found, axis=1) == 0) & (size[:, 0] > 0.05)
+        found[fresh] = side[fresh] / size[fresh]
+    return found
+
+
+def _halves(
+    places: Array, bonds: Array, width: float, shift: Array | None = None, thick: Array | None = None
+) -> Array:  # fmt: skip
+    """Return the vertices of tubes from each end of a bond to its middle, the first ends first.
+
+    `shift` (B, 3) is how far each lies beside its axis and `thick` (B,) its radius, both in widths.
+    """
     if not bonds.shape[1]:
         return np.zeros((0, 3))
     starts = places[bonds.ravel()]
     middle = np.tile((places[bonds[0]] + places[bonds[1]]) / 2, (2, 1))
+    if shift is not None:
+        aside = np.tile(width * shift, (2, 1))
+        starts, middle = starts + aside, middle + aside
     way = middle - starts
     size = np.linalg.norm(way, axis=1, keepdims=True)
     way = way / np.where(size > 0, size, 1)
@@ -109,7 +169,8 @@ def _halves(places: Array, bonds: Array, width: float) -> Array:
     beside /= np.maximum(np.linalg.norm(beside, axis=1, keepdims=True), 1e-12)
     over = np.cross(way, beside)
     angle = 2 * np.pi * np.arange(SIDES) / SIDES
-    ring = width * (np.cos(angle)[:, None] * beside[:, None] + np.sin(angle)[:, None] * over[:, None])
+    radius = np.full(len(way), width) if thick is None else width * np.tile(thick, 2)
+    ring = radius[:, None, None] * (np.cos(angle)[:, None] * beside[:, None] + np.sin(angle)[:, None] * over[:, None])
     return np.concatenate([starts[:, None] + ring, middle[:, None] + ring], 1).reshape(-1, 3)
 
 

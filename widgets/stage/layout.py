@@ -13,6 +13,7 @@ MARGIN = 12.0
 HEADER, CAPTION, HINT = 18.0, 17.0, 22.0
 OPERATOR = 24.0  # between panels of the lower row
 ELBOW = 18.0  # left of F(x), where the second model's arrow comes down
+WORDS = 96.0  # for the element on the arrow, and for the error beside the ring
 LARGEST = 560.0  # a panel beyond this only shows larger pixels
 
 
@@ -68,11 +69,16 @@ def arrange(width: float, height: float, models: int, back: bool) -> Boxes:
     heading = CAPTION + 3 if models > 1 else 0.0
     fixed = 2 * MARGIN + HEADER + CAPTION + 2 * Ring.MARGIN_Y + down + HINT + models * (heading + CAPTION)
     # the upper row needs a square's diagonal, since the ring goes round the corners
-    share = 1.0 if models == 1 else 0.8
+    least = share = 1.0 if models == 1 else 0.8
     by_height = (height - fixed) / (2**0.5 * share + models)
     size = max(24.0, min(room / columns, by_height, LARGEST))
     # what is left over in height goes to the picture that is dragged, centred over its column
     share = max(share, min((height - fixed - models * size) / 2**0.5 / size, 1.5, LARGEST / size))
+    # but what stands between the pictures and beside the ring is not to be cut for it
+    ring = Ring.MARGIN_X + 3 + WORDS
+    between_them = (2 * size + arrow + OPERATOR - ring) / (0.5 + 0.5**0.5)
+    beside_it = (1.5 * size + OPERATOR + bar_room - ring) / 0.5**0.5
+    share = max(least, min(share, between_them / size, beside_it / size))
     overhang = 0.0 if back else max(0.0, (share - 1) / 2)
     size = max(24.0, min(size, room / (columns + overhang)))
     top_size = share * size

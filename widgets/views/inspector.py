@@ -172,7 +172,7 @@ class InspectorView(StateView):
         self.model_section: Section | None = None
         self._model_params: tuple[str, tuple[Param, ...]] = ("", ())
         self.buttons: dict[str, QToolButton] = {}
-        self.untransform = QCheckBox("Untransform: pull the answers back", self)
+        self.untransform = QCheckBox("Untransform: pull answers back", self)
         self.chain, self.complaint = QLineEdit(self), QLabel(self)
         self.table = MeasureTable(self)
         self.veil = Veil(self.table)

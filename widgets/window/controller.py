@@ -46,6 +46,7 @@ class Controller(QObject):
     catalogue_ready = Signal(object)  # Catalogue
     engine_lost = Signal(object)  # Failure: there will be no frame any more
     failed = Signal(object)  # Failure
+    request_failed = Signal()  # after it, where a frame was asked for: the next frame answers it
     gave_up = Signal(object)  # after it: this State is not shown, and what was before is again
     busy = Signal(object)  # Busy
     played = Signal(object)  # whether the orbit is playing
@@ -107,8 +108,8 @@ class Controller(QObject):
     @property
     def curves(self) -> tuple[OrbitCurve, ...]:
         """The curves of the orbit so far, that of the model first."""
-        order = [self.state.model, *self.state.compared]
-        return tuple(self._curves[name] for name in sorted(self._curves, key=_place_in(order)))
+        order = dict.fromkeys([self.state.model, *self.state.compared, *sorted(self._curves)])
+        return tuple(self._curves[name] for name in order if name in self._curves)
 
     # life -------------------------------------------------------------------------------------------------
     def begin(self) -> None:
@@ -348,6 +349,7 @@ class Controller(QObject):
                 self.waiting = self.waiting and message.where == "orbit"
                 self.player.stop()
                 self._fail(message)
+                self.request_failed.emit()
                 self._give_up(message)
                 if self.frame is None or self.frame.state.epoch != self.state.epoch:  # it may be mended there
                     names = (self.state.model, *self.state.compared)
@@ -397,9 +399,8 @@ class Controller(QObject):
         code = next((Path(path).name for path, _ in frame.files if path.endswith(".py")), "")
         if code and not self._watched_told:
             self._watched_told = True
-            self.told.emit(
-                f"{code} is watched: whenever you save it, it is run again without asking, while this window is open."
-            )
+            again = "you are asked before it is run" if frame.asks else "it is run again without asking"
+            self.told.emit(f"{code} is watched: whenever you save it, {again}, while this window is open.")
         if frame.reloaded and (before is None or before.serial != frame.serial):
             self._runner.want_orbit(None)  # that of the former network
             self._runner.want_orbit(self.state)
@@ -407,6 +408,7 @@ class Controller(QObject):
                 self.told.emit(sentence)
         if frame.stale is not None and (before is None or before.stale != frame.stale):
             self._fail(frame.stale)
+            self.request_failed.emit()
 
     def start_from(self, state: State) -> None:
         """Replace the state that the program was started with, which is no step that could be undone."""
@@ -444,7 +446,3 @@ class Controller(QObject):
         self.log.emit("error", failure.sentence + where)
         if failure.detail:
             self.log.emit("detail", failure.detail.rstrip())
-
-
-def _place_in(order: list[str]) -> Callable[[str], tuple[int, str]]:
-    return lambda name: (order.index(name) if name in order else len(order), name)

@@ -30,6 +30,7 @@ from explorer.app.thread.orders import Engine
 from explorer.data.finding import base_of
 from explorer.data.opening import expect_file
 from explorer.declare.elements import chain_text
+from explorer.declare.states.model_name import named_as_shown
 from explorer.square.frame import Frame
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
@@ -153,8 +154,9 @@ class MainWindow(Shell):
         same = frame is not None and frame.state.epoch == state.epoch
         sample = frame.sample_title if same and frame is not None else ""
         sample = sample or base_of(state.sample).replace("\\", "/").rpartition("/")[2]
+        own = frame.squares[0].title if same and frame is not None and frame.squares else named_as_shown(state.model)
         parts = [
-            info.title if info is not None else state.model,
+            info.title if info is not None else own,
             sample,
             chain_text(state.steps) or "identity",
         ]

@@ -111,7 +111,7 @@ class LocalEngine:
     # one state ------------------------------------------------------------------------------------------------
     def card(self, name: str) -> Card:
         """Return the card of that name; one made from a file is made again when the file has changed."""
-        if name in self.cards and not self.versions.changed(name):
+        if name in self.cards and not self.versions.changed(name, self.trust):
             return self.cards[name]
         self.versions.begin(name)
         known = name in self.cards
@@ -282,7 +282,7 @@ class LocalEngine:
             state, tuple(self._with_before(state, s) for s in squares), (time.perf_counter() - start) * 1e3,
             forward * 1e3, str(device_of(state.device)), sample.title, sample.notes, self._serial, sample.parts,
             tuple(note for p, _ in answers for note in p.notes), self.versions.files(names), reloaded,
-            next((self.versions.stale[n] for n in names if n in self.versions.stale), None),
+            next((self.versions.stale[n] for n in names if n in self.versions.stale), None), self.trust.asks(names),
         )  # fmt: skip
 
     def _with_before(self, state: State, here: Square) -> Square:

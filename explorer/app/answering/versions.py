@@ -11,9 +11,10 @@ from typing import Any
 
 from torch import nn
 
-from explorer.app.thread.failures import sentence
+from explorer.app.thread.failures import is_kind, sentence
 from explorer.declare.card import Card
 from explorer.declare.states.model_name import code_of, files_of, in_training
+from explorer.network.opening.files.trust import Trust
 from explorer.network.opening.helpers import forget, helpers, place_of, remember
 from explorer.network.opening.refusals import ModelError
 from explorer.square.frame import Failure, Measure
@@ -56,8 +57,11 @@ class Versions:
     _stamps: dict[str, dict[str, object]] = field(default_factory=dict)
     _complete: set[str] = field(default_factory=set)  # networks all of whose files are known
 
-    def changed(self, name: str) -> bool:
-        """Say whether a file that a network was made of has changed since."""
+    def changed(self, name: str, trust: Trust) -> bool:
+        """Say whether a file that a network was made of has changed since, or may run now and might not before."""
+        stale, path = self.stale.get(name), _code(name)
+        if stale is not None and stale.untrusted and path is not None and trust.allows(path):
+            return True
         return any(stamp(file) != then for file, then in self._stamps.get(name, {}).items())
 
     def files(self, names: Iterable[str]) -> tuple[tuple[str, object], ...]:
@@ -88,7 +92,10 @@ class Versions:
             remember(path, former.modules)
             if at := place_of(error, path):
                 self._stamps[name].setdefault(str(Path(at[0]).resolve()), stamp(at[0]))
-        self.stale[name] = Failure(state, told, "", "".join(traceback.format_exception(error)))
+        untrusted = name if is_kind(error, "Untrusted") else ""
+        if untrusted:
+            told = f"{title(name)} was saved with other code than you have allowed. It runs when you allow it."
+        self.stale[name] = Failure(state, told, "", "".join(traceback.format_exception(error)), untrusted)
         if former.measured is not None:
             self.measured[name] = former.measured
         return former

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+import numpy as np
 import torch
 from torch import nn
 
+from explorer.app.command.settling import settled
 from explorer.data.choosing import several
 from explorer.data.finding import find_sample
 from explorer.data.samples import Sample
 from explorer.declare.card import Card
-from explorer.declare.space import kinds, space_of_kind
-from explorer.declare.symmetries import find_symmetry
+from explorer.declare.space import kinds, space_of, space_of_kind
+from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.declare.telling.summaries import Law
-from explorer.equivariance.check import check_equivariance, unrepeated
+from explorer.equivariance.check import check_equivariance, common_step, unrepeated
 from explorer.equivariance.verdict.laws import laws
 from explorer.equivariance.verdict.outcome import Report
 from explorer.network.input.inputs import Inputs, inputs_from
+from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import LayerError
 from explorer.square.preparing.prepare import DTYPES, Prepared
 from explorer.state.state import State
@@ -51,18 +54,21 @@ def audit(
     details: bool = True,
 ) -> list[Report]:
     """Check a model under `group`, or under each group that it claims (D4 when it claims none)."""
+    state, found = settled(engine, state, group)
     card = engine.card(state.model)
     groups = [group] if group else list(card.groups) or [kinds()[card.domain].group]
     for g in groups:
         find_symmetry(g)
     model, given, p, first = _given(engine, state, dtype, overrides, count)
-    notes = p.notes
+    notes = (*((found,) if found else ()), *p.notes)
     if state.interventions:
         model = engine.intervened(first, p.base or p)
         notes = (*notes, f"the network was intervened in: {'; '.join(one.told for one in state.interventions)}")
+    # data that nobody chose may have any size
+    own = dict.fromkeys(groups, given) if state.sample else _in_steps(given, p, groups, card.boundary)
     reports = [
         check_equivariance(
-            model, given, g, overrides=overrides, declared=not card.own,
+            model, own[g], g, overrides=overrides, declared=not card.own,
             boundary=card.boundary, dtype=DTYPES[dtype], tol=tol, seed=state.seed, name=card.name,
             details=details,
         )
@@ -97,12 +103,34 @@ def _given(
     given = [p.inputs]
     for text in texts[1:]:
         more = inputs_from(engine.sample(replace(state, sample=text), card), card.input, p.x.device, p.x.dtype)
-        if not p.inputs.batched or more.x.shape == p.x.shape:
+        if more.x.shape == p.x.shape or (not p.inputs.batched and _calls_alike(p, more)):
             given.append(more)
     if p.inputs.batched and len(p.inputs.values) == 1:
         batch = p.inputs.with_x(torch.cat([g.x for g in given]))
         given = [batch] if _takes_several(p, batch) else given
     return model, given, p, first
+
+
+def _in_steps(given: list[Inputs], p: Prepared, groups: Sequence[str], boundary: str) -> dict[str, list[Inputs]]:
+    """Return inputs for each group, with sides of whole steps of the network where elements wrap round the edge."""
+    space = space_of(p.inputs)
+    step = common_step([layer.field.spacing for layer in p.trace.layers if layer.field])
+    if step == 1:
+        return dict.fromkeys(groups, given)
+    size = space.inference(p.inputs).size(p.inputs)
+    situation = Situation(size, step, boundary, np.random.default_rng(0), 1, space.kinds[0].name)
+    wrapping = [g for g in groups if any(e.wraps for _, e in find_symmetry(g).elements(g, situation))]
+    if not wrapping:
+        return dict.fromkeys(groups, given)
+    found = [space.in_steps(x, step) for x in given]
+    with torch.no_grad():
+        try:
+            found[0].run(p.model, clone=True)
+        except torch.OutOfMemoryError:
+            raise
+        except Exception:  # it takes this size and no other
+            found = given
+    return {g: found if g in wrapping else given for g in groups}
 
 
 def explored(engine: Networks, state: State, dtype: str, overrides: Mapping[str, str], count: int = 4) -> list[Law]:
@@ -116,6 +144,16 @@ def explored(engine: Networks, state: State, dtype: str, overrides: Mapping[str,
         seed=state.seed, name=card.name,
     )  # fmt: skip
     return list(found)
+
+
+def _calls_alike(p: Prepared, more: Inputs) -> bool:
+    """Say whether a network calls the same layers as often on another sample; a loop over steps may not."""
+    try:
+        with torch.no_grad():
+            capture(p.model, more, [layer.name for layer in p.trace.layers])
+    except LayerError:
+        return False
+    return True
 
 
 def _takes_several(p: Prepared, batch: Inputs) -> bool:

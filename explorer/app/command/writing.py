@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.equivariance.verdict.outcome import Report
-from explorer.state.session import write_beside
+from explorer.work.replacing import write_whole
 
 
 def write_report(
@@ -122,7 +122,7 @@ def _keep(target: Path, kept: Path) -> None:
 def save_table(path: Path, reports: Sequence[Report]) -> None:
     """Write layer x element tables as NPZ (arrays per group) or, by the ending, CSV (a row per layer and element)."""
     if path.suffix.lower() == ".csv":
-        write_beside(path, _table_csv(reports).encode())
+        write_whole(path, _table_csv(reports).encode())
         return
     arrays: dict[str, Any] = {}
     for r in reports:
@@ -136,7 +136,7 @@ def save_table(path: Path, reports: Sequence[Report]) -> None:
         arrays[f"{r.group}/exact"] = np.array(r.exact)
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)
-    write_beside(path, buffer.getvalue())
+    write_whole(path, buffer.getvalue())
 
 
 def _table_csv(reports: Sequence[Report]) -> str:
@@ -166,7 +166,7 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[st
     """Write tensors by name as one safetensors file, beside and then renamed."""
     from safetensors.torch import save
 
-    write_beside(path, save(dict(tensors), dict(metadata)))
+    write_whole(path, save(dict(tensors), dict(metadata)))
 
 
 def _nan(value: float | None) -> float:

@@ -47,6 +47,7 @@ def failure_of(error: BaseException, state: State) -> Failure:
         sentence(error),
         str(getattr(error, "where", "") or ""),
         error.detail if isinstance(error, Relayed) else "".join(traceback.format_exception(error)),
+        state.model if is_kind(error, "Untrusted") else "",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -10,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
+from explorer.app.command.doors import BadInput
+from explorer.app.command.writing import save_weights
 from explorer.app.training.driving import Drive
-from explorer.state.session import write_beside
+from explorer.work.replacing import write_whole
 from explorer.work.training.ring import NoRoom, Ring
 
 EVERY_S = 1.0
@@ -64,7 +68,7 @@ class Keeper:
         """Note down what training this is."""
         try:
             self.ring.folder.mkdir(parents=True, exist_ok=True)
-            write_beside(self._record, json.dumps({**asdict(self.plan), "torch": torch.__version__}).encode())
+            write_whole(self._record, json.dumps({**asdict(self.plan), "torch": torch.__version__}).encode())
         except OSError as error:
             self.told = f"{self.ring.folder} cannot be written ({error.strerror}): nothing is kept of this training"
 
@@ -85,3 +89,21 @@ class Keeper:
         took = time.monotonic() - start
         self._due = start + (max(self._every, took / SHARE) if self._every else 0.0)
         return not self.told
+
+
+def save_trained(path: Path, model: nn.Module, metadata: Mapping[str, str]) -> None:
+    """Write what a training has led to; where its place takes no more, in the folder for temporary files.
+
+    Raises:
+        BadInput: the weights are not where they should be; it says where they are.
+    """
+    try:
+        save_weights(path, model, metadata)
+    except OSError as error:
+        sentence = f"{path} cannot be written: {(error.strerror or str(error)).lower()}"
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="equiscope-"))
+            save_weights(folder / path.name, model, metadata)
+        except OSError:
+            raise BadInput(sentence) from None
+        raise BadInput(f"{sentence}; the weights are in {folder / path.name}") from None

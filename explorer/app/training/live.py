@@ -20,10 +20,10 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from explorer.app.command.doors import BadInput
-from explorer.app.command.writing import save_tensors, save_weights
+from explorer.app.command.writing import save_tensors
 from explorer.app.training.driving import Diverged, Drive, Steers
 from explorer.app.training.errors import LayerErrors
-from explorer.app.training.keeping import Keeper, Plan
+from explorer.app.training.keeping import Keeper, Plan, save_trained
 from explorer.app.training.telling import TimeLeft
 from explorer.app.training.whole import figures_now
 from explorer.declare.card import Card
@@ -95,10 +95,7 @@ class Live(Steers):
         network, figures = self.drive.run()
         self._tell(last=True)
         told = {"model": self._card.name, "seed": str(self._args.seed), **{k: f"{v:.6g}" for k, v in figures.items()}}
-        try:
-            save_weights(self._path, network, told)
-        except OSError as error:
-            raise BadInput(f"{self._path} cannot be written: {(error.strerror or '').lower()}") from None
+        save_trained(self._path, network, told)
         self._say({"written": str(self._path), "figures": {k: float(v) for k, v in figures.items()}})
 
     # between two steps ----------------------------------------------------------------------------------------

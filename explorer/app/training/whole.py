@@ -9,10 +9,9 @@ from pathlib import Path
 import torch
 
 from explorer.app.command.doors import BadInput
-from explorer.app.command.writing import save_weights
 from explorer.app.training.driving import Diverged, Drive, Steers
 from explorer.app.training.errors import LayerErrors
-from explorer.app.training.keeping import Keeper, Plan
+from explorer.app.training.keeping import Keeper, Plan, save_trained
 from explorer.app.training.telling import Bar, Log
 from explorer.declare.card import Card
 from explorer.network.tracing.running import evaluating
@@ -72,7 +71,7 @@ def train(aim: Aim, log: Path | None, *, logged: bool, quiet: bool) -> Mapping[s
     drive.limit = aim.steps
     try:
         network, figures = drive.run()
-        save_weights(
+        save_trained(
             aim.path,
             network,
             {"model": aim.card.name, "seed": str(aim.seed), **{k: f"{v:.6g}" for k, v in figures.items()}},

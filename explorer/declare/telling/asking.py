@@ -26,6 +26,7 @@ class Question:
             network.
         choices: for "choice" and "ordered"; where something is ordered, the first one must come first.
         sides: how many "sizes" there are.
+        usual: the answer that need not be given.
     """
 
     name: str
@@ -34,6 +35,12 @@ class Question:
     sort: Sort
     choices: tuple[str, ...] = ()
     sides: int = 0
+    usual: str | None = None
+
+    @property
+    def optional(self) -> bool:
+        """Say whether it may be left without an answer."""
+        return self.sort == "named" or self.usual is not None
 
     def parse(self, text: str) -> Any:
         """Return the value that a text stands for.

@@ -12,7 +12,7 @@ from explorer.declare.space import Space, kinds, space_of_kind, spaces
 from explorer.declare.states.model_name import beside
 from explorer.declare.telling.asking import Declared, declared_from
 from explorer.network.input.recognise import Recognised
-from explorer.state.session import write_beside
+from explorer.work.replacing import write_whole
 
 VERSION = 1
 LARGEST = 2**20  # bytes
@@ -99,5 +99,5 @@ def remember_input(code: Path, name: str, said: Declared) -> Path:
     inputs: dict[str, Any] = {key: value.to_json() for key, value in {**held, name: said}.items()}
     path = beside(code)
     text = json.dumps({"equiscope_inputs": VERSION, "inputs": inputs}, indent=1, ensure_ascii=False)
-    write_beside(path, (text + "\n").encode())
+    write_whole(path, (text + "\n").encode())
     return path

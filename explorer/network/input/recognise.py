@@ -22,6 +22,7 @@ class Recognised:
         where: its path, for messages.
         network: makes the network; only called where nothing else tells.
         why: {what of its input: the reason for what is taken}, noted as it is found out; "data" is the kind of data.
+        doubts: sentences about what was taken for something, and may be something else.
     """
 
     made: Any
@@ -29,6 +30,7 @@ class Recognised:
     where: str
     network: Callable[[], nn.Module]
     why: dict[str, str] = field(default_factory=dict)
+    doubts: list[str] = field(default_factory=list)
 
     def said(self, name: str) -> Any:
         """Return what the class says as `input_channels`, or its file as INPUT_CHANNELS; None where neither does."""

@@ -215,7 +215,7 @@ def own_card(
     return Card(
         name=name, title=title, rows=(), reference=own.where, equation="", summary=summary, build=build,
         input=found.form, domain=found.kind, sample=found.space.first_sample(found.form), labels=tuple(labels),
-        source=source or (type(own.made),), notes=notes, own=True,
+        source=source or (type(own.made),), notes=(*notes, *own.doubts), own=True,
     )  # fmt: skip
 
 

@@ -60,9 +60,7 @@ def traced_run(
     parts: bool = False,
     inference: Inference | None = None,
 ) -> tuple[Trace, Run | None]:
-    """Run `model` once, describe every module call, and return what the run gave.
-
-    Nothing is returned of a run in which random numbers were drawn or a value was overwritten.
+    """Run `model` once, describe every module call, and return what the run gave, unless it drew or overwrote numbers.
 
     Args:
         x: what it is called with: Inputs, or one tensor with its field, such as an image (batch, channel, y, x).
@@ -231,6 +229,9 @@ class _Recorder:
             why = reasons.PASSED
             if (rep := getattr(module, "out_rep", None)) is not None:
                 out_field = replace(out_field, rep=rep, guessed=False)
+            elif irreps_text(module):  # what is inside says nothing of it
+                own = self.inference.infer(module, in_field, shape_in, shape)
+                out_field = out_field if own is None or own.guessed else own
         else:
             inner = [n for n in (self.layers[began:] if has_inner else ()) if n.module.startswith(name + ".")]
             # functional code after a container's layers (a residual sum) mostly keeps the field of the same shape
@@ -412,9 +413,8 @@ class _Recorder:
     def _placed(self, field: FieldType, shape: tuple[int, ...], resized: tuple[int, ...]) -> FieldType | None:
         """Return the field on the places that the trial with other sizes tells; None where it tells of none."""
         found = self.inference.placed(shape, resized)
-        return found if found is None or type(found.domain) is not type(field.domain) else replace(
-            field, domain=found.domain
-        )  # fmt: skip
+        alike = found is not None and type(found.domain) is type(field.domain)
+        return replace(field, domain=found.domain) if alike and found is not None else found
 
     def _lookup(self, tensor: Tensor, resized: tuple[int, ...] | None = None) -> Known | None:
         """Return what is known of a tensor: by identity, else by the shape of what came before (functional code).

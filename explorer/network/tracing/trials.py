@@ -15,7 +15,7 @@ from explorer.declare.types.fields import FieldType
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.input.inputs import Inputs
-from explorer.network.tracing.running import evaluating, measured, tensors_of
+from explorer.network.tracing.running import evaluating, first_tensor, measured, tensors_of
 
 _DRAWS = 3
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
@@ -49,6 +49,20 @@ def untouched(module: nn.Module) -> Iterator[None]:
         torch.set_rng_state(rng)
         if cuda_rng:
             torch.cuda.set_rng_state_all(cuda_rng)
+
+
+def answer_of(network: nn.Module, given: Sequence[Tensor]) -> Tensor | None:
+    """Return the first tensor that a network gives for tensors, in its own type; None where it does not run."""
+    weight = next((p for p in network.parameters() if p.is_floating_point()), torch.zeros(()))
+    given = [v.to(weight) if v.is_floating_point() else v.to(weight.device) for v in given]
+    with untouched(network):
+        try:
+            torch.manual_seed(0)
+            return first_tensor(network(*given))
+        except (torch.OutOfMemoryError, KeyboardInterrupt):
+            raise
+        except Exception:  # a forward of somebody else's may raise anything
+            return None
 
 
 def channelwise(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
-from explorer.declare.telling.asking import Question
+from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.written import Written, bare
 from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes, numbered
-from explorer.spaces.graph.network.form import FEATURES, SIGNALS, GraphInput
+from explorer.spaces.graph.network.form import AXES, FEATURES, SIGNALS, GraphInput
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,6 +73,7 @@ class GraphSpace(Space):
             "features", "Made of", "What x is made of where the data have no attributes of that width.", "choice",
             FEATURES,
         ),
+        Question("axes", "Axes of x", "N nodes, C channels, with a batch of one where it takes one.", "choice", AXES),
         Question("most", "Nodes at most", "The largest number of nodes that it is made for.", "whole"),
     )  # fmt: skip
 
@@ -108,9 +110,25 @@ class GraphSpace(Space):
 
     def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
         from explorer.network.input.inputs import from_signals
+        from explorer.spaces.graph.network.attempts import laid
 
         assert isinstance(form, GraphInput)
-        return from_signals(sample, form.signals, device, dtype)
+        made = from_signals(sample, form.signals, device, dtype)
+        if form.axes == AXES[0]:
+            return made
+        field = replace(made.field, domain=Nodes(form.axes.index("N")))
+        return replace(made.with_x(laid(made.x, form.axes)), fields=(field, *made.fields[1:]))
+
+    def attempts(self, network: nn.Module, kind: str) -> Iterator[Form]:
+        from explorer.spaces.graph.network.attempts import set_inputs
+
+        return set_inputs(network) if kind == "set" else iter(())
+
+    def declared(self, said: Declared) -> Form:
+        form = super().declared(said)
+        assert isinstance(form, GraphInput)
+        bare = said.kind == "set" and "signals" not in dict(said.answers)
+        return replace(form, signals=("x",)) if bare else form
 
     def inference(self, inputs: Inputs) -> Inference:
         from explorer.spaces.graph.network.inference import GraphInference

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -67,6 +67,7 @@ class GridSpace(Space):
             "shape", "Shape", "Channels x height x width; height and width may be any, as in 3xanyxany.", "sizes",
             sides=3,
         ),
+        Question("multiple", "Multiple", "Sides that may be any are made multiples of it.", "whole", usual="1"),
         Question(
             "images", "Several images", "Name and shape of each, as in image:3xanyxany,mask:1xanyxany: given by name, "
             "or in a dict where the network has no such arguments.", "named", sides=3,
@@ -82,7 +83,7 @@ class GridSpace(Space):
         from explorer.spaces.grid.network.fit import fit, fit_several
 
         assert isinstance(form, InputSpec)
-        return fit_several(sample, form.images) if form.images else fit(sample, form.shape)
+        return fit_several(sample, form.images) if form.images else fit(sample, form.shape, form.multiple or 1)
 
     def thumbnail(self, sample: Sample, side: int) -> NDArray[np.uint8] | None:
         from explorer.spaces.grid.thumbnail import image_thumbnail
@@ -132,6 +133,18 @@ class GridSpace(Space):
             return from_signals(sample, (next(iter(sample.signals)),), device, dtype)
         names = tuple(name for name, _ in form.images)
         return replace(from_signals(sample, names, device, dtype), call=ByName(names))
+
+    def attempts(self, network: nn.Module, kind: str) -> Iterator[Form]:
+        from explorer.spaces.grid.network.recognise import sized
+
+        for channels in (1, 3):
+            if (found := sized(network, channels)) is not None:
+                yield found
+
+    def in_steps(self, inputs: Inputs, step: int) -> Inputs:
+        from explorer.network.input.resizing import rounded_up
+
+        return inputs.map(lambda v, _: rounded_up(v, step, "bicubic"))
 
     def inference(self, inputs: Inputs) -> Inference:
         from explorer.spaces.grid.network.inference import GridInference

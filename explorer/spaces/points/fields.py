@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from explorer.declare.types.fields import FieldType, Representation, Scalar
+from explorer.declare.types.fields import Acting, FieldType, Representation, Scalar
 from explorer.spaces.graph.fields import Edges, Graphs, Nodes
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 MOST_DEGREE = 8
 TERM = "(?:[0-9]{1,4}x)?[0-9]{1,2}[eo]"  # "2x1o", "0e"
@@ -70,6 +74,28 @@ class Irreps(Representation):
 
     def __str__(self) -> str:
         return f"irreps({self.written})"
+
+
+@dataclass(frozen=True, slots=True)
+class Arrows(Representation):
+    """Vectors whose components x, y, z lie along one axis of a tensor, as (points, 3, channels) has them.
+
+    Attributes:
+        axis: of the three components.
+        parity: "o" for vectors, "e" for what keeps its sign under inversion, as a cross product.
+    """
+
+    axis: int
+    parity: str = "o"
+
+    def __str__(self) -> str:
+        return f"{'vectors' if self.parity == 'o' else 'pseudo-vectors'} on axis {self.axis}"
+
+    def acted(self, element: Acting, values: Tensor, field: FieldType) -> Tensor:
+        last = values.movedim(self.axis, -1)
+        flat = last.reshape(-1, 3)
+        turned = element.act(flat, FieldType(Particles(), Irreps(((1, 1, self.parity),)))).view(last.shape)
+        return turned.movedim(-1, self.axis)
 
 
 def irreps(text: str) -> Irreps:

@@ -34,6 +34,7 @@ class PointsSpace(Space):
     kinds = (
         Kind(
             "points", word="cloud of points", group="E3", sample="ethanol-3d", title="Points and molecules",
+            maker="equiscope.points(x=h, position=pos, edge_index=edges)",
             one="a cloud of points", place=25, showcase="rotation:40,25,10", move="turn it", pictured=False,
             numbered=True,
         ),

@@ -130,6 +130,11 @@ class SequenceSpace(Space):
             return several_sequences(made, needed, told)
         return sequence_input(made, told)
 
+    def attempts(self, network: nn.Module, kind: str) -> Iterator[Form]:
+        from explorer.spaces.sequence.network.layouts import sequence_input
+
+        yield sequence_input(network, {})
+
     def declared(self, said: Declared) -> Form:
         form = super().declared(said)
         assert isinstance(form, SequenceInput)

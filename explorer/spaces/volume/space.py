@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
@@ -87,6 +87,15 @@ class VolumeSpace(Space):
         from explorer.network.input.inputs import from_signals
 
         return from_signals(sample, ("x",), device, dtype)
+
+    def attempts(self, network: nn.Module, kind: str) -> Iterator[Form]:
+        # as large as the phantom, or of sides that can be halved three times
+        yield from (VolumeInput((1, side, side, side)) for side in (None, 24, 32))
+
+    def in_steps(self, inputs: Inputs, step: int) -> Inputs:
+        from explorer.network.input.resizing import rounded_up
+
+        return inputs.map(lambda v, _: rounded_up(v, step, "trilinear"))
 
     def inference(self, inputs: Inputs) -> Inference:
         from explorer.spaces.volume.network.inference import VolumeInference

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import errno
 import io
-import os
 import re
 import shutil
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import torch
+
+from explorer.work.replacing import HALF, replacing
 
 MOST = 40
 MOST_BYTES = 512 * 2**20
@@ -37,7 +37,7 @@ class Ring:
             for path in folder.iterdir():
                 if found := _NAME.fullmatch(path.name):
                     self._sizes[int(found[1])] = path.stat().st_size
-                elif path.name.endswith(".part"):  # of a process that was killed
+                elif HALF in path.name:  # of a process that was killed
                     path.unlink(missing_ok=True)
 
     @property
@@ -54,15 +54,11 @@ class Ring:
         buffer = io.BytesIO()
         torch.save(dict(state), buffer)
         data = buffer.getbuffer()
-        part = self.folder / f"step-{step:08d}.part"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            with part.open("wb") as file:
-                file.write(data)
-            os.replace(part, self._path(step))
+            with replacing(self._path(step)) as beside:
+                beside.write_bytes(data)
         except OSError as error:
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
             kept = f"the last one kept is of step {self.steps[-1]:,}" if self._sizes else "none is kept"
             why = "is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "cannot be written"
             raise NoRoom(

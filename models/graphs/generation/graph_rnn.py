@@ -29,7 +29,7 @@ from explorer.spaces.graph.fields import GRAPH, NODE
 from explorer.spaces.graph.network.form import GraphInput
 from models.layers.seeded import round_to_half, seeded
 from models.layers.taps import Tap
-from models.training.digits import Progress, one_thread
+from models.training.learning import Progress, learning
 
 BEFORE = 19  # nodes before a node that it can be joined to
 NODE_STATE, EDGE_STATE = 48, 16
@@ -216,7 +216,7 @@ def train(
 ) -> tuple[nn.Module, dict[str, float]]:
     """Train on graphs of two communities, each in another order whenever it is learned from."""
     epochs = EPOCHS if epochs is None else epochs
-    with torch.inference_mode(False), torch.enable_grad(), one_thread():
+    with learning():
         network, learned = seeded(build, seed), graphs(LEARNED, 0)
         chance = np.random.default_rng([seed, 12])
         optimizer = torch.optim.Adam(network.parameters(), lr=6e-3)

@@ -26,8 +26,8 @@ from models.layers.graph.aggregation import AtSource, AtTarget
 from models.layers.graph.propagation import operator
 from models.layers.seeded import round_to_half, seeded
 from models.layers.taps import Tap
-from models.training.communities import communities, told_graph
-from models.training.digits import Progress, one_thread
+from models.training.graphs.communities import communities, told_graph
+from models.training.learning import Progress, learning
 
 HIDDEN, DIMS, CHANNELS, MOST = 32, 16, 6, 3000
 EPOCHS, STEPS, BATCH = 20, 50, 4  # graphs are drawn anew for every step
@@ -134,7 +134,7 @@ def train(
 ) -> tuple[nn.Module, dict[str, float]]:
     """Train on communities that are drawn anew, and judge by edges left out of graphs that come with the program."""
     epochs = EPOCHS if epochs is None else epochs
-    with torch.inference_mode(False), torch.enable_grad(), one_thread(), torch.random.fork_rng(devices=[]):
+    with learning(), torch.random.fork_rng(devices=[]):
         network = seeded(build, seed).train()
         torch.manual_seed(seed + 1)
         chance = np.random.default_rng([seed, 10])

@@ -23,7 +23,7 @@ from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.aggregation import Aggregate, AtSource, AtTarget, SideBySide, aggregate
 from models.layers.graph.convolution import Convolution, Weighted
 from models.layers.graph.members import Member, ThreeMembers
-from models.training.graphs import RECIPES, measured, train
+from models.training.graphs.nodes import RECIPES, measured, train
 
 HIDDEN = 16
 SLOPE = 0.2  # of the leaky ReLU in a(x_i, x_j), as in the graph attention network of 2018

@@ -29,7 +29,7 @@ from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.propagation import Pattern, pattern, product, segment_softmax
 from models.layers.seeded import seeded
 from models.layers.taps import Tap
-from models.training.graphs import RECIPES, measured, train
+from models.training.graphs.nodes import RECIPES, measured, train
 
 SLOPE = 0.2  # of the leaky ReLU below zero
 CHANNELS, HIDDEN, CLASSES = 6, 32, 4

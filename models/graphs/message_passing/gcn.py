@@ -23,7 +23,7 @@ from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.propagation import Operator, operator
 from models.layers.seeded import seeded
 from models.layers.taps import Tap
-from models.training.graphs import RECIPES, measured, train
+from models.training.graphs.nodes import RECIPES, measured, train
 
 CHANNELS, HIDDEN, CLASSES = 6, 16, 4
 INPUT = GraphInput(channels=CHANNELS, signals=("x", "edge_index", "edge_weight"))

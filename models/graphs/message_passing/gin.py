@@ -20,7 +20,7 @@ from explorer.declare.types.fields import INVARIANT
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.aggregation import READOUTS, Aggregate, AtSource, Readout, SideBySide
-from models.training.molecules import Recipe, measured, train
+from models.training.graphs.molecules import Recipe, measured, train
 
 HIDDEN = 32
 

@@ -31,7 +31,7 @@ from models.layers.graph.aggregation import (
     aggregate,
     graphs_in,
 )
-from models.training.molecules import Recipe, measured, train
+from models.training.graphs.molecules import Recipe, measured, train
 
 CONDITIONING = ("concatenation", "modulation")
 TOLD = ("edges and globals", "edges", "globals")

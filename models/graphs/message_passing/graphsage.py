@@ -17,7 +17,7 @@ from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.sage import AggregateSampled, SAGELayer, SampledNeighbours
-from models.training.graphs import RECIPES, measured, train
+from models.training.graphs.nodes import RECIPES, measured, train
 
 AGGREGATES = ("mean", "max", "lstm")
 HIDDEN = 16

@@ -18,7 +18,7 @@ from explorer.declare.params import Param
 from explorer.spaces.graph.fields import EDGE
 from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.aggregation import READOUTS, Aggregate, AtSource, Readout
-from models.training.molecules import Recipe, measured, train
+from models.training.graphs.molecules import Recipe, measured, train
 
 HIDDEN = 32
 EDGE_HIDDEN = 12

@@ -20,7 +20,7 @@ from explorer.declare.card import Card
 from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.aggregation import Aggregate, AtSource, AtTarget, SideBySide, count
-from models.training.graphs import RECIPES, measured, train
+from models.training.graphs.nodes import RECIPES, measured, train
 
 KINDS = ("mean", "max", "min", "std")
 SCALERS = ("identity", "amplification", "attenuation")

@@ -21,7 +21,7 @@ from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.aggregation import graphs_in
 from models.layers.graph.pooling import GraphConv, ranked
 from models.layers.taps import Mark, Tap
-from models.training.motifs import LABELS, Recipe, measured, train
+from models.training.graphs.motifs import LABELS, Recipe, measured, train
 
 SMALL = 1e-15  # keeps the logarithm of 0 finite, as in torch_geometric
 

@@ -19,7 +19,7 @@ from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.pooling import GraphConv, Highest, Readout
 from models.layers.taps import Tap
-from models.training.motifs import LABELS, Recipe, measured, train
+from models.training.graphs.motifs import LABELS, Recipe, measured, train
 
 TIES = ("keep all that tie", "the first listed")
 

@@ -21,7 +21,7 @@ from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.pooling import GraphConv, Highest, ranked, standing
 from models.layers.taps import Tap
-from models.training.motifs import LABELS, Recipe, measured, train
+from models.training.graphs.motifs import LABELS, Recipe, measured, train
 
 
 class SortPool(nn.Module):

@@ -32,7 +32,7 @@ from explorer.work.training.losses import CLASSES
 from models.layers.graph.propagation import Pattern, pattern
 from models.layers.seeded import round_to_half
 from models.layers.taps import Mark, Tap
-from models.training.digits import Progress, one_thread
+from models.training.learning import Progress, learning, one_thread
 
 RATE = 0.01
 MOST_MADE = 64  # explanations that are kept: a measurement asks for most of its own more than once
@@ -371,7 +371,7 @@ def train(
     house change what its nodes look like, so that some roles cannot be known: without them all are learned.
     """
     epochs = 2000 if epochs is None else epochs
-    with torch.inference_mode(False), torch.enable_grad(), one_thread():
+    with learning():
         made = ba_shapes.houses(random=random)
         edge_index, role = torch.from_numpy(made.edge_index), torch.from_numpy(made.role)
         ones = torch.ones(len(role), 1)

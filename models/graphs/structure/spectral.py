@@ -29,7 +29,7 @@ from explorer.work.eigenspaces import by_rule
 from models.layers.graph.propagation import Kept, operator, pattern
 from models.layers.seeded import seeded
 from models.layers.taps import Tap
-from models.training.graphs import RECIPES, measured, train
+from models.training.graphs.nodes import RECIPES, measured, train
 
 CHANNELS, HIDDEN, CLASSES = 6, 16, 4
 MOST = 512  # nodes, for a dense eigendecomposition

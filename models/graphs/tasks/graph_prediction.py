@@ -19,7 +19,7 @@ from explorer.declare.params import Param
 from explorer.spaces.graph.network.form import GraphInput
 from models.layers.graph.aggregation import READOUTS, Readout
 from models.layers.graph.sage import SAGELayer
-from models.training.molecules import Recipe, measured, train
+from models.training.graphs.molecules import Recipe, measured, train
 
 HIDDEN = 32
 

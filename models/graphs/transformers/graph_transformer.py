@@ -27,8 +27,8 @@ from models.layers.attention.steps import Logits, Residual
 from models.layers.attention.within_graphs import SoftmaxWithinGraphs, WeightedSum
 from models.layers.graph.positions import ENCODINGS, WIDTH
 from models.layers.seeded import seeded
-from models.training import graphs as graph_training
-from models.training.digits import Progress
+from models.training.graphs import nodes as graph_training
+from models.training.learning import Progress
 
 HIDDEN = 32
 HEADS = 4

@@ -36,7 +36,7 @@ from models.layers.graph.aggregation import graphs_in
 from models.layers.graph.structure import as_array, shortest_paths
 from models.layers.seeded import seeded
 from models.layers.taps import Tap
-from models.training.graphs import RECIPES, measured, train
+from models.training.graphs.nodes import RECIPES, measured, train
 
 HIDDEN = 32
 HEADS = 4

@@ -27,7 +27,7 @@ from models.layers.attention.steps import Logits, Residual
 from models.layers.attention.within_graphs import SoftmaxWithinGraphs, WeightedSum
 from models.layers.graph.structure import Array, adjacency, as_array, remembered
 from models.layers.seeded import seeded
-from models.training.graphs import RECIPES, measured, train
+from models.training.graphs.nodes import RECIPES, measured, train
 
 HIDDEN = 32
 HEADS = 4

@@ -23,8 +23,8 @@ from models.layers.vision.blocks import (
     symmetrised,
 )
 from models.layers.vision.positions import KINDS, RelativeBias, Rotary, sinusoids
-from models.training.digits import DIGITS
-from models.training.patches import train
+from models.training.images.digits import DIGITS
+from models.training.images.patches import train
 
 SIDE, PATCH = 28, 7
 WIDTH, DEPTH, HEADS, INNER = 48, 4, 4, 96

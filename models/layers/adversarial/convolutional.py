@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -20,6 +21,7 @@ CHANNELS = (16, 32)
 FLAT = CHANNELS[1] * SIDES[2] ** 2
 LATENT = 8
 SLOPE = 0.2
+Padding = Literal["zeros", "circular"]
 Parts = dict[str, Tensor]  # of a loss, by name; their sum is what is made small
 
 
@@ -54,6 +56,29 @@ def features() -> nn.Sequential:
             flatten=nn.Flatten(),
         )
     )
+
+
+class Residual(nn.Module):
+    """Add what two convolutions of 3 x 3 make of maps to the maps themselves; (N, channels, height, width).
+
+    Johnson, Alahi, Fei-Fei, "Perceptual Losses for Real-Time Style Transfer and Super-Resolution", 2016: no
+    nonlinearity after the sum.
+
+    Args:
+        norm: makes the layer that normalises so many channels.
+        padding: what lies outside the image, as torch names it.
+    """
+
+    def __init__(self, channels: int, norm: Callable[[int], nn.Module], padding: Padding = "zeros") -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels, channels, 3, padding=1, bias=False, padding_mode=padding)
+        self.norm1 = norm(channels)
+        self.relu1 = nn.ReLU()
+        self.conv2 = nn.Conv2d(channels, channels, 3, padding=1, bias=False, padding_mode=padding)
+        self.norm2 = norm(channels)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.norm2(self.conv2(self.relu1(self.norm1(self.conv1(x)))))
 
 
 class Truncate(nn.Module):

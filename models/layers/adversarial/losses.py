@@ -67,6 +67,16 @@ def source_and_class(
     }
 
 
+def matching(real: Tensor, mismatched: Tensor, fake: Tensor) -> Tensor:
+    """Return what D pays for real images with their caption, with that of another image, and for made images.
+
+    Zhang et al., section 3.4, give D both kinds of wrong pairs; they count half each, as in Reed et al., "Generative
+    Adversarial Text to Image Synthesis", 2016, algorithm 1.
+    """
+    wrong = F.softplus(mismatched).mean() + F.softplus(fake).mean()
+    return F.softplus(-real).mean() + 0.5 * wrong
+
+
 def cycle(x: Tensor, there_and_back: Tensor) -> Tensor:
     """Return the mean of |F(G(x)) - x|."""
     return (there_and_back - x).abs().mean()

@@ -22,8 +22,8 @@ from models.layers.recurrent.chrono import chrono_, standard_
 from models.layers.recurrent.forecast import Forecast, forecast, sequence_card
 from models.layers.recurrent.lstm import LSTM
 from models.layers.recurrent.recurrence import recurrence_of
-from models.training.digits import Progress
-from models.training.sequences import Recipe, judged_by, train
+from models.training.learning import Progress
+from models.training.sequences.computed import Recipe, judged_by, train
 
 STEPS = 200
 UNITS = 32

@@ -2,7 +2,7 @@
 
 Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder", 2014. The layer is in
 `models.layers.recurrent.gru`; here it answers at every step (y = V h + a) with the height of the last pulse
-(`models.training.held_pulses`).
+(`models.training.sequences.held_pulses`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 from models.layers.recurrent.forecast import forecast, sequence_card
 from models.layers.recurrent.gru import GRU
 from models.layers.recurrent.recurrence import Recurrence
-from models.training import held_pulses
+from models.training.sequences import held_pulses
 
 build = partial(forecast, GRU)
 

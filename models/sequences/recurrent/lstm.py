@@ -2,7 +2,7 @@
 
 Bronstein, Bruna, Cohen, Veličković, "Geometric Deep Learning", 2021, section 5.8, eq. (43)-(48), after Hochreiter and
 Schmidhuber, "Long Short-Term Memory", 1997. The layer is in `models.layers.recurrent.lstm`; here it answers at every
-step (y = V h + a) with the height of the last pulse (`models.training.held_pulses`).
+step (y = V h + a) with the height of the last pulse (`models.training.sequences.held_pulses`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 from models.layers.recurrent.forecast import forecast, sequence_card
 from models.layers.recurrent.lstm import LSTM
 from models.layers.recurrent.recurrence import Recurrence
-from models.training import held_pulses
+from models.training.sequences import held_pulses
 
 build = partial(forecast, LSTM)
 

@@ -16,7 +16,7 @@ from models.layers.recurrent.fixed_point import fixed_point
 from models.layers.recurrent.forecast import START, UNITS, Forecast, forecast, sequence_card
 from models.layers.recurrent.recurrence import Recurrence
 from models.layers.recurrent.simple_rnn import ACTIVATIONS, SimpleRNN
-from models.training import held_pulses
+from models.training.sequences import held_pulses
 
 
 def build(units: float = 16, start: float = 1, gain: float = 0.9, activation: float = 0) -> Forecast:

@@ -28,8 +28,8 @@ from models.layers.recurrent.forecast import START, Forecast, forecast, sequence
 from models.layers.recurrent.leaky_gated import ALPHA, GatedRNN, LeakyRNN
 from models.layers.recurrent.recurrence import Recurrence, recurrence_of
 from models.layers.recurrent.simple_rnn import SimpleRNN
-from models.training.digits import Progress
-from models.training.sequences import Recipe, judged_by, train
+from models.training.learning import Progress
+from models.training.sequences.computed import Recipe, judged_by, train
 
 LETTERS = tasks.WARPED
 LABELS = (*LETTERS, "none")

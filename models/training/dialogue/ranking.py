@@ -20,8 +20,8 @@ from explorer.spaces.sequence.samples import personas
 from explorer.spaces.sequence.samples.persona_chat import turns_of
 from models.layers.dialogue.bags import Bags, bags_of
 from models.layers.dialogue.ranking import Ranker
-from models.training.digits import Progress
-from models.training.sequences import Recipe, train
+from models.training.learning import Progress
+from models.training.sequences.computed import Recipe, train
 
 MARGIN, NEGATIVES = 0.2, 10
 RECIPE = Recipe(epochs=20, batch=64, rate=1e-2)

@@ -18,8 +18,8 @@ from torch.nn import functional as F
 from explorer.spaces.sequence.samples import personas
 from explorer.spaces.sequence.samples.persona_chat import BLANK, END, Turn, tokens_of, turns_of, words_in
 from models.layers.dialogue.writing import AT, VOCABULARY, Writer, numbers
-from models.training.digits import Progress
-from models.training.sequences import Recipe, train
+from models.training.learning import Progress
+from models.training.sequences.computed import Recipe, train
 
 NONE = -100  # no word is asked for
 LEARNED = 2000  # dialogues: words in a row take more examples than bags of them

@@ -16,6 +16,7 @@ from explorer.equivariance import measure
 from explorer.equivariance.attribution import attributed
 from explorer.equivariance.check import check_equivariance
 from explorer.equivariance.presets import PRESETS, preset_figures
+from explorer.equivariance.trial import rounding
 from explorer.network.tracing.trace import trace
 from explorer.spaces.grid.elements.affine import Affine
 from explorer.spaces.grid.fields import Grid, grid, regular
@@ -359,7 +360,8 @@ def test_the_tolerance_is_k_eps_sqrt_depth() -> None:
     assert measure.tolerance(torch.float64, 9) == 64 * 2.0**-52 * 3
     assert measure.tolerance(torch.float32, 0, k=2) == 2 * 2.0**-23
     report = check_equivariance(three(None), image(), "D4")
-    assert [row.tolerance for row in report.layers] == [measure.tolerance(torch.float64, k) for k in (1, 2, 3)]
+    assert [row.tolerance for row in report.layers] == [rounding.LEAST] * 3
+    assert max(measure.tolerance(torch.float64, k) for k in (1, 2, 3)) < rounding.LEAST < 1e-12
 
 
 def test_local_answers_need_an_action_on_all_inputs() -> None:

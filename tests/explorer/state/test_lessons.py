@@ -85,10 +85,10 @@ def test_keys_in_a_lesson_are_documented(name: str) -> None:
 
 @each_lesson
 def test_panels_in_a_lesson_exist(name: str) -> None:
-    """Names in italics with a capital are titles of panels, of tabs in them, of transforms or of models."""
+    """Names in italics with a capital are titles of panels, of tabs in them, of transforms, of samples or of models."""
     views = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "widgets").rglob("views/**/*.py"))
     cards = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "models").rglob("*.py"))
-    known = {transform.title for transform in transforms().values()}
+    known = {one.title for table in (transforms(), samples()) for one in table.values()}
     for words in re.findall(r"(?<!\*)\*([^*\n]+)\*(?!\*)", lesson(name).written):
         if not words[0].isupper() or "et al." in words or "“" in words:
             continue  # a layer or a choice, or the reference

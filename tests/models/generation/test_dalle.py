@@ -13,7 +13,7 @@ from explorer.spaces.grid.samples.captioned import Caption, drawn, paint, read, 
 from models.generation.dalle import CARD, PLACES, ROWS, Book, DallE
 from models.layers.vision.captions import NO_WORD, CaptionTransformer
 from models.layers.vision.codes import CODES, RELAXED, STRAIGHT, Choice, DiscreteVAE, elbo_loss, gumbel
-from models.training import captions as training
+from models.training.images import captions as training
 
 EXACT = 1e-12
 

@@ -20,8 +20,8 @@ from models.layers.adversarial.densities import Densities, matrix
 from models.layers.adversarial.losses import LOSSES, MINIMAX, SQUARES, generator_loss
 from models.layers.adversarial.quadrature import RING, TWO, best, jsd, kl, pearson, pushed, value
 from models.layers.seeded import seeded
-from models.training.densities import Recipe, train
-from models.training.in_turn import D_ALONE, G_ALONE
+from models.training.adversarial.densities import Recipe, train
+from models.training.adversarial.in_turn import D_ALONE, G_ALONE
 
 CARDS: dict[str, Card] = {card.name: card for card in (*gan_densities.CARD, lsgan.CARD)}
 STATED = {**gan_densities.FIGURES, "lsgan": lsgan.FIGURES}

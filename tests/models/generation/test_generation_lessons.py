@@ -74,3 +74,31 @@ def test_lesson_69_shortened_to_nothing_all_codes_make_one_face() -> None:
     sgan: Any = load_model(engine().cards["sgan"])
     with torch.no_grad():
         assert sgan(torch.zeros(1, 1, 29, 29)).shape == (1, 11)
+
+
+@pytest.mark.slow
+def test_lesson_98_there_and_back_is_near_and_moves_with_a_shift() -> None:
+    shifted = at("98").squares[0]
+    assert all(m.cumulative is None or m.cumulative < EXACT for m in shifted.measures.values())
+    assert error(at("98", "rotate:90")) > BROKEN
+    part: Any = shifted.part
+    y, _back, missed = (station.of_x for station in part.stations)
+    assert missed.mean() < 0.2 * np.abs(y - shifted.x).mean()
+    other: Any = at("98", params={"direction": 1}, sample="outlined-8").squares[0].part
+    assert (
+        "filled" in other.told
+        and other.stations[0].of_x.mean() > 1.1 * np.asarray(at("98", sample="outlined-8").squares[0].x).mean()
+    )
+
+
+@pytest.mark.slow
+def test_lesson_99_the_second_stage_draws_what_the_first_cannot_hold() -> None:
+    frame = at("99", params={"style": 2})
+    part: Any = frame.squares[0].part
+    rough, fine = (station.of_x for station in part.stations)
+    assert rough.shape[-1] == 15 and fine.shape[-1] == 29
+    grey = [float(((v > 0.2) & (v < 0.8)).sum() / (v > 0.2).sum()) for v in (rough, fine)]
+    assert grey[1] < 0.6 * grey[0], "stripes are black and white at last"
+    wide: Any = at("99", params={"spread": 1.5}).squares[0].part
+    assert np.abs(wide.stations[1].of_x - fine).max() > 0.2
+    assert frame.squares[0].latent is not None, "Samples has something to show"

@@ -25,8 +25,8 @@ from models.images.cnn_blocks import (
     build_global,
     coarsening,
 )
-from models.training import digits as training
-from models.training.shifted_digits import SIZE, Resized, resized, shifted_error
+from models.training.images import digits as training
+from models.training.images.shifted_digits import SIZE, Resized, resized, shifted_error
 
 WEIGHTS = Path(__file__).resolve().parents[3] / "resources" / "weights"
 CARDS = {card.name: card for card in CARD}

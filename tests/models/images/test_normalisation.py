@@ -19,8 +19,8 @@ from models.images.normalisation import (
     Normalise,
     build,
 )
-from models.training import digits as training
-from models.training.shifted_digits import SIZE, Resized
+from models.training.images import digits as training
+from models.training.images.shifted_digits import SIZE, Resized
 
 WEIGHTS = Path(__file__).resolve().parents[3] / "resources" / "weights" / "normalisation.safetensors"
 LAWFUL = [k for k, norm in enumerate(NORMS) if norm != "layer (per-pixel affine)"]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from explorer.spaces.mesh.drawing.values import MeshPart
 from explorer.square.frame import Frame
-from models.training.parts import PARTS
+from models.training.meshes import PARTS
 from tests.models.cards.lesson_frames import BROKEN, EXACT, at, error, guilty, measured
 
 

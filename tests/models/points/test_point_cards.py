@@ -28,7 +28,7 @@ from models.points.dgcnn import EdgeConvolution, Joined
 from models.points.dimenet import Directional, angles, turns
 from models.points.egnn import Layer
 from models.points.schnet import SchNet
-from models.training.bodies import Systems, errors
+from models.training.points.bodies import Systems, errors
 
 CARDS: dict[str, Card] = {n: c for n, c in scan(models, "CARD").items() if c.domain == "points"}
 SOUND = [name for name in CARDS if not any("planted fault" in note for note in CARDS[name].notes)]

@@ -16,7 +16,7 @@ from explorer.spaces.grid.samples import digit_images
 from explorer.spaces.grid.samples.sets import all_sprites, two_sprites
 from models.layers.autoencoding import Sampling
 from models.representation import autoencoders, equivariant_autoencoder, linear_autoencoder, variational
-from models.training.autoencoders import Recipe, cross_entropy, divergence, gap, judged, train
+from models.training.images.autoencoders import Recipe, cross_entropy, divergence, gap, judged, train
 
 WEIGHTS = Path(__file__).resolve().parents[3] / "resources" / "weights"
 CARDS: dict[str, Card] = {

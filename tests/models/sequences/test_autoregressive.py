@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from models.sequences.autoregressive import AR, CARD, CONTRACTION, ITERATIONS, LatentAR, drawn, error, judge, lagged
-from models.training.sequences import Drawn, judged_by
+from models.training.sequences.computed import Drawn, judged_by
 from tests.models.sequences.sequence_layers import layers, trained
 
 CARDS = {card.name: card for card in CARD}

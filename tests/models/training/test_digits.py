@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from explorer.declare.card import Card
 from explorer.spaces.grid.samples import digit_images as digits
 from models.images import group_cnn, plain_cnn
-from models.layers.plain_cnn import PlainCNN
-from models.training import digits as training
-from models.training.digits import Recipe, error_by_angle, evaluate, train, turned
+from models.layers.convolution.plain_cnn import PlainCNN
+from models.training.images import digits as training
+from models.training.images.digits import Recipe, error_by_angle, evaluate, train, turned
 
 ROOT = Path(__file__).resolve().parents[3]
 CARDS: dict[str, Card] = {card.name: card for card in (*plain_cnn.CARD, *group_cnn.CARD)}

@@ -10,7 +10,7 @@ import models
 from explorer.declare.registry import scan
 from explorer.spaces.points.g2 import energies as g2_energies
 from models.points.schnet import build_energies
-from models.training import energies
+from models.training.points import energies
 from tests.models.cards.test_cards import WEIGHTS
 
 

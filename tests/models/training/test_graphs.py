@@ -26,7 +26,7 @@ from explorer.spaces.graph.samples import known as graphs
 from models.graphs.message_passing import flavours, gat, gcn, graphsage, pna
 from models.graphs.structure import spectral as graph_spectral
 from models.graphs.transformers import graph_transformer, graphormer, sat
-from models.training.communities import (
+from models.training.graphs.communities import (
     CLASSES,
     SIZES,
     Task,
@@ -38,7 +38,7 @@ from models.training.communities import (
     majority,
     together,
 )
-from models.training.graphs import (
+from models.training.graphs.nodes import (
     FIGURES,
     JUDGED,
     KARATE_MAJORITY,

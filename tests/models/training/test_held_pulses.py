@@ -11,7 +11,7 @@ from explorer.spaces.sequence.samples import tasks
 from models.layers.recurrent.fixed_point import fixed_point
 from models.layers.recurrent.recurrence import gradient_norms, recurrence_of
 from models.sequences.recurrent import gru, lstm, simple_rnn
-from models.training import held_pulses
+from models.training.sequences import held_pulses
 from tests.models.sequences.sequence_layers import layers, trained
 
 CARDS = {"simple-rnn": simple_rnn.CARD, "lstm": lstm.CARD, "gru": gru.CARD}

@@ -17,8 +17,8 @@ from explorer.data.finding import samples
 from explorer.spaces.graph.chemistry.boiling_points import alkanes, skeleton, wiener
 from models.graphs.message_passing import gin, graph_nets, mpnn
 from models.graphs.tasks import graph_prediction
-from models.training import molecules as molecule_training
-from models.training.molecules import HELD, baseline, boiling, errors, fold, together, train
+from models.training.graphs import molecules as molecule_training
+from models.training.graphs.molecules import HELD, baseline, boiling, errors, fold, together, train
 
 WEIGHTS = Path(__file__).resolve().parents[3] / "resources" / "weights"
 MODULES: dict[str, Any] = {m.CARD.name: m for m in (graph_prediction, gin, mpnn, graph_nets)}

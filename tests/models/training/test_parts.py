@@ -11,7 +11,7 @@ from explorer.declare.card import Card
 from explorer.declare.registry import scan
 from explorer.network.opening.loading import WEIGHTS
 from explorer.spaces.mesh.network.form import MeshInput
-from models.training.parts import FIGURES, PARTS, bodies, judged, train_parts
+from models.training.meshes import FIGURES, PARTS, bodies, judged, train_parts
 
 CARDS: dict[str, Card] = {n: c for n, c in scan(models, "CARD").items() if n in FIGURES}
 

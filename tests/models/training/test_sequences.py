@@ -9,7 +9,7 @@ import torch
 from explorer.spaces.sequence.samples import tasks
 from models.sequences import pointer_network, seq2seq, strand_conv, transformer
 from models.sets import set2set
-from models.training.sequences import judged_by, right
+from models.training.sequences.computed import judged_by, right
 
 
 @pytest.mark.slow

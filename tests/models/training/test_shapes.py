@@ -18,9 +18,9 @@ from explorer.spaces.graph.samples.planted_motifs import MOTIFS, planted
 from explorer.spaces.graph.samples.solids import cylinder_points
 from models.graphs.pooling import diff_pool, sag_pool, sort_pool
 from models.sets import deep_sets, dgcnn, pointnet
-from models.training import motifs as motif_training
-from models.training import shapes as shape_training
-from models.training.shapes import SHAPES, accuracy, cloud, clouds
+from models.training.graphs import motifs as motif_training
+from models.training.points import shapes as shape_training
+from models.training.points.shapes import SHAPES, accuracy, cloud, clouds
 
 WEIGHTS = Path(__file__).resolve().parents[3] / "resources" / "weights"
 BUILD: dict[str, Any] = {

@@ -11,7 +11,7 @@ import models
 from explorer.declare.registry import scan
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.samples.tetris import BODIES, NAMES, tetris
-from models.training.tetris import shares, train, volumes
+from models.training.volumes import shares, train, volumes
 from models.volumes.tetris_cnn import build_plain
 from tests.models.cards.test_cards import WEIGHTS
 

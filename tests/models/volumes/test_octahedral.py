@@ -15,7 +15,7 @@ from explorer.equivariance.check import check_equivariance
 from explorer.network.input.inputs import Inputs
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.fields import VOLUME
-from models.layers.volumes import GroupConv3d, LiftingConv3d, OrientationVectors
+from models.layers.convolution.volumes import GroupConv3d, LiftingConv3d, OrientationVectors
 from tests.models.volumes.by_coordinates import moved
 
 CARDS = {name: card for name, card in scan(models, "CARD").items() if card.domain == "volume"}

@@ -21,7 +21,7 @@ from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.elements.cube_map import CubeMap, linear
 from explorer.spaces.volume.elements.volume_turn import VolumeTurn, volume_turn
 from explorer.spaces.volume.fields import Pseudoscalar, Vector, voxel
-from models.layers.steerable_volumes import SteerableConv3d, VoxelGate, shells
+from models.layers.convolution.steerable_volumes import SteerableConv3d, VoxelGate, shells
 from models.volumes.steerable_cnn import BrokenGate
 from tests.models.volumes.by_coordinates import moved
 
@@ -106,6 +106,28 @@ def test_the_kernel_is_that_of_e3nn() -> None:
             left.append(float((table @ found - want[:, None]).norm() / want.norm()))
         assert min(left) < 1e-5 and sorted([*left, 1.0])[1] > 0.1, one
         assert float(kernel.norm() - want.norm()) < 1e-9, "it lies in this block alone"
+
+
+@pytest.mark.parametrize("circular", [False, True])
+def test_paths_and_the_bias_add_up_to_the_convolution(circular: bool) -> None:
+    torch.manual_seed(0)
+    conv = SteerableConv3d("2x0e+1x1o", "2x0e+2x1o+1x2e", circular=circular).double()
+    x = torch.randn(2, 5, 6, 6, 6, dtype=torch.float64)
+    with torch.no_grad():
+        conv.bias.normal_()
+        whole, made, names = conv(x), conv.offset().view(1, -1, 1, 1, 1).repeat(2, 1, 6, 6, 6), []
+        for name, first, value in conv.by_path(x):
+            made[:, first : first + value.shape[1]] += value
+            names.append((name, first))
+        # a path alone is the convolution whose other weights are none
+        conv.bias.zero_()
+        for weight, other in zip(conv.weights, conv.names, strict=True):
+            if other != "1o_x_2e_to_1o":
+                weight.zero_()
+        (alone,) = (value for name, _, value in conv.by_path(x) if name == "1o_x_2e_to_1o")
+        torch.testing.assert_close(conv(x)[:, 2:8], alone, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(made, whole, rtol=1e-12, atol=1e-12)
+    assert ("1o_x_1o_to_0e", 0) in names and ("0e_x_2e_to_2e", 8) in names and len({n for n, _ in names}) == len(names)
 
 
 def test_shells_are_cut_off_at_a_ball_and_gates_keep_vectors() -> None:

@@ -26,6 +26,7 @@ from widgets.base.look import theme
 from widgets.base.view import View
 from widgets.figures.export import ExportError, export_view, save_animation
 from widgets.figures.numbers import export_numbers, without_ones
+from widgets.figures.style import Style
 from widgets.views.charts.errors import ErrorsView
 from widgets.views.charts.orbit import OrbitView
 
@@ -345,3 +346,18 @@ def test_a_figure_leaves_controls_their_outlines(qtbot, tmp_path, in_light):
     assert before == QColor(theme.DARK.edge).lighter(theme.DARKER)
     export_view(filled(opened(qtbot, ErrorsView(), 640, 300)), tmp_path / "figure.png")
     assert QApplication.palette(QCheckBox()).window().color() == before
+
+
+@pytest.mark.parametrize("make", [ErrorsView, OrbitView])
+def test_lines_of_a_picture_for_a_paper_are_as_wide_as_those_of_the_drawing(qtbot, tmp_path, make):
+    """A PNG of 600 dots an inch has pixels a seventh as large as the screen's: lines of one pixel were hairs in it."""
+    view = filled(opened(qtbot, make(), 800, 260))
+    for ending in (".png", ".svg"):
+        export_view(view, tmp_path / f"figure{ending}", style=Style(width=85.0, caption=False))
+    picture = Image.open(tmp_path / "figure.png").convert("L")
+    drawing = tmp_path / "drawing.png"
+    run = ["rsvg-convert", "-w", str(picture.width), tmp_path / "figure.svg", "-o", drawing]
+    subprocess.run(run, check=True, capture_output=True)
+    dark = [np.asarray(one, float) < 200 for one in (picture, Image.open(drawing).convert("L").resize(picture.size))]
+    assert dark[0].mean() == pytest.approx(dark[1].mean(), rel=0.06)
+    assert picture.getpixel((2, 2)) == 255, "paper is white"

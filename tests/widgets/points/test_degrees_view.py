@@ -54,6 +54,23 @@ def test_places_are_vectors_from_their_middle(view: DegreesView) -> None:
     assert found is not None and found.kinds == ("1o",) and found.mixed[0] < 1e-5
 
 
+def test_functions_of_an_angle_are_chosen_with_ticks_at_the_angles_of_x(view: DegreesView) -> None:
+    part = give(view, points_frame("dimenet", "", "rounds.0", "water-3d"))
+    assert [view.functions.itemText(k) for k in range(view.functions.count())] == ["radial", "angular"]
+    assert view.basis.curve is part.curves["radial"]
+    view.functions.setCurrentText("angular")
+    view.functions.activated.emit(1)
+    assert view.basis.curve is part.curves["angular"] and view.functions.isVisible()
+    ways = part.position[:, None] - part.position[None]
+    (_, h1, h2) = np.argsort(-part.numbers, kind="stable")
+    o = int(np.argmax(part.numbers))
+    cosine = ways[h1, o] @ ways[h2, o] / np.linalg.norm(ways[h1, o]) / np.linalg.norm(ways[h2, o])
+    ticks = np.unique(view.basis.edges.getData()[0])
+    assert np.abs(ticks - np.degrees(np.arccos(cosine))).min() < 0.1 and 0 < ticks.min() and ticks.max() < 180
+    give(view, points_frame("schnet", TURN, "interactions.0"))
+    assert not view.functions.isVisible() and view.basis.curve is not None
+
+
 def test_scalars_have_none_and_the_basis_is_drawn(view: DegreesView) -> None:
     part = give(view, points_frame("schnet", TURN, "interactions.0"))
     assert view.degrees.spectrum is None and "no values of a degree" in view.degrees.message

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
 
+from explorer.spaces.points.drawing.routes import Routed
 from tests.widgets.parts.driving.view_driving import odd_frames, opened
 from tests.widgets.parts.frames.points_frames import TURN, give, points_frame
 from widgets.points.views.lifted import NO_LIFT, LiftedView
@@ -100,8 +101,37 @@ def test_a_click_on_a_ribbon_chooses_its_layer(paths: RoutesView, qtbot: Any) ->
     assert wish.args[0].changes["layer"] == chart.routes[0].layer
 
 
+def test_paths_of_a_volume_lead_to_the_channels_that_they_make(paths: RoutesView, qtbot: Any) -> None:
+    frame = points_frame("steerable-cnn-3d", "cube:z90", "gate2", "phantom-3d")
+    paths.set_state(frame.state)
+    paths.set_frame(frame)
+    paths.settle()
+    part, chart = frame.squares[0].of(Routed), paths.chart
+    assert part is not None and set(part.routes) == {"conv1", "conv2", "conv3"}
+    assert paths.product.currentText() == "conv2", "what comes before the gate"
+    assert {(r.value, r.harmonic, r.out) for r in part.routes["conv1"]} == {("0e", f"{k}{p}", f"{k}{p}")
+                                                                              for k, p in enumerate("eoe")}  # fmt: skip
+    strongest = chart.routes[0]
+    box = chart.ribbons[0].path()
+    at = QPointF(0.05, (box.elementAt(0).y + box.elementAt(box.elementCount() - 1).y) / 2 + 1e-4)
+    assert strongest.energy > 0 and "may cancel" in chart.read(at)
+    with qtbot.waitSignal(paths.wished) as wish:
+        chart.clicked_at(at)
+    assert wish.args[0].changes == {"layer": "conv2", "channel": strongest.channels[0]}
+    first, count = strongest.channels
+    assert strongest.gives("conv2", first) and strongest.gives("conv2", first + count - 1)
+    assert not strongest.gives("conv2", first + count) and not strongest.gives("conv3", first)
+    assert "steerable-cnn-3d" in NO_PRODUCT
+
+
 def test_the_product_of_a_layer_is_the_nearest_by_name() -> None:
     names = {"layers.0.keys.product": (), "layers.0.values.product": (), "layers.1.keys.product": ()}
     assert nearest(names, "layers.0.values.mix") == "layers.0.values.product"
     assert nearest(names, "layers.1.gate") == "layers.1.keys.product"
     assert nearest(names, "head") == "layers.0.keys.product"
+
+
+def test_of_products_that_are_as_near_the_last_one_before_the_layer_is_taken() -> None:
+    names, order = {"conv1": (), "conv2": (), "conv3": ()}, ["conv1", "gate1", "pool1", "conv2", "gate2", "conv3"]
+    found = [nearest(names, layer, order) for layer in ("conv1", "gate1", "gate2", "conv3", "elsewhere")]
+    assert found == ["conv1", "conv1", "conv2", "conv3", "conv1"]

@@ -175,3 +175,19 @@ def test_pairs_that_a_layer_joins_are_lines(view: PointsView) -> None:
     assert "Matrix" in difference.empty
     give(view, points_frame("dgcnn-distances", f"{TURN}+permute:3", "joined2", "torus-3d", node=5))
     assert 8 <= len(view.canvas.looks[0].glyphs[0].points) < 20
+
+
+def test_a_double_bond_is_two_tubes_in_the_plane_of_its_neighbours() -> None:
+    """Ethene: carbons 0 and 1, hydrogens 2 to 5, all in the plane z = 0."""
+    places = np.array([[-0.67, 0, 0], [0.67, 0, 0], [-1.2, 0.9, 0], [-1.2, -0.9, 0], [1.2, 0.9, 0], [1.2, -0.9, 0]])
+    bonds, kinds = np.array([[0, 0, 0, 1, 1], [1, 2, 3, 4, 5]]), np.array([2, 1, 1, 1, 1])
+    single = solids(places, np.full(6, 0.2), bonds, 0.1)
+    made = solids(places, np.full(6, 0.2), bonds, 0.1, kinds=kinds)
+    assert made.bonded.sum() == single.bonded.sum() * 6 // 5, "one tube more"
+    tubes = made.vertices[made.bonded]
+    middle = tubes[np.abs(tubes[:, 0]) < 1e-9]  # where the halves of the double bond meet
+    heights = np.unique(np.round([ring.mean(0) for ring in middle.reshape(-1, 8, 3)], 6), axis=0)
+    assert len(heights) == 2 and np.allclose(heights[:, 2], 0) and np.allclose(heights[:, 1], [-0.095, 0.095])
+    turned = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]])
+    again = solids(places @ turned.T, np.full(6, 0.2), bonds, 0.1, kinds=kinds)
+    assert np.allclose(again.vertices[again.bonded].mean(0), (tubes @ turned.T).mean(0))

@@ -53,3 +53,8 @@ def sequence(seed: int, weights: Mapping[str, float], count: int) -> list[Intera
         Interaction(rng.choices(names, shares)[0], tuple(round(rng.random(), 6) for _ in range(COUNT)))
         for _ in range(count)
     ]
+
+
+def tour(count: int) -> list[Interaction]:
+    """Return interactions that open each of `count` networks once and wait for its answer."""
+    return [Interaction("model", ((k + 0.5) / count, 1.0)) for k in range(count)]

@@ -9,6 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import parse_chain
+from explorer.spaces.sphere.elements.turn import about
 from explorer.spaces.sphere.harmonics import map_points
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import Open, settle
@@ -25,6 +26,20 @@ def test_a_globe_is_the_panorama_wrapped_round_a_ball() -> None:
     np.testing.assert_allclose(points, map_points(12).numpy(), atol=1e-12)
     a, b, c = (points[faces[:, k]] for k in range(3))
     assert (np.einsum("ij,ij->i", a + b + c, np.cross(b - a, c - a)) > 0).all(), "faces look outwards"
+
+
+def test_alt_and_a_drag_turn_the_function(qtbot: QtBot) -> None:
+    """The rotations of a drag follow the one that there was, whichever axis they are about."""
+    view = GlobeView()
+    qtbot.addWidget(view)
+    view.set_state(FIRST)
+    before = about(60.0, 0.0, 30.0).matrix
+    for further in (about(7.0, 80.0, -20.0).matrix, before.T, before @ before):
+        with qtbot.waitSignal(view.wished) as wish:
+            view.canvas.turned.emit(further)
+        name, values = wish.args[0].step
+        assert name == "turn-sphere" and np.abs(about(*values).matrix - further @ before).max() < 1e-3
+        assert wish.args[0].tag == "turn-sphere"
 
 
 @pytest.mark.slow

@@ -589,3 +589,13 @@ def test_rows_of_a_graph_are_dragged_and_picked_and_a_picture_gets_its_ring_back
     stand.mouse.drag(start, start + QPointF(2.1 * stage.after.pixel(), 0))
     step = stand.wishes[-1].step
     assert step is not None and step[0] == "translate"
+
+
+@pytest.mark.parametrize("width", [440, 520, 640, 900, 1400])
+@pytest.mark.parametrize("height", [320, 440, 620])
+def test_a_large_picture_leaves_room_for_the_element_and_the_error(width: int, height: int) -> None:
+    """In a narrow stage that is high the pictures grew until "3.5e-8" was cut to "3.5..."."""
+    boxes = arrange(float(width), float(height), 1, False)
+    ring = boxes.ring_radius + Ring.MARGIN_X
+    assert boxes.ring_centre.x() - ring - boxes.x.right() >= 60
+    assert width - boxes.ring_centre.x() - ring >= 84

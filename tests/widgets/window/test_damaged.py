@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QTabBar
 from pytestqt.qtbot import QtBot
 
 from explorer.state.state import State
@@ -98,6 +98,20 @@ def test_a_file_that_was_cut_off_anywhere_is_used_as_far_as_it_goes(opened: Open
 def test_a_file_that_is_none_of_settings_is_told_in_a_line(opened: Opened) -> None:
     told = opened.again(bytes(range(256)) * 40)
     assert str(opened.path) in told and "\n" not in told and len(told) < 300
+
+
+def test_a_layout_leaves_no_tabs_of_the_former_one(opened: Opened, qtbot: QtBot) -> None:
+    settings = QSettings(str(opened.path), QSettings.Format.IniFormat)
+    window = MainWindow(FakeEngine, State(sample="digit-3"), settings, SPECS)
+    qtbot.addWidget(window)
+    with qtbot.waitExposed(window):
+        window.show()
+    for _ in range(2):
+        assert window.docks.restore(window.docks.save())
+        bars = [bar for bar in window.findChildren(QTabBar) if bar.parent() is window and bar.isVisible()]
+        seen = [bar.tabText(k) for bar in bars for k in range(bar.count())]
+        assert seen and len(seen) == len(set(seen)), seen
+    window.close()
 
 
 def test_a_layout_that_was_damaged_is_no_layout(opened: Opened, qtbot: QtBot) -> None:

@@ -33,6 +33,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSpinBox,
     QTabBar,
+    QTextBrowser,
     QVBoxLayout,
     QWidget,
 )
@@ -1011,7 +1012,8 @@ def test_help(bench: Bench) -> None:
         trigger(window, name)
         dialog = next(d for d in window.findChildren(QDialog) if d.isVisible())
         assert not dialog.isModal()
-        assert words in dialog.findChildren(QWidget, "")[0].toPlainText()  # type: ignore[attr-defined]
+        page = dialog.findChild(QTextBrowser)
+        assert page is not None and words in page.toPlainText()
         dialog.close()
         bench.until(lambda: not any(d.isVisible() for d in window.findChildren(QDialog)))
     assert view(window, "stage").whatsThis() == "The square."

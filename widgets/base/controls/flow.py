@@ -51,11 +51,19 @@ class Flow(QLayout):
     def _placed(self, rect: QRect, move: bool) -> int:
         """Put every item in its place, or only return the height that they take."""
         x, y, high = rect.x(), rect.y(), 0
-        for item in self._items:
+        line: list[tuple[QLayoutItem, QRect]] = []
+        for item in (one for one in self._items if not one.isEmpty()):  # what is hidden takes no room
             size = item.sizeHint()
             if x > rect.x() and x + size.width() > rect.right() + 1:
-                x, y, high = rect.x(), y + high + GAP, 0
-            if move:
-                item.setGeometry(QRect(QPoint(x, y), size))
+                _level(line, high, move)
+                x, y, high, line = rect.x(), y + high + GAP, 0, []
+            line.append((item, QRect(QPoint(x, y), size)))
             x, high = x + size.width() + GAP, max(high, size.height())
+        _level(line, high, move)
         return y + high - rect.y()
+
+
+def _level(line: list[tuple[QLayoutItem, QRect]], high: int, move: bool) -> None:
+    """Put what stands in one line at the middle of its height: words beside boxes."""
+    for item, place in line if move else ():
+        item.setGeometry(place.translated(0, (high - place.height()) // 2))

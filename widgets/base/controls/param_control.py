@@ -11,7 +11,7 @@ from explorer.declare.params import Param
 from widgets.base.look.icons import icon
 
 WIDE = 720  # a range of more steps (than two turns in degrees) is shown in part by the slider, wholly by the number
-NARROW, BROAD = 62, 112  # pixels of a name
+NARROW, BROAD = 62, 96  # pixels of a name; with slider and box as narrow as the window keeps the panel
 FINE = 400  # positions of a slider over factors
 
 
@@ -59,7 +59,7 @@ class ParamControl(QWidget):
 
     def _make_slider(self) -> QSlider:
         self.slider = QSlider(Qt.Orientation.Horizontal, self)
-        self.slider.setMinimumWidth(50)
+        self.slider.setMinimumWidth(36)
         self._span_slider()
         self.slider.valueChanged.connect(self._slid)
         self.slider.sliderReleased.connect(lambda: self.changed.emit(self.value(), True))

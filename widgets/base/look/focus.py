@@ -27,6 +27,11 @@ class FocusRing(QFocusFrame):
         """Show the ring: Tab has been pressed."""
         self._keys = True
 
+    def rest(self) -> None:
+        """Show nothing until the next Tab: the window is closed, or has been left."""
+        self._keys = False
+        self.setWidget(None)  # type: ignore[arg-type]
+
     def stop(self) -> None:
         """Follow no focus any more."""
         app = QApplication.instance()

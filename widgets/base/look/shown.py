@@ -5,12 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_shown = {"badges": True}
+_shown = {"badges": True, "terms": True}
+_sharp = {"stroke": 1.0}
 
 
 def badges() -> bool:
     """Return whether verdicts are painted."""
     return _shown["badges"]
+
+
+def terms() -> bool:
+    """Return whether words of the glossary are underlined: what lies under the mouse is told, on paper nothing is."""
+    return _shown["terms"]
+
+
+@contextmanager
+def on_paper() -> Iterator[None]:
+    """Paint nothing that only says where the mouse may go."""
+    _shown["terms"] = False
+    try:
+        yield
+    finally:
+        _shown["terms"] = True
+
+
+def stroke() -> float:
+    """Return by how much lines of so many pixels are widened: the pixels of a sharp picture are small."""
+    return _sharp["stroke"]
+
+
+@contextmanager
+def sharp(times: float) -> Iterator[None]:
+    """Paint for a picture that has so many pixels for one of the screen."""
+    _sharp["stroke"] = times
+    try:
+        yield
+    finally:
+        _sharp["stroke"] = 1.0
 
 
 @contextmanager

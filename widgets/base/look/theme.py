@@ -6,7 +6,7 @@ is a perceptually even blue-white-red (dark: blue-black-red), the unsigned one i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,9 @@ DARK = Theme(
     "dark", "#1c1f24", "#23272e", "#2d323a", "#3a404a", "#e8eaed", "#9aa4b2", "#4da3ff", "#56b4e9", "#e69f00",
     "#2bbf8f", "#ff6b5e", "#3c424d", "#1a1d22", "#7b8490",
 )  # fmt: skip
+
+
+PAPER = replace(LIGHT, window="#ffffff")  # of figures that are printed
 
 
 class _Changes(QObject):

@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from widgets.base.look import theme
 from widgets.base.look.alignment import CENTRE, RIGHT
+from widgets.base.look.shown import stroke
 from widgets.base.text.layer_names import shortened
 from widgets.charts.axis.scales import LogScale, linear_ticks, power
 from widgets.charts.inks import mixed
@@ -64,8 +65,8 @@ class Axis(pg.AxisItem):
         """Take the colours of the theme."""
         t = theme.current()
         self.setPen(None)
-        # opaque: blending a line takes many times as long as drawing it
-        self.setTickPen(QPen(mixed(t.line, t.plot, GRID), 0))
+        # opaque: blending a line takes many times as long as drawing it; of no width it is the fastest, but a hair
+        self.setTickPen(QPen(mixed(t.line, t.plot, GRID), 0 if stroke() == 1 else 1))
         self.setTextPen(t.muted)
 
     def redraw(self) -> None:

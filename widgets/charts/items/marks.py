@@ -14,6 +14,7 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPaintEngine, QP
 
 from widgets.base.look import theme
 from widgets.base.look.alignment import CENTRE
+from widgets.base.look.shown import stroke
 from widgets.charts.inks import faded
 from widgets.charts.library import pg
 
@@ -33,12 +34,16 @@ UP = _path((-0.5, 0.5), (0.5, 0.5), (0, -0.4))
 DASH = _path((-0.5, 0), (0.5, 0), closed=False)
 
 
-@lru_cache(maxsize=256)
 def ink(colour: str, width: float = 1.0, alpha: int = 255, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
-    """Return a pen of so many pixels, whatever the range of the axes.
+    """Return a pen of so many pixels, whatever the range of the axes, and however sharp a picture is.
 
     Always the same object for the same words: pyqtgraph keeps a picture of a mark for each pen and brush it meets.
     """
+    return _ink(colour, width * stroke(), alpha, style)
+
+
+@lru_cache(maxsize=512)
+def _ink(colour: str, width: float, alpha: int, style: Qt.PenStyle) -> QPen:
     pen = QPen(faded(colour, alpha), width, style, Qt.PenCapStyle.FlatCap)
     pen.setCosmetic(True)
     return pen
@@ -73,7 +78,7 @@ class Marks(pg.ScatterPlotItem):
         event.ignore()  # the chart answers a click, also on a mark
 
     def paint(self, p: QPainter, *rest: Any) -> None:
-        vectors = p.paintEngine().type() not in (QPaintEngine.Type.Raster, QPaintEngine.Type.Picture)
+        vectors = p.paintEngine().type() not in (QPaintEngine.Type.Raster, QPaintEngine.Type.Picture) or stroke() != 1
         if not vectors:
             super().paint(p, *rest)
             return

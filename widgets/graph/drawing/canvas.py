@@ -26,9 +26,10 @@ from widgets.graph.drawing.geometry import (
     edge_under,
     fitted,
     inside,
-    nearest,
+    margin_in,
     node_radius,
     node_under,
+    room_between,
     strands,
 )
 from widgets.graph.drawing.ground import Ground
@@ -46,6 +47,7 @@ REST_MS = 90  # after which a hand that does not move rests
 HEAVY = 1200  # nodes or lines from which a picture is painted beside the window
 HOVERED = 60_000  # lines up to which the one under the cursor is looked for
 STRETCH = 1.4  # at most, of a layout, to fill a panel
+LABELLED = 100  # nodes up to which there is room for the numbers of the outermost ones
 DRAG = 4.0  # pixels from which a press is a drag
 ALT, SHIFT = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ShiftModifier
 LEFT, MIDDLE = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton
@@ -142,8 +144,8 @@ class GraphCanvas(QWidget):
         if self._span[0] is not self.places:
             at = self.places if self.places is not None and len(self.places) else np.zeros((1, 2))
             low, high = ((float(f(at[:, 0])), float(f(at[:, 1]))) for f in (np.min, np.max))
-            kept = np.delete(at, [i for i in self.pins if i < len(at)], axis=0)  # hands may put nodes upon others
-            self._span = self.places, (low, high), self._span[2] if self._act == "node" else nearest(kept)
+            kept = self._act == "node"
+            self._span = self.places, (low, high), self._span[2] if kept else room_between(at, self.pins, self.lines)
         return self._span[1]
 
     def _extent(self) -> tuple[float, float]:
@@ -156,8 +158,9 @@ class GraphCanvas(QWidget):
         cells = self.cells()
         if self.places is not None and cells:
             box = cells[0][2]
-            margin = min(22.0, 10 + 0.05 * min(box.width(), box.height())) + 18.0 * self.lines.loops
-            margin += 8.0 * bool(self.hulls) + 14.0 * bool(self.graphs)
+            more = 18.0 * self.lines.loops, 8.0 * bool(self.hulls), 14.0 * bool(self.graphs)
+            labelled = self.labels != "none" and len(self.places) <= LABELLED
+            margin = margin_in(box.width(), box.height(), labelled, *more)
             self.eye = fitted(*self._bounds(), box.width(), box.height(), margin, 1.0 if self.given else STRETCH)
         self.update()
 
@@ -187,9 +190,7 @@ class GraphCanvas(QWidget):
         return arrange(self._aspect(), [len(row) for row in self.panels], self.width(), self.height(), HEADER, LINE)[1]
 
     def _aspect(self) -> float:
-        if self.places is None or len(self.places) < 2:
-            return 1.3
-        across, up = self._extent()
+        across, up = self._extent() if self.places is not None and len(self.places) > 1 else (1.3, 1.0)
         return min(max(across / up, 0.4), 2.5)
 
     # painting ---------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +15,8 @@ SAMPLES = 1_500_000  # points that a picture of very many edges is made of
 BOW = 5.0  # pixels between two edges that join the same nodes
 BOWED = 200_000  # lines up to which those that share their ends part
 PARTED = 500  # nodes up to which none is drawn over another
+# of a node, in the order in which a text is tried there
+SIDES = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (0.71, -0.71), (0.71, 0.71), (-0.71, -0.71), (-0.71, 0.71)])
 STEPS = 6  # straight pieces of a bowed edge, for hits
 
 
@@ -75,6 +78,17 @@ def fitted(
     return replace(eye, scale=min(room_x / (across * right), room_y / (up * upright), 140.0))
 
 
+def margin_in(width: float, height: float, labelled: bool, *more: float) -> float:
+    """Return the margin round a graph in a panel of that size, with more for what is drawn outside of its nodes.
+
+    Of a small panel most is for the graph, not for the labels of the outermost nodes.
+    """
+    least = min(width, height)
+    usual = min(22.0, 10 + 0.05 * least)
+    labels = min(max(0.12 * least - usual, 0.0), 10.0) if labelled else 0.0
+    return usual + labels + sum(more)
+
+
 def node_radius(nodes: int, across: float, up: float, scale: float, apart: float = math.inf) -> float:
     """Return the radius in pixels of a node of ordinary size, for so many in a box of that size.
 
@@ -82,7 +96,8 @@ def node_radius(nodes: int, across: float, up: float, scale: float, apart: float
     """
     if nodes < 2:
         return 12.0
-    room = scale * math.sqrt(across * up / nodes)
+    # nodes in a row have the row's length to share, however flat their box is
+    room = scale * math.sqrt(max(across, up / nodes) * max(up, across / nodes) / nodes)
     wanted = min(max(0.22 * room, 8.0 if room >= 26 else 1.0), 13.0)
     return min(wanted, max(0.46 * apart * scale, 2.5))
 
@@ -96,12 +111,23 @@ def nearest(places: Array) -> float:
     return float(cKDTree(places).query(places, k=2, workers=1)[0][:, 1].min())
 
 
+def room_between(places: Array, pins: Sequence[int], lines: Strands) -> float:
+    """Return the distance that the radius of nodes follows: of the two nearest ones, of a molecule the usual bond.
+
+    Hands may put nodes upon others, and of a molecule in space some atoms lie behind others.
+    """
+    if lines.kinds is not None and len(lines.start) and int(max(lines.start.max(), lines.end.max())) < len(places):
+        return float(np.median(np.hypot(*(places[lines.start] - places[lines.end]).T)))
+    return nearest(np.delete(places, [i for i in pins if i < len(places)], axis=0))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Strands:
     """The edges that are drawn: `listed` are their columns in `edges`, `lane` how far each one bows, in lanes.
 
     `single` are those that stand for both ways of an undirected edge where the ways do not differ, `lane_single` how
-    far they bow then.
+    far they bow then. `kinds` are those of chemical bonds, 1 to 3 and 4 for aromatic, None where edges are none.
+    `under` (2, E) are the edges of the graph where the lines are none of them: they are seen faintly below.
     """
 
     start: Array
@@ -112,9 +138,11 @@ class Strands:
     lane_single: Array
     loop: Array
     loops: bool  # whether there is one
+    kinds: Array | None = None
+    under: Array | None = None
 
 
-def strands(edges: Array, directed: bool, both: bool = False) -> Strands:
+def strands(edges: Array, directed: bool, both: bool = False, bonds: Array | None = None) -> Strands:
     """Return the lines of a graph: of an undirected edge one, unless `both` ways carry values of their own."""
     index = np.arange(edges.shape[1])
     keep = index if directed or both else np.flatnonzero(edges[0] <= edges[1])
@@ -123,7 +151,8 @@ def strands(edges: Array, directed: bool, both: bool = False) -> Strands:
     lane_single = np.zeros(len(keep))
     lane_single[single] = _lanes(start[single], end[single])
     loop = start == end
-    return Strands(start, end, keep, _lanes(start, end), single, lane_single, loop, bool(loop.any()))
+    kinds = None if bonds is None else bonds[keep]
+    return Strands(start, end, keep, _lanes(start, end), single, lane_single, loop, bool(loop.any()), kinds)
 
 
 def _lanes(start: Array, end: Array) -> Array:
@@ -327,11 +356,24 @@ def legible(
     return kept
 
 
+def _ways(points: Array, lines: Strands) -> dict[int, Array]:
+    """Return the unit vectors (k, 2) along the lines of each node, away from it."""
+    start, end = np.concatenate([lines.start, lines.end]), np.concatenate([lines.end, lines.start])
+    along = points[end] - points[start]
+    length = np.hypot(*along.T)
+    order = np.argsort(start[length > 0], kind="stable")
+    nodes, first = np.unique(start[length > 0][order], return_index=True)
+    units = (along[length > 0] / length[length > 0, None])[order]
+    return dict(zip(nodes.tolist(), np.split(units, first[1:]), strict=True)) if len(nodes) else {}
+
+
 def beside(
     points: Array, radii: Array, order: Array, sizes: Array, seen: Array, room: tuple[float, float], taken: Array,
-    must: int = 0, most: int = 250,
+    must: int = 0, most: int = 250, lines: Strands | None = None,
 ) -> dict[int, Array]:  # fmt: skip
     """Return boxes (x, y, width, height) for texts beside their nodes and over none, the first in `order` first.
+
+    Of the sides with room the one is taken that the node's lines leave free, as far as one does.
 
     Args:
         radii: of all nodes, (N,).
@@ -340,6 +382,7 @@ def beside(
         taken: (m, 4: left, top, right, bottom) that are not to be written on.
         must: how many of the first have a text even where there is no room.
     """
+    ways = _ways(points, lines) if lines is not None else {}
     used, found = taken, dict[int, Array]()
     centres, around = points[seen], radii[seen]
     for rank, (i, (wide, high)) in enumerate(zip(order.tolist(), sizes.tolist(), strict=True)):
@@ -359,9 +402,13 @@ def beside(
         ok &= ((away**2).sum(2) >= (0.9 * around) ** 2).all(1)
         if not ok.any() and rank >= must:
             continue
-        corner = corners[int(ok.argmax())]
+        chosen = int(ok.argmax())
+        if i in ways and ok.any():
+            near = np.round((SIDES @ ways[i].T).max(1), 1)  # the cosine of the angle to the nearest line
+            chosen = int(np.where(ok, np.maximum(near, 0.4), np.inf).argmin())
+        corner = corners[chosen]
         found[i] = np.array([*corner, wide, high])
-        used = np.concatenate([used, [[*corner, *ends[int(ok.argmax())]]]])
+        used = np.concatenate([used, [[*corner, *ends[chosen]]]])
         if len(found) >= most:
             break
     return found

@@ -9,15 +9,16 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
-from explorer.spaces.graph.chemistry.atoms import element_of
 from widgets.base.look import theme
 from widgets.graph.drawing.geometry import along, beside, control, legible
 from widgets.graph.drawing.ground import Ground
 from widgets.graph.drawing.look import Panel
+from widgets.graph.drawing.molecules import LEGIBLE, symbols_of
 from widgets.maps.diagram import font
 
 Array = NDArray[Any]
 TEXT = 1500  # seen nodes up to which some have a label
+LINED = 3000  # lines up to which a label keeps off those of its node
 NONE = Qt.PenStyle.NoPen
 
 
@@ -61,6 +62,7 @@ def paint_graphs(p: QPainter, g: Ground) -> None:
     metrics = QFontMetricsF(face)
     p.setFont(face)
     p.setPen(QColor(t.muted))
+    written: list[QRectF] = []
     for k, members in enumerate(g.graphs):
         if len(members):
             low, high = g.points[members].min(axis=0), g.points[members].max(axis=0)
@@ -68,7 +70,9 @@ def paint_graphs(p: QPainter, g: Ground) -> None:
             wide = metrics.horizontalAdvance(text) + 2
             if wide < 1.6 * (high[0] - low[0]) + 60:
                 rect = QRectF((low[0] + high[0] - wide) / 2, low[1] - r - metrics.height(), wide, metrics.height())
-                p.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
+                if not any(rect.intersects(other) for other in written):
+                    p.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
+                    written.append(rect)
 
 
 def paint_labels(p: QPainter, g: Ground, panel: Panel, shown: Array, taken: Array) -> None:
@@ -78,8 +82,9 @@ def paint_labels(p: QPainter, g: Ground, panel: Panel, shown: Array, taken: Arra
         return
     t, face = theme.current(), font(11, fixed=True)
     named = g.labels == "name" and len(g.names) == len(g.points)
-    atoms = () if named or len(g.names) != len(g.points) else tuple(map(element_of, g.names))
-    atoms = tuple(f"{symbol} " for symbol in atoms) if atoms and all(atoms) else ("",) * len(g.points)
+    # an atom that is large enough has its symbol in it, and only its number beside it
+    atoms = () if named or g.radius >= LEGIBLE else symbols_of(g.names, len(g.points))
+    atoms = tuple(f"{symbol} " for symbol in atoms) or ("",) * len(g.points)
     texts = {
         int(i): g.names[i] if named else f"{atoms[i]}{int(panel.number[i])}" for i in shown if panel.number[i] >= 0
     }
@@ -96,7 +101,9 @@ def paint_labels(p: QPainter, g: Ground, panel: Panel, shown: Array, taken: Arra
         wide = [metrics.horizontalAdvance(texts[i]) + 2 if named else widest for i in order.tolist()]
         sizes = np.stack([np.array(wide), np.full(len(order), metrics.height() - 2)], 1)
         reach = g.radius * panel.grow
-        return beside(g.points, reach, order, sizes, shown, (g.width, g.height), taken, len(first))
+        lines = g.lines if len(g.lines.start) <= LINED and g.lines.under is None else None
+        room = g.width, g.height
+        return beside(g.points, reach, order, sizes, shown, room, taken, len(first), lines=lines)
 
     key = (*g.view, g.radius, g.labels, g.selected, len(texts), panel.grow.sum(), taken.tobytes())
     plot = QColor(t.plot)

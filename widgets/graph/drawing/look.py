@@ -98,8 +98,15 @@ class Legend:
     rings: str = ""
 
 
-def side_values(part: GraphPart, choice: Choice, node: int | None, layer: str = "") -> dict[str, Values]:
-    """Return the numbers shown on each side that there is, in the order of x; `layer` is the selected one."""
+def side_values(
+    part: GraphPart, choice: Choice, node: int | None, layer: str = "", ends: Array | None = None
+) -> dict[str, Values]:
+    """Return the numbers shown on each side that there is, in the order of x.
+
+    Args:
+        layer: the selected one.
+        ends: (2, L) of what is drawn as lines, where that is not the listed edges.
+    """
     s, n = part.structure, part.structure.nodes
     name, _, which = choice.colour.partition(":")
     fixed: dict[str, Callable[[], Any]] = {
@@ -128,7 +135,7 @@ def side_values(part: GraphPart, choice: Choice, node: int | None, layer: str = 
     found = {}
     for side, values in sides.items():
         if values is not None:
-            found[side] = _at(part, values, choice.channel, node, side != "before")
+            found[side] = _at(part, values, choice.channel, node, side != "before", ends)
     return found
 
 
@@ -146,11 +153,13 @@ def _memberships(part: GraphPart, sides: Mapping[str, Array | None]) -> dict[str
     return found
 
 
-def _at(part: GraphPart, values: Array, channel: int | None, node: int | None, moved: bool) -> Values:
+def _at(
+    part: GraphPart, values: Array, channel: int | None, node: int | None, moved: bool, ends: Array | None
+) -> Values:
     n, e = part.structure.nodes, part.structure.edges.shape[1]
     order = part.order if moved else np.arange(n)
     if part.kind == "pair":
-        start, end = order[part.structure.edges]
+        start, end = order[part.structure.edges if ends is None else ends]
         matrix = values[min(channel, len(values) - 1)] if channel is not None else np.sqrt((values**2).mean(axis=0))
         edges = np.where((start >= 0) & (end >= 0), matrix[end, start], np.nan)
         row = None if node is None or node >= n or order[node] < 0 else _taken(matrix[order[node]], order)

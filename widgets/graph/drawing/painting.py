@@ -24,12 +24,15 @@ from widgets.graph.drawing.geometry import SAMPLES, control, hull, ink, loop_cir
 from widgets.graph.drawing.ground import Ground
 from widgets.graph.drawing.labels import paint_graphs, paint_labels, paint_numbers
 from widgets.graph.drawing.look import Panel, faded, heat_colour, rgb
+from widgets.graph.drawing.molecules import paint_bonds, paint_symbols
 
 Array = NDArray[Any]
 LINES = 6000  # seen lines up to which each one is a line
 CROWD = 250_000  # lines at most that a picture is made of
 DISCS = 3000  # seen nodes up to which each one is an ellipse
 BENT = 1500  # seen lines up to which those that share their ends bow
+THIN = 5.0  # times the root of one over the number of pairs, their lines are thinner than those of edges
+BOND = 1.5  # a chemical bond is that much thicker than another plain edge
 BULK = 40  # nodes from which a hull is that of the most central ones
 NONE = Qt.PenStyle.NoPen
 
@@ -53,6 +56,7 @@ def paint_graph(p: QPainter, g: Ground, panel: Panel) -> None:
         _paint_nodes(p, g, panel, ends if many else shown)
     elif not many:
         _paint_nodes(p, g, panel, shown)
+        paint_symbols(p, g, panel, shown)
     taken = paint_numbers(p, g, panel) if panel.texts else np.zeros((0, 4))
     paint_graphs(p, g)
     paint_labels(p, g, panel, shown, taken)
@@ -84,6 +88,8 @@ def paint_hull(p: QPainter, points: Array, colour: str, radius: float, strong: b
 def _paint_lines(p: QPainter, g: Ground, panel: Panel) -> bool:
     """Paint all lines; return whether there are so many that they became a picture."""
     lines, plain = g.lines, panel.heat is None
+    if lines.under is not None:
+        _paint_under(p, g, lines.under)
     if not len(lines.start):
         return False
 
@@ -111,6 +117,14 @@ def _paint_lines(p: QPainter, g: Ground, panel: Panel) -> bool:
     return True
 
 
+def _paint_under(p: QPainter, g: Ground, edges: Array) -> None:
+    """Paint the edges of the graph faintly, below lines that are pairs of nodes."""
+    shown = np.flatnonzero(seen(g.points, edges[0], edges[1], g.width, g.height))[:LINES]
+    ends = np.hstack([g.points[edges[0, shown]], g.points[edges[1, shown]]])
+    p.setPen(QPen(QColor(*(int(v) for v in faded(rgb(theme.current().muted), 0.3, theme.current().plot))), 1.0))
+    p.drawLines([QLineF(*one) for one in ends.tolist()])
+
+
 def _paint_strokes(p: QPainter, g: Ground, panel: Panel, shown: Array) -> None:
     """Paint lines one by one."""
     plain = panel.heat is None
@@ -120,6 +134,11 @@ def _paint_strokes(p: QPainter, g: Ground, panel: Panel, shown: Array) -> None:
     for bucket, colour, width in _buckets(g, panel, shown):
         p.setPen(QPen(colour, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
         p.setBrush(Qt.BrushStyle.NoBrush)
+        if plain and g.lines.kinds is not None and len(shown) <= BENT:
+            pen = QPen(p.pen())
+            pen.setWidthF(BOND * width)
+            paint_bonds(p, g, bucket, pen)
+            continue
         bent = bucket[lanes[bucket] != 0] if len(shown) <= BENT else bucket[:0]
         straight = bucket[lanes[bucket] == 0] if len(bent) else bucket
         if len(bent):
@@ -144,12 +163,17 @@ def _buckets(g: Ground, panel: Panel, shown: Array) -> list[tuple[Array, QColor,
     groups = []
     key = np.where(dim, 0, 1) * 1000 + level * 2 + sign
     for k in np.unique(key).tolist():
+        if g.lines.under is not None and panel.heat is not None and k % 1000 < 2:
+            continue  # a pair without a value is no line
         mine, share = shown[key == k], (k % 1000) // 2 / 12
         if panel.heat is not None:
             colour = heat_colour(share, None if panel.below is None else bool(k % 2))
             width = base * (0.7 + min(4.3, 0.35 * max(g.radius, 4.0)) * share)  # thinner than the nodes they join
+            if g.lines.under is not None:  # pairs that are all alike would be a blot
+                width = max(0.8, width * min(1.0, THIN / np.sqrt(max(len(shown), 1))))
         else:
-            colour, width = faded(rgb(t.muted), 0.55, t.plot), base
+            # bonds are what a molecule is; edges of other graphs are behind what lies on them
+            colour, width = faded(rgb(t.muted), 0.55 if g.lines.kinds is None else 0.9, t.plot), base
             if panel.dim is not None and k >= 1000:
                 colour, width = rgb(t.accent), 1.8
         if k < 1000 and panel.dim is not None:

@@ -14,6 +14,7 @@ from explorer.spaces.graph.drawing.values import GraphPart, Structure
 from explorer.square.frame import Square
 from widgets.base.look import theme
 from widgets.base.look.theme import CLASSES
+from widgets.graph.drawing.dense import Dense, dense_pairs, widths_along
 from widgets.graph.drawing.geometry import Strands, strands
 from widgets.graph.drawing.look import (
     SIDES,
@@ -68,6 +69,7 @@ class Scene:
     hulls: list[tuple[Array, str]]
     legend: Legend
     valued: bool  # whether lines have widths
+    ends: Array  # (2, L) from and to of what lines stand for: the listed edges, or the strongest pairs
 
 
 class Stage:
@@ -87,14 +89,21 @@ class Stage:
         part = w.parts[0][1]
         s, node, choice = part.structure, w.node, w.choice
         own = part.kind in ("edge", "pair")
-        lines, rank = self._strands(s, own or self._two_ways(part, choice, node))
-        values = [_values(p, w, square.layer.name) for square, p in w.parts]
+        dense = dense_pairs(part, choice, node)
+        lines, rank = self._strands(s, dense is None and (own or self._two_ways(part, choice, node)))
+        ends = s.edges if dense is None else dense.ends
+        if dense is not None:
+            lines = replace(strands(ends, False, both=True), under=s.edges[:, lines.listed])
+        values = [_values(p, w, square.layer.name, ends) for square, p in w.parts]
         choices = [fitting(choice, p, one.layer.name) for one, p in w.parts]
-        heats = [self._heat(one, p, own_choice, lines) for (one, p), own_choice in zip(w.parts, choices, strict=True)]
+        heats = [
+            self._heat(one, p, own_choice, lines, None if dense is None else ends)
+            for (one, p), own_choice in zip(w.parts, choices, strict=True)
+        ]
         limit = limit_of(*(a for v in values for one in v.values() for a in (one.nodes, one.edges)))
         widest = max((most for widths, _, most in heats if widths is not None), default=1.0)
         if node is not None:  # a row of attention is drawn on its own scale: what it hears most is thickest
-            row = s.edges[1] == node
+            row = ends[1] == node
             widest = limit_of(*(None if widths is None else widths[row] for widths, _, _ in heats))
         rows = []
         for i, (one, p) in enumerate(w.parts):
@@ -107,9 +116,9 @@ class Stage:
         graphs = (
             [] if s.graph_of is None else [np.flatnonzero(s.graph_of == k) for k in np.unique(s.graph_of)[:MOST_GRAPHS]]
         )
-        legend = legend_of(w, values[0], limit, widest)
+        legend = legend_of(w, values[0], limit, widest, dense)
         valued = own or heats[0][0] is not None
-        return Scene(w, rows, lines, rank, graphs, hulls_of(part, choice, w.groups), legend, valued)
+        return Scene(w, rows, lines, rank, graphs, hulls_of(part, choice, w.groups), legend, valued, ends)
 
     def _two_ways(self, part: GraphPart, choice: Choice, node: int | None) -> bool:
         """Return whether the two ways of an edge are drawn apart: when they differ, or one of them is asked for."""
@@ -130,29 +139,35 @@ class Stage:
     def _strands(self, s: Structure, both: bool) -> tuple[Strands, Array]:
         if both not in self._lines or self._lines[both][0] is not s:
             kept = {k: v for k, v in self._lines.items() if v[0] is s}
-            lines = strands(s.edges, s.directed, both)
+            lines = strands(s.edges, s.directed, both, s.bonds)
             degree = np.bincount(lines.start, minlength=s.nodes) + np.bincount(lines.end, minlength=s.nodes)
             rank = np.argsort(-degree, kind="stable")[:4000]
             self._lines = {**kept, both: (s, (lines, rank))}
         return self._lines[both][1]
 
     def _heat(
-        self, square: Square, part: GraphPart, choice: Choice, lines: Strands
+        self, square: Square, part: GraphPart, choice: Choice, lines: Strands, pairs: Array | None
     ) -> tuple[Array | None, Heat | None, float]:
-        """Return the widths of the listed edges, of the lines, and their limit; the same objects for the same edges."""
+        """Return the widths of the listed edges, of the lines, and their limit; the same objects for the same edges.
+
+        `pairs` (2, L) are those that lines stand for in place of the listed edges.
+        """
         source = part.structure.weights if choice.edges == "weights" else part.coefficients.get(choice.edges)
         kept, key = self._heats.get(square.model), (choice.edges, choice.head)
         if kept is None or kept[0] != key or kept[1] is not source or kept[2] is not lines:
-            widths = coefficients(part, choice)
+            if pairs is None and source is not None:
+                widths = coefficients(part, choice)
+            else:
+                widths = widths_along(part, choice, part.structure.edges if pairs is None else pairs)
             limit = limit_of(widths)
             heat = None if widths is None else heated(widths[lines.listed], limit)
             self._heats[square.model] = kept = (key, source, lines, (widths, heat, limit))
         return kept[3]
 
 
-def _values(part: GraphPart, w: Wanted, layer: str) -> Mapping[str, Values]:
+def _values(part: GraphPart, w: Wanted, layer: str, ends: Array) -> Mapping[str, Values]:
     if w.choice.colour != "community":
-        return side_values(part, w.choice, w.node, layer)
+        return side_values(part, w.choice, w.node, layer, ends)
     groups = None if w.groups is None else w.groups.astype(float)
     return {side: Values(groups, classes=True) for side in SIDES[:2]}
 
@@ -179,7 +194,9 @@ def hulls_of(part: GraphPart, choice: Choice, groups: Array | None) -> list[tupl
     return [(members, colour) for members, colour in found if len(members) > 2]
 
 
-def legend_of(w: Wanted, values: Mapping[str, Values], limit: float, widest: float) -> Legend:
+def legend_of(
+    w: Wanted, values: Mapping[str, Values], limit: float, widest: float, dense: Dense | None = None
+) -> Legend:
     """Return what the colours, lines and rings mean."""
     (square, part), choice, s = w.parts[0], w.choice, w.parts[0][1].structure
     one, t = next(iter(values.values()), None), theme.current()
@@ -209,16 +226,20 @@ def legend_of(w: Wanted, values: Mapping[str, Values], limit: float, widest: flo
         # the panel of rho(g) x has the widths of x too, for its edges are the same: what they are there is not known
         edges += ", at x" if choice.edges != "weights" else ""
     elif choice.colour == "layer" and part.kind in ("edge", "pair"):
-        edges, widest = "edges", limit
+        edges, widest = "edges" if dense is None else "pairs", limit
+        edges += f" into {w.node}" if dense is not None and w.node is not None else ""
+    if dense is not None and dense.ends.shape[1] < dense.pairs:
+        edges += f", the strongest {spaced(dense.ends.shape[1])} of {spaced(dense.pairs)}"
     ring, members = ring_of(square, part, choice)
     rings = f"in {ring} at x: {int(members.sum())}" if members is not None and choice.colour != f"set:{ring}" else ""
     hints = HINTS if number else tuple(hint for hint in HINTS if "hears" not in hint)
-    return Legend(title, kind, limit, swatches, edges if number else "", widest, count, hints, rings)
+    shown = bool(number) or dense is not None
+    return Legend(title, kind, limit, swatches, edges if shown else "", widest, count, hints, rings)
 
 
 def fitting(choice: Choice, part: GraphPart, layer: str) -> Choice:
     """Return what is chosen; of a second model that has no such coefficients, its own most telling ones."""
-    if choice.edges in ("plain", "weights") or choice.edges in part.coefficients:
+    if choice.edges in ("plain", "weights", *part.coefficients, *part.pairs):
         return choice
     return replace(choice, edges=telling(part, layer), head=None)
 

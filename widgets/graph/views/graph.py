@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QActionGroup, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from explorer.declare.elements import Step
 from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.square.frame import Square
+from widgets.base.controls.flow import Flow
 from widgets.base.frame_view import FrameView
 from widgets.base.look import theme
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.graph.drawing.canvas import GraphCanvas
+from widgets.graph.drawing.dense import dense_size
 from widgets.graph.drawing.look import SIDES, Choice, flattened
 from widgets.graph.drawing.placing import Placing, place_key
 from widgets.graph.drawing.scene import COLOURS, Scene, Stage, Wanted, hulls_of, telling, waiting_words
@@ -32,8 +34,9 @@ TITLES = {"size": "Size of nodes", "labels": "Labels", "hulls": "Hulls", "number
           "class": "Of classes", "community": "Of communities", "before": "x and F(x)", "after": "ρ(g)x and F(ρ(g)x)",
           "difference": "Difference"}  # fmt: skip
 NO_LAYOUT = "No layout was found ({}): the nodes lie on a disc, in their order"
-NARROW = 560  # pixels of width below which the choices stand without their words
+NARROW = 780  # pixels of width below which the choices stand without their words, in one line if they can
 LARGE = 20_000  # nodes or edges from which panels are worked out beside the window
+PAIRS_OF_ONE = 20  # pairs of nodes are looked through that much faster than edges are drawn
 
 
 class GraphView(FrameView[tuple[Square, GraphPart]]):
@@ -50,6 +53,7 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         self.canvas = GraphCanvas()
         self.stage = Stage()
         self._key = ""
+        self._ends: NDArray[Any] = np.zeros((2, 0), np.int64)  # of what lines stand for
         self._picked_edges = False  # whether the person chose what widths mean
         self.colour, self.channel, self.edges, self.head = (QComboBox() for _ in range(4))
         for box, tip in (
@@ -77,14 +81,14 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         self._chrome = QWidget()
         self._chrome.setMinimumWidth(1)
         self._chrome.setProperty("chrome", True)  # left out of exported figures
-        row = QHBoxLayout(self._chrome)
-        row.setContentsMargins(12, 6, 8, 0)
-        row.setSpacing(6)
+        around = QVBoxLayout(self._chrome)
+        around.setContentsMargins(12, 6, 8, 0)
+        row = Flow()  # in a narrow window it goes on in a second line, and no name is cut
+        around.addLayout(row)
         self._words = tuple(QLabel(text) for text in ("Nodes", "in", "Edges", "of"))
         for word, box in zip(self._words, (self.colour, self.channel, self.edges, self.head), strict=True):
             row.addWidget(word)
             row.addWidget(box)
-        row.addStretch(1)
         for button in (self.relabel, self.look, self.fit):
             row.addWidget(button)
         column = QVBoxLayout(self)
@@ -173,17 +177,18 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         _fill(self.colour, colours, self.choice.colour)
         own = part.kind in ("edge", "pair")  # then the layer itself says how wide an edge is
         edges = [
-            ("plain", "the layer" if own else "plain"),
+            ("plain", "the layer" if own else "plain" if s.edges.shape[1] else "none"),
             *([("weights", "weights")] if s.weights is not None else []),
         ]
-        edges += [(name, name) for name in part.coefficients]
+        edges += [(name, name) for name in (*part.coefficients, *part.pairs)]
         wanted, names = self.choice.edges, [name for name, _ in edges]
         if not self._picked_edges or wanted not in names:
             wanted = "plain" if own else telling(part, self.frame.squares[0].layer.name if self.frame else "")
         self.choice = replace(self.choice, edges=wanted, colour=str(self.colour.currentData()))
         _fill(self.edges, edges, wanted)
-        self.edges.setVisible(bool(s.edges.shape[1]))
+        self.edges.setVisible(bool(s.edges.shape[1]) or len(edges) > 1)
         heads = flattened(part.coefficients[wanted]).shape[1] if wanted in part.coefficients else 1
+        heads = len(part.pairs[wanted]) if wanted in part.pairs else heads
         self.head.setVisible(heads > 1)
         _fill(self.head, [(None, "norm"), *((h, f"head {h}") for h in range(heads))], self.choice.head)
         self.choice = replace(self.choice, head=self.head.currentData())
@@ -207,7 +212,7 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         c.waiting = waiting_words(s)
         channel, head = (_words(box) for box in (self.channel, self.head))
         wanted = Wanted(parts, choice, node, self.placing.groups(s), channel, head)
-        if max(s.nodes, s.edges.shape[1]) > LARGE:
+        if max(s.nodes, s.edges.shape[1], dense_size(parts[0][1], choice) // PAIRS_OF_ONE) > LARGE:
             c.pictures.make(lambda: self.stage.make(wanted))
             if self.isVisible():
                 self.placing.places(s)  # the two can be worked out at the same time
@@ -221,7 +226,7 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         s = w.parts[0][1].structure
         if place_key(s) != self._key:
             return
-        c.given = s.positions is not None
+        c.given, self._ends = s.positions is not None, scene.ends
         c.names, c.labels = s.names, w.choice.labels
         c.selected = w.node if w.node is not None and w.node < s.nodes else None
         c.directed, c.arrows = s.directed, scene.valued and w.node is not None
@@ -332,7 +337,7 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
             self.hovered.emit(node_text(parts[0][1], found[1], rows))
         else:
             listed = int(self.canvas.lines.listed[found[1]])
-            self.hovered.emit(edge_text(parts[0][1], listed, self.choice, rows[0]))
+            self.hovered.emit(edge_text(parts[0][1], listed, self.choice, rows[0], self._ends))
 
     # what every view can do ---------------------------------------------------------------------------------------
     def apply_theme(self) -> None:

@@ -33,8 +33,8 @@ class BasisChart(Plot):
     def sizeHint(self) -> QSize:
         return QSize(380, 160)
 
-    def show_curve(self, curve: Curve | None, lengths: np.ndarray, title: str = "") -> None:
-        """Show functions, with ticks at the `lengths` that edges have; None for what shows none."""
+    def show_curve(self, curve: Curve | None, there: np.ndarray, title: str = "") -> None:
+        """Show functions, with ticks `there`, at the lengths or angles of x; None for what shows none."""
         self.curve, self._title = curve, title
         self.message = "" if curve is not None else "No radial or angular basis in this network"
         if curve is None:
@@ -47,7 +47,7 @@ class BasisChart(Plot):
         low, high = float(shown.min(initial=0.0)), float(shown.max(initial=0.0))
         room = 0.06 * (high - low or 1.0)
         below = low - room
-        self.edges.setData(np.repeat(lengths, 2), np.tile([below, below + room], len(lengths)))
+        self.edges.setData(np.repeat(there, 2), np.tile([below, below + room], len(there)))
         self.set_ranges((float(curve.along[0]), float(curve.along[-1])), (below, high + room))
         self._colour()
         self._write()
@@ -65,7 +65,8 @@ class BasisChart(Plot):
         curve = self.curve
         assert curve is not None
         unit = f" in {curve.unit}" if curve.unit else ""
-        self.header.write([(self._title, t.text, True), (f"{curve.quantity}{unit}; ticks: edges", t.muted, False)])
+        ticks = "edges" if curve.quantity == "distance" else f"{curve.quantity}s of x"
+        self.header.write([(self._title, t.text, True), (f"{curve.quantity}{unit}; ticks: {ticks}", t.muted, False)])
 
     def read(self, at: QPointF) -> str:
         if self.curve is None:

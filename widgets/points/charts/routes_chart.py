@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsPathItem, QWidget
 
-from explorer.spaces.points.drawing.values import Route
+from explorer.spaces.points.drawing.routes import Route
 from widgets.base.look import theme
 from widgets.base.text.words import figure
 from widgets.charts.axis.axes import Name, NameAxis, ValueAxis
@@ -44,16 +44,16 @@ class Ribbon(QGraphicsPathItem):
 
 
 class RoutesChart(Plot):
-    """A click on a ribbon chooses the layer that makes it."""
+    """A click on a ribbon chooses its path, a `Route`."""
 
-    chosen = Signal(str)
+    chosen = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, left=ValueAxis("left"), bottom=NameAxis("bottom"))
         self.box.setMouseEnabled(x=False, y=False)
         self.left.setStyle(showValues=False)
         self.routes: tuple[Route, ...] = ()
-        self.layer, self._title = "", ""
+        self.layer, self.channel, self._title = "", 0, ""
         self.ribbons = [self.add(Ribbon(), 1) for _ in range(MOST)]
         self.nodes = [self.add(QGraphicsPathItem(), 3) for _ in range(3 * 2 * 9)]
         self.labels = [self.add(pg.TextItem(anchor=(0.5, 0.5)), 4) for _ in self.nodes]
@@ -63,10 +63,12 @@ class RoutesChart(Plot):
     def sizeHint(self) -> QSize:
         return QSize(420, 260)
 
-    def show_routes(self, routes: tuple[Route, ...], title: str = "", layer: str = "", message: str = "") -> None:
-        """Show the paths of one product; none, with a sentence, where there is no product."""
+    def show_routes(
+        self, routes: tuple[Route, ...], title: str = "", layer: str = "", channel: int = 0, message: str = ""
+    ) -> None:
+        """Show the paths of one product, strongest those that make a channel; a sentence where there is no product."""
         self.routes = tuple(sorted(routes, key=lambda r: -r.energy)[:MOST])
-        self.layer, self._title = layer, title
+        self.layer, self.channel, self._title = layer, channel, title
         self.message = "" if routes else message or " "
         if not routes:
             return
@@ -123,7 +125,7 @@ class RoutesChart(Plot):
     def _colour(self) -> None:
         t = theme.current()
         for route, item in zip(self.routes, self.ribbons, strict=False):
-            selected = route.layer == self.layer
+            selected = route.gives(self.layer, self.channel)
             item.setBrush(faded(shade(route.out), 230 if selected else 110))
             item.setPen(ink(QColor(t.text).name(), 1.5) if selected else QColor(0, 0, 0, 0))
         for item, label in zip(self.nodes, self.labels, strict=True):
@@ -151,12 +153,12 @@ class RoutesChart(Plot):
         total = sum(r.energy for r in self.routes) or 1.0
         return (
             f"{route.value} × {route.harmonic} → {route.out}\n{100 * route.energy / total:.3g} % of what the product "
-            f"carries, root mean square {figure(float(np.sqrt(route.energy)))}\n{route.layer}"
+            f"carries, root mean square {figure(float(np.sqrt(route.energy)))}\n{route.layer}{_where(route)}"
         )
 
     def clicked_at(self, at: QPointF) -> None:
         if (route := self._at(at)) is not None:
-            self.chosen.emit(route.layer)
+            self.chosen.emit(route)
 
     def _at(self, at: QPointF) -> Route | None:
         """Return the narrowest path under the mouse."""
@@ -172,6 +174,12 @@ class RoutesChart(Plot):
         if hasattr(self, "labels"):
             self._colour()
             self._write()
+
+
+def _where(route: Route) -> str:
+    """Return to which channels a path adds, where others add to them as well."""
+    first, count = route.channels
+    return f", channels {first} to {first + count - 1}: what others add there may cancel it" if count else ""
 
 
 def _ribbon(low: list[float], width: float) -> QPainterPath:

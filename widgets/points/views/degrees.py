@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
 from explorer.spaces.points.drawing.spectrum import Spectrum, spectrum
 from explorer.spaces.points.drawing.values import PointsPart
@@ -19,6 +20,7 @@ from widgets.charts.adaptive import Adaptive
 from widgets.points.charts.basis_chart import BasisChart
 from widgets.points.charts.degree_chart import DegreeChart
 
+MOST_TICKS, MOST_EDGES = 2000, 2000  # lengths that are marked, and edges whose angles are
 NO_DEGREES = "This layer has no values of a degree: choose one of irreps, or coordinates."
 
 
@@ -39,6 +41,26 @@ def spectrum_of(part: PointsPart, node: int | None) -> Spectrum | None:
     return spectrum(rep, values, answer)
 
 
+def lengths_of(part: PointsPart) -> NDArray[Any]:
+    """Return the lengths of the network's edges in x, each once."""
+    if not part.edges.size:
+        return np.zeros(0)
+    apart = part.position[part.edges[0]] - part.position[part.edges[1]]
+    return np.unique(np.linalg.norm(apart, axis=1).round(3))[:MOST_TICKS]
+
+
+def angles_of(part: PointsPart) -> NDArray[Any]:
+    """Return the angles at i between j and k for edges k → j → i of x, in degrees, each once; none of many edges."""
+    source, target = part.edges
+    if not 0 < len(source) <= MOST_EDGES:
+        return np.zeros(0)
+    inward, outward = np.nonzero((target[:, None] == source[None]) & (source[:, None] != target[None]))
+    one = part.position[source[outward]] - part.position[target[outward]]
+    other = part.position[source[inward]] - part.position[target[outward]]
+    cross = np.linalg.norm(np.cross(one, other), axis=1)
+    return np.unique(np.degrees(np.arctan2(cross, (one * other).sum(1))).round(1))
+
+
 class DegreesView(FrameView[tuple[Square, PointsPart]]):
     """The spectrum of the selected layer beside the functions that the network sees distances through."""
 
@@ -49,10 +71,22 @@ class DegreesView(FrameView[tuple[Square, PointsPart]]):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.degrees, self.basis = DegreeChart(self), BasisChart(self)
+        self._layer = ""  # that was selected when the functions were chosen
+        self.functions = QComboBox()
+        self.functions.setProperty("chrome", True)  # left out of exported figures
+        self.functions.setAccessibleName("Functions that are drawn")
+        self.functions.setToolTip("Which module's functions of a distance or an angle")
+        self.functions.activated.connect(lambda _: self.refresh())
+        self._bases = QWidget()
+        column = QVBoxLayout(self._bases)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(self.functions, 0, Qt.AlignmentFlag.AlignRight)
+        column.addWidget(self.basis, 1)
         row = Adaptive(self)
         row.setSpacing(6)
         row.addWidget(self.degrees, 1)
-        row.addWidget(self.basis, 1)
+        row.addWidget(self._bases, 1)
         self.degrees.hovered.connect(self.hovered)
         self.basis.hovered.connect(self.hovered)
         self.show_frame(None)
@@ -63,7 +97,7 @@ class DegreesView(FrameView[tuple[Square, PointsPart]]):
 
     def show_empty(self, sentence: str) -> None:
         self.degrees.show_spectrum(None, message=sentence)
-        self.basis.hide()
+        self._bases.hide()
 
     def draw(self, parts: list[tuple[Square, PointsPart]]) -> None:
         square, part = parts[0]
@@ -74,15 +108,23 @@ class DegreesView(FrameView[tuple[Square, PointsPart]]):
             whose = f", {part.names[node]}" if node < len(part.names) else f", point {node}"
         self.degrees.show_spectrum(found, f"{square.layer.name}{whose}", NO_DEGREES)
         name = self._shown(square, part)
-        apart = part.position[part.edges[0]] - part.position[part.edges[1]] if part.edges.size else np.zeros((0, 3))
-        lengths = np.unique(np.linalg.norm(apart, axis=1).round(3))[:2000]
-        self.basis.setVisible(bool(name))
-        self.basis.show_curve(part.curves.get(name), lengths, name)
+        curve = part.curves.get(name)
+        self._bases.setVisible(bool(name))
+        angular = curve is not None and curve.quantity == "angle"
+        self.basis.show_curve(curve, angles_of(part) if angular else lengths_of(part), name)
 
     def _shown(self, square: Square, part: PointsPart) -> str:
-        """Return the module whose functions are shown: the selected layer, or the first that has any."""
-        here = square.layer.name
-        return here if here in part.curves else next(iter(part.curves), "")
+        """Return the module whose functions are shown: the selected layer, else the chosen one, else the first."""
+        names, here = list(part.curves), square.layer.name
+        if [self.functions.itemText(k) for k in range(self.functions.count())] != names:
+            self.functions.clear()
+            self.functions.addItems(names)
+            self._layer = ""
+        if here != self._layer and here in part.curves:  # another layer was selected
+            self.functions.setCurrentText(here)
+        self._layer = here
+        self.functions.setVisible(len(names) > 1)
+        return self.functions.currentText()
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         out: dict[str, NDArray[Any]] = {}

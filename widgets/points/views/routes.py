@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from explorer.spaces.points.drawing.values import PointsPart, Route
+from explorer.spaces.points.drawing.routes import Route, Routed
 from explorer.square.frame import Square
 from widgets.base.frame_view import FrameView
 from widgets.base.look import theme
@@ -18,24 +18,35 @@ from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.points.charts.routes_chart import RoutesChart
 
-NO_PRODUCT = "This network has no product of irreps: choose tensor-field-network or se3-transformer."
+NO_PRODUCT = (
+    "This network has no product of irreps: choose tensor-field-network or se3-transformer on points, steerable-cnn-3d "
+    "on volumes."
+)
 
 
-def nearest(names: Mapping[str, object], layer: str) -> str:
-    """Return the name that shares most of its parts with that of a layer, the first one where several do."""
+def nearest(names: Mapping[str, object], layer: str, order: Sequence[str] = ()) -> str:
+    """Return the name that shares most of its parts with that of a layer.
+
+    Where several do, the last one that comes no later than the layer in the `order` of layers, else the first.
+    """
 
     def shared(name: str) -> int:
         pairs = zip(name.split("."), layer.split("."), strict=False)
         return next((k for k, (a, b) in enumerate(pairs) if a != b), min(name.count("."), layer.count(".")) + 1)
 
-    return max(names, key=shared)
+    most = max(map(shared, names))
+    best = [name for name in names if shared(name) == most]
+    at = {name: k for k, name in enumerate(order)}
+    before = [name for name in best if name in at and at[name] <= at.get(layer, -1)]
+    return max(before, key=at.__getitem__) if before else best[0]
 
 
-class RoutesView(FrameView[tuple[Square, PointsPart]]):
+class RoutesView(FrameView[tuple[Square, Routed]]):
     """The paths of the product that belongs to the selected layer, or of one that is chosen."""
 
-    NOTHING = "Choose a molecule and a network with products of irreps."
-    NONE = "This model does not live on points in space."
+    FOLLOWS = ("channel",)
+    NOTHING = "Choose a molecule or a volume, and a network with products of irreps."
+    NONE = "This model lives neither on points in space nor on volumes."
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,16 +67,16 @@ class RoutesView(FrameView[tuple[Square, PointsPart]]):
         column.addWidget(self.chart, 1)
         # its first path, so that the choice is one of a layer: it is undone, saved and copied as any other
         self.product.activated.connect(lambda _: self._choose(self.product.currentData()))
-        self.chart.chosen.connect(lambda layer: self.wished.emit(Wish({"layer": layer, "channel": None})))
+        self.chart.chosen.connect(self._choose)
         self.chart.hovered.connect(self.hovered)
         self.apply_theme()
         self.show_frame(None)
 
-    def parts(self) -> list[tuple[Square, PointsPart]]:
-        """Return the squares that live on points."""
-        return self.with_part(PointsPart)
+    def parts(self) -> list[tuple[Square, Routed]]:
+        """Return the squares that may have products."""
+        return self.with_part(Routed)
 
-    def missing(self, parts: list[tuple[Square, PointsPart]]) -> str:
+    def missing(self, parts: list[tuple[Square, Routed]]) -> str:
         return "" if any(part.routes for _, part in parts) else NO_PRODUCT
 
     def show_empty(self, sentence: str) -> None:
@@ -76,11 +87,11 @@ class RoutesView(FrameView[tuple[Square, PointsPart]]):
         """Return the product that is drawn, with its paths and where it is."""
         for square, part in self.parts():
             if part.routes:
-                name = nearest(part.routes, square.layer.name)
+                name = nearest(part.routes, square.layer.name, [layer.name for layer in square.layers])
                 return square, name, part.routes[name]
         return None
 
-    def draw(self, parts: list[tuple[Square, PointsPart]]) -> None:
+    def draw(self, parts: list[tuple[Square, Routed]]) -> None:
         found = self.shown()
         assert found is not None
         square, name, routes = found
@@ -91,14 +102,16 @@ class RoutesView(FrameView[tuple[Square, PointsPart]]):
                 self.product.clear()
                 self.product.addItems(list(part.routes))
             for k, product in enumerate(part.routes):
-                self.product.setItemData(k, part.routes[product][0].layer)
+                self.product.setItemData(k, part.routes[product][0])
             self.product.setCurrentText(name)
         self.product.setEnabled(len(part.routes) > 1)
-        self.chart.show_routes(routes, name, square.layer.name)
+        self.chart.show_routes(routes, name, square.layer.name, self.state.channel or 0)
 
-    def _choose(self, layer: object) -> None:
-        if isinstance(layer, str):
-            self.wished.emit(Wish({"layer": layer, "channel": None}))
+    def _choose(self, route: object) -> None:
+        """Wish for the layer of a path; of one that adds paths up, for the first channel that this one adds to."""
+        if isinstance(route, Route):
+            first, count = route.channels
+            self.wished.emit(Wish({"layer": route.layer, "channel": first if count else None}))
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         found = self.shown()
@@ -131,7 +144,8 @@ VIEW = ViewSpec(
     "bottom",
     6,
     "Clebsch-Gordan paths: which couplings carry the signal in a product of irreps, as wide as they carry much.",
-    domains=("points",),
+    domains=("points", "volume"),
+    fits=lambda square: (part := square.of(Routed)) is not None and bool(part.routes),
 )
 
 if __name__ == "__main__":

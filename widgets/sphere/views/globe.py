@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from explorer.declare.elements import transforms
+from explorer.spaces.points.elements.isometry import turn_of
 from explorer.spaces.sphere.drawing.values import ROWS, SpherePart
+from explorer.spaces.sphere.elements.turn import about
 from explorer.square.frame import Square
 from explorer.state.state import State
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.text.words import figure, subject
-from widgets.base.view import ViewSpec
+from widgets.base.view import ViewSpec, Wish
 from widgets.maps.linking import precise
 from widgets.maps.map_grid import MapGrid
 from widgets.maps.mosaic import symmetric_scale
@@ -28,6 +31,7 @@ GLOBES = ("x", "ρ(g)x", "ρ′(g)F(x)", "F(ρ(g)x)")
 AT_REST = ("x", "F(x)")
 SPECTRA = (("x", "ρ(g)x"), ("F(x)", "F(ρ(g)x)"))
 OF_X = ("x", "ρ(g)x")
+TURN = "turn-sphere"
 
 
 @lru_cache(maxsize=2)
@@ -47,7 +51,7 @@ def ball(rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 
 class GlobeView(FrameView[tuple[Square, SpherePart]]):
-    """Up to four globes with one eye above; panoramas and spectra below."""
+    """Up to four globes with one eye above; panoramas and spectra below. Alt with a drag turns the function itself."""
 
     MOST = 1
     NOTHING = "Choose a function on the sphere and a network for it: it is drawn here."
@@ -73,6 +77,8 @@ class GlobeView(FrameView[tuple[Square, SpherePart]]):
         column.setSpacing(0)
         column.addWidget(self.canvas, 3)
         column.addLayout(below, 2)
+        self.canvas.turned.connect(self._turn)
+        self.canvas.let_go.connect(lambda: self.wished.emit(Wish(done=True)))
         self.pages = Pages(self, content, self.NOTHING)
         self._models: set[str] = set()
         self.apply_theme()
@@ -156,6 +162,17 @@ class GlobeView(FrameView[tuple[Square, SpherePart]]):
             return
         degree, which = divmod(at[0], 2)
         self.hovered.emit(f"{SPECTRA[self.spectra.index(grid)][which]}, degree {degree}: power {precise(value)}")
+
+    def _turn(self, further: NDArray[Any]) -> None:
+        """Turn the function by a small rotation after the one that it has been turned by."""
+        step = self.state.step(TURN)
+        before = about(*step.values).matrix if step is not None else np.eye(3)
+        turned = turn_of(np.asarray(further) @ before)
+        angle = float(np.linalg.norm(turned))
+        x, y, z = turned / angle if angle else (0.0, 1.0, 0.0)
+        longitude, latitude = np.degrees([np.arctan2(x, z), np.arcsin(np.clip(y, -1.0, 1.0))])
+        wanted = zip(transforms()[TURN].params, (angle, float(longitude), float(latitude)), strict=True)
+        self.wished.emit(Wish(step=(TURN, tuple(p.clamp(round(v, 2)) for p, v in wanted)), tag=TURN))
 
     # exports ----------------------------------------------------------------------------------------------------
     def settle(self) -> None:

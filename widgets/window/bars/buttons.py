@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
+    QMenuBar,
     QProgressBar,
     QSizePolicy,
     QStatusBar,
@@ -67,11 +68,22 @@ class Corner(QWidget):
         self._used = ""
         self.apply_theme()
 
+    def event(self, event: QEvent) -> bool:
+        """Take the room that what is inside asks for: a menu bar looks at it only when its corner is set."""
+        bar = self.parentWidget()
+        if event.type() == QEvent.Type.LayoutRequest and isinstance(bar, QMenuBar):
+            done = super().event(event)
+            if self.width() != self.sizeHint().width():
+                bar.setCornerWidget(self)
+            return done
+        return super().event(event)
+
     def set_devices(self, devices: Sequence[str]) -> None:
         with QSignalBlocker(self.device):
             self.device.clear()
             for name in ("auto", *(d for d in devices if d != "auto")):
                 self.device.addItem(name, name)
+        self._name_used()
 
     def show_state(self, state: State) -> None:
         for box, value in ((self.device, state.device), (self.dtype, state.dtype)):
@@ -86,9 +98,14 @@ class Corner(QWidget):
             f"The whole frame took {ms:.1f} ms on {frame.device}, "
             f"the network itself {frame.forward_milliseconds:.1f} ms"
         )
-        if frame.device != self._used and self.device.count():
+        if frame.device != self._used:
             self._used = frame.device
-            self.device.setItemText(0, f"auto ({frame.device})")
+            self._name_used()
+
+    def _name_used(self) -> None:
+        """Say what "auto" has turned out to be, also in a list that was filled anew."""
+        if self._used and self.device.count():
+            self.device.setItemText(0, f"auto ({self._used})")
 
     def apply_theme(self) -> None:
         t = theme.current()

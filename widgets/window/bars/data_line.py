@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from widgets.base.look import theme
@@ -21,11 +21,10 @@ class DataLine(QFrame):
         self.setObjectName("dataline")
         self.setAccessibleName("What was done to the data")
         self.setToolTip("How the data were read and fitted to the network")
-        self.text = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
-        # a long sentence wraps; it never makes the window wider
-        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.text.setSizePolicy(policy)
+        self._title = ""
+        self._notes: tuple[str, ...] = ()
+        self.text = QLabel(textFormat=Qt.TextFormat.PlainText)
+        self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.button = QToolButton()
         self.button.setText("Change…")
         self.button.setToolTip("Read it as something else, choose columns, crop or pad: with a preview")
@@ -44,11 +43,30 @@ class DataLine(QFrame):
         if not notes and not choices:
             self.hide()
             return
-        told = " · ".join(notes) or "as it is"
-        self.text.setText(f"{title}: {told}")
+        self._title, self._notes = title, tuple(notes)
+        self._write()
         self.button.setVisible(choices)
         self.setCursor(Qt.CursorShape.PointingHandCursor if choices else Qt.CursorShape.ArrowCursor)
         self.show()
+
+    def _write(self) -> None:
+        """Write as many notes as one line has room for; how many more there are, and all of them in the tip."""
+        notes = self._notes or ("as it is",)
+        metrics, room = self.text.fontMetrics(), self.text.width() - 4
+        shown = len(notes)
+        while shown > 1 and metrics.horizontalAdvance(_line(self._title, notes, shown)) > room > 0:
+            shown -= 1
+        line = _line(self._title, notes, shown)
+        self.text.setText(metrics.elidedText(line, Qt.TextElideMode.ElideRight, room) if room > 0 else line)
+        self.setToolTip("\n".join([f"{self._title}:", *notes]))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._write()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._write()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.button.isVisible():
@@ -58,3 +76,8 @@ class DataLine(QFrame):
         t = theme.current()
         self.setStyleSheet(f"#dataline {{ background: {t.window}; border: none; border-bottom: 1px solid {t.line}; }}")
         self.text.setStyleSheet(f"color: {t.muted};")
+
+
+def _line(title: str, notes: Sequence[str], shown: int) -> str:
+    more = f"  and {len(notes) - shown} more" if shown < len(notes) else ""
+    return f"{title}: {' · '.join(notes[:shown])}{more}"

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
 from explorer.state.catalogue import Catalogue
+from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
 from widgets.base.look.icons import app_icon
 
@@ -64,7 +65,7 @@ def about_dialog(parent: QWidget, catalogue: Catalogue | None) -> QDialog:
 
 
 def _dialog(parent: QWidget, title: str, text: str, size: QSize) -> QDialog:
-    dialog = QDialog(parent)
+    dialog = Dialog(parent)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setWindowTitle(title)
     dialog.setWindowIcon(app_icon())

@@ -10,6 +10,7 @@ from widgets.base.look import theme
 from widgets.base.look.icons import icon
 
 GONE_MS = 8000
+ON_COMMAND_LINE = ": add --trust if you trust it"  # advice that the window has a button for
 
 
 class InfoBar(QFrame):
@@ -17,6 +18,7 @@ class InfoBar(QFrame):
 
     details = Signal()  # the person wants the whole story, which is in the log
     stop = Signal()  # what does not answer is to be ended
+    ask = Signal(str)  # the model whose code the person wants to look at, and may allow to run
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -24,6 +26,7 @@ class InfoBar(QFrame):
         self.setAccessibleName("Message")
         self._level = "info"
         self._for_request = False
+        self._untrusted = ""
         self._icon = QLabel()
         self._icon.setFixedWidth(20)
         self.text = QLabel()
@@ -42,6 +45,10 @@ class InfoBar(QFrame):
         self.stop_button.setText("Stop")
         self.stop_button.setToolTip("End what is running; the window goes on (Esc)")
         self.stop_button.clicked.connect(self.stop)
+        self.ask_button = QToolButton()
+        self.ask_button.setText("Look at it…")
+        self.ask_button.setToolTip("See what is in the file, and what has changed; then allow it to run, or not")
+        self.ask_button.clicked.connect(lambda: self.ask.emit(self._untrusted))
         self.close_button = QToolButton(autoRaise=True)
         self.close_button.setToolTip("Close this message")
         self.close_button.setAccessibleName("Close this message")
@@ -51,6 +58,7 @@ class InfoBar(QFrame):
         row.setSpacing(8)
         row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.text, 1)
+        row.addWidget(self.ask_button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.stop_button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.details_button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
@@ -67,8 +75,12 @@ class InfoBar(QFrame):
     def show_failure(self, failure: Failure) -> None:
         """Say what, where, and (in the sentence itself) what to do."""
         where = f"  —  {failure.where}" if failure.where and failure.where not in failure.sentence else ""
-        self.say("error", failure.sentence + where, has_details=bool(failure.detail))
-        self._for_request = True
+        if failure.untrusted:
+            self.say("warning", failure.sentence.replace(ON_COMMAND_LINE, "."))
+            self._untrusted = failure.untrusted
+            self.ask_button.show()
+        else:
+            self.say("error", failure.sentence + where, has_details=bool(failure.detail))
 
     def say(self, level: str, text: str, has_details: bool = False) -> None:
         """Show a message of level "info", "warning" or "error"."""
@@ -76,6 +88,7 @@ class InfoBar(QFrame):
         self.text.setText(text)
         self.details_button.setVisible(has_details)
         self.stop_button.hide()
+        self.ask_button.hide()
         self.apply_theme()
         self.show()
         # what went well needs no answer; what went wrong stays until it is read
@@ -95,6 +108,10 @@ class InfoBar(QFrame):
     def offering(self) -> bool:
         """Return whether the message offers to stop something."""
         return not self.stop_button.isHidden() and not self.isHidden()
+
+    def leave_with_frame(self) -> None:
+        """Let the message go with the next frame, which answers it."""
+        self._for_request = True
 
     def keep(self) -> None:
         """Let the message stay until it is read: the next frame is no answer to it."""

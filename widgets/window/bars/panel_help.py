@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
+from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
 from widgets.base.look.icons import app_icon
 from widgets.base.text import glossary
@@ -39,7 +40,7 @@ def panel_dialog(parent: QWidget, spec: ViewSpec, view: View) -> QDialog:
         f'<p><img src="panel:now"></p><p style="color:{muted}">{html.escape(glossary.say(caption))}</p>'
         f"<h4>Words</h4><table>{rows}</table>"
     )
-    dialog = QDialog(parent)
+    dialog = Dialog(parent)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setWindowTitle(f"Help: {spec.title}")
     dialog.setWindowIcon(app_icon())

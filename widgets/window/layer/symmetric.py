@@ -7,7 +7,6 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QDialog,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -23,13 +22,14 @@ from explorer.declare.states.interventions import parse_intervention
 from explorer.square.analyses.outcome import Outcome
 from explorer.square.frame import Failure
 from explorer.state.state import State
+from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
 
 WIDTH = 560
 WAITING = "Each version is put into a copy of the network, and the whole network is measured again."
 
 
-class SymmetricPage(QDialog):
+class SymmetricPage(Dialog):
     """Lists the experiments on one layer; the network itself is changed by "Use this" alone, which can be undone."""
 
     chosen = Signal(object)  # Intervention

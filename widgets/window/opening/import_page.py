@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QComboBox,
-    QDialog,
     QFormLayout,
     QHBoxLayout,
     QLabel,
@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
 
 from explorer.data.finding import base_of, split_part
 from explorer.declare.telling.choices import AS, Choice, split_asked, with_asked
+from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
 from widgets.base.text.kinds_of_data import one_of
 
@@ -42,7 +43,7 @@ SIDE = 300
 MOST_ROWS = 6  # of a list of columns before it scrolls
 
 
-class ImportPage(QDialog):
+class ImportPage(Dialog):
     """Shows what the worker has found; each change asks it again, and what is accepted is a signal."""
 
     asked = Signal(str)  # the data, as a state names them
@@ -59,7 +60,7 @@ class ImportPage(QDialog):
         self.editors: dict[str, QComboBox | QListWidget] = {}
         self.ways: dict[str, QRadioButton] = {}
         self._choices: tuple[Choice, ...] = ()
-        self._filling = False
+        self._filling = self._begun = False
         self.heading = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
         self.remember = QCheckBox(f"Read every {Path(self.file).suffix or 'such file'} of this folder like this")
         self.remember.setChecked(remembered)
@@ -84,7 +85,7 @@ class ImportPage(QDialog):
         side = QWidget()
         side.setFixedWidth(SIDE)
         column = QVBoxLayout(side)
-        column.setContentsMargins(0, 0, 0, 0)
+        column.setContentsMargins(3, 3, 3, 3)  # the ring round what has the keyboard
         column.setSpacing(6)
         self.ways_title = _bold("Read it as")
         self.group = QButtonGroup(self)
@@ -208,6 +209,16 @@ class ImportPage(QDialog):
         self.told.setStyleSheet(f"color: {theme.current().bad if look.problem else theme.current().text};")
         self.go.setEnabled(not look.problem)
         self._filling = False
+        self._order()
+
+    def _order(self) -> None:
+        """Let Tab go from above to below: the ways and fields came after the buttons. The chosen way comes first."""
+        chain = [*self.ways.values(), *self.editors.values(), self.remember, self.cancel, self.go]
+        for one, two in pairwise(chain):
+            self.setTabOrder(one, two)
+        if not self._begun:
+            self._begun = True
+            (next((button for button in self.ways.values() if button.isChecked()), None) or chain[0]).setFocus()
 
     def _show_ways(self, look: Look) -> None:
         if not self.ways:

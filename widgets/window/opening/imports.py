@@ -133,7 +133,10 @@ class Imports(QObject):
         kind = frame.squares[0].domain if frame.squares else ""
         text = frame.state.sample or (c.info.sample if c.info is not None else "")
         base, asked = base_of(text), split_asked(split_part(text)[0])[1]
-        known = {s.name: s.notes for s in c.catalogue.samples} if c.catalogue is not None else {}
+        samples = c.catalogue.samples if c.catalogue is not None else ()
+        known = {s.name: s.notes for s in samples}
+        if not text:  # of a network of one's own the engine has chosen the sample
+            base = next((s.name for s in samples if s.title == frame.sample_title), base)
         file = base not in known and at_home(base).is_file()
         own = () if asked or file else known.get(base, ())
         notes = () if own is None else tuple(n for n in frame.sample_notes if n not in own)

@@ -9,7 +9,6 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDialog,
     QGridLayout,
     QHBoxLayout,
     QLabel,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.declare.telling.asking import Declared, Question
+from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
 from widgets.base.text.kinds_of_data import title_of
 
@@ -79,7 +79,7 @@ class Written(QLineEdit):
         self.changed = self.textChanged
 
 
-class InputPage(QDialog):
+class InputPage(Dialog):
     """Shows what is known of an input; what a person decides is a signal, and what comes of it is said here."""
 
     tried = Signal(object)  # Declared
@@ -193,7 +193,8 @@ class InputPage(QDialog):
         """Return what is filled in."""
         kind = self.asked.kinds[self.kind.currentIndex()]
         texts = [(row.question, self.editors[kind.name, row.question.name].text()) for row in kind.rows]
-        return Declared(kind.name, tuple((q.name, text) for q, text in texts if text or q.sort != "named"))
+        said = ((q.name, text) for q, text in texts if text != q.usual and (text or not q.optional))
+        return Declared(kind.name, tuple(said))
 
     def _kind_chosen(self, index: int) -> None:
         self.pages.setCurrentIndex(index)
@@ -210,7 +211,7 @@ class InputPage(QDialog):
         kind = self.asked.kinds[self.kind.currentIndex()]
         for row in kind.rows:
             try:
-                row.question.parse(dict(said.answers).get(row.question.name, ""))
+                row.question.parse(dict(said.answers).get(row.question.name, row.question.usual or ""))
             except ValueError as error:
                 self.say(f"{error}", bad=True)
                 self.editors[kind.name, row.question.name].setFocus()

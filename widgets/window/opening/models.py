@@ -56,6 +56,7 @@ class Models(QObject):
         self._shell, self._controller = shell, shell.controller
         self.page: ModelPage | None = None
         self.inputs = Inputs(shell)
+        shell.infobar.ask.connect(self.reopen)
 
     # opening ----------------------------------------------------------------------------------------------
     def open(self, path: str, chosen: str = "", as_model: bool = True, reopened: bool = False) -> None:
@@ -220,7 +221,10 @@ class Models(QObject):
 
     def _shown(self, changes: Any, name: str) -> None:
         self.keep(name)
+        before = self._controller.state
         self._controller.change(changes)
+        if self._controller.state == before:  # the same network of other code
+            self._controller.refresh()
 
     # sessions ---------------------------------------------------------------------------------------------
     def session(self, session: Session, path: str) -> None:

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
     QComboBox,
-    QDialog,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -31,6 +30,7 @@ from PySide6.QtWidgets import (
 
 from explorer.network.opening.files.contents import CallableEntry, Contents
 from explorer.network.opening.files.edits import Edit
+from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
 from widgets.base.text.code_view import CodeView
 from widgets.window.opening.edits import EditView, said
@@ -49,7 +49,7 @@ CARD = "CARD"
 WHOLE = "whole"  # of what the weights of a folder are put into: its own network
 
 
-class ModelPage(QDialog):
+class ModelPage(Dialog):
     """Shows one file; what a person decides is a signal, and what then goes wrong is said here."""
 
     accepted_code = Signal(str, bool)  # the callable, whether to run what is saved later as well

@@ -8,7 +8,6 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QDialog,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from explorer.app.thread.failures import sentence
 from explorer.network.opening.files.trust import Trusted, listed, revoke
+from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
 from widgets.window.controller import Controller
 
@@ -28,7 +28,7 @@ SIZE = (860, 420)
 HEAD = ["File", "Folder", "Trusted on", "SHA-256"]
 
 
-class TrustedFiles(QDialog):
+class TrustedFiles(Dialog):
     """Shows each content once, the newest first."""
 
     def __init__(self, parent: QWidget, controller: Controller) -> None:

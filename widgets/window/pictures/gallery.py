@@ -10,8 +10,8 @@ from pathlib import Path
 from explorer.app.thread.orders import Engine
 from explorer.declare.elements import Step, parse_chain
 from explorer.declare.space import Scene, kinds, spaces
-from explorer.state.session import write_beside
 from explorer.state.state import State
+from explorer.work.replacing import write_whole
 from widgets.base.view import View
 from widgets.figures.export import ExportError, export_view
 from widgets.window.main_window import MainWindow
@@ -126,7 +126,7 @@ def _compact(path: Path) -> None:
     data = io.BytesIO()
     with Image.open(path) as picture:
         picture.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(data, "PNG", optimize=True)
-    write_beside(path, data.getvalue())
+    write_whole(path, data.getvalue())
 
 
 def _index(made: list[Path], folder: Path) -> str:

@@ -11,8 +11,8 @@ from PySide6.QtGui import QPixmap
 
 from explorer.app.thread.orders import Engine
 from explorer.square.frame import Failure, Frame, OrbitCurve
-from explorer.state.session import write_beside
 from explorer.state.state import State
+from explorer.work.replacing import write_whole
 from widgets.base.look import theme
 from widgets.base.view import View
 from widgets.window.app import Collector, application
@@ -190,5 +190,5 @@ def _save(picture: QPixmap, path: Path) -> Path:
     picture.save(buffer, "PNG")
     buffer.close()
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_beside(path, bytes(data.data()))
+    write_whole(path, bytes(data.data()))
     return path

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from explorer.app.thread.orders import Engine
-from explorer.state.session import write_beside
 from explorer.state.state import State
+from explorer.work.replacing import write_whole
 from widgets.base.look import theme
 from widgets.figures.export import ExportError, export_view
 from widgets.views.choosing.pictures import SIZE, THEMES, picture_of
@@ -42,7 +42,7 @@ def thumbnail_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
                 except ExportError as error:
                     raise NoPicture(str(error)) from error
                 path.parent.mkdir(parents=True, exist_ok=True)
-                write_beside(path, _small(large, grounds[name]))
+                write_whole(path, _small(large, grounds[name]))
             made.append(path)
         print(model, file=sys.stderr, flush=True)
 

@@ -133,7 +133,12 @@ class Docks(QObject):
         """Go back to a saved layout; return whether that worked. Of one that was damaged Qt would crash."""
         digest, layout = layout[:DIGEST], layout[DIGEST:]
         whole = digest == _digest(layout)
+        before = self._bars()
         done = whole and self._window.restoreState(QByteArray(layout), self.version)
+        fresh = {bar.tabText(k) for bar in set(self._bars()) - set(before) for k in range(bar.count())}
+        for bar in before:  # Qt makes others for a layout, and leaves these standing in the way of them
+            if fresh.intersection(bar.tabText(k) for k in range(bar.count())):
+                bar.hide()
         self._put_away()
         self.mend_titles()
         return done
@@ -208,7 +213,7 @@ class Docks(QObject):
             bar = dock.titleBarWidget()
             if isinstance(bar, _TitleBar):
                 bar.set_slim(tabbed)
-        for tabs in self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+        for tabs in self._bars():
             if tabs.contextMenuPolicy() != Qt.ContextMenuPolicy.CustomContextMenu:
                 tabs.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
                 tabs.customContextMenuRequested.connect(self._tab_menu)
@@ -216,6 +221,10 @@ class Docks(QObject):
                 tabs.setExpanding(False)
                 tabs.setElideMode(Qt.TextElideMode.ElideNone)  # rather scrolled than cut to a letter
                 tabs.setUsesScrollButtons(True)
+
+    def _bars(self) -> list[QTabBar]:
+        """Return the bars of tabs between panels; some of them are spare, without any tab."""
+        return self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
 
     def _tab_menu(self, at: QPoint) -> None:
         tabs = self.sender()

@@ -73,6 +73,7 @@ class Shell(QMainWindow):
         c.catalogue_ready.connect(self.show_catalogue)
         c.busy.connect(self.show_busy)
         c.failed.connect(self.say_failure)
+        c.request_failed.connect(self.infobar.leave_with_frame)
         c.gave_up.connect(lambda state: self.infobar.keep())
         self.hopes = Hopes(c)
         self.hopes.again.connect(self.infobar.hide)

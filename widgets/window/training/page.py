@@ -11,7 +11,6 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDialog,
     QDoubleSpinBox,
     QFileDialog,
     QFormLayout,
@@ -33,6 +32,7 @@ from PySide6.QtWidgets import (
 from explorer.declare.card import ModelInfo
 from explorer.declare.states.model_name import LIVE
 from explorer.work.places import at_home
+from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
 from widgets.window.training.curves import ErrorChart, LossChart
 from widgets.window.training.run import Run, Wanted, free
@@ -44,7 +44,7 @@ RUNNING = 3  # trainings at once
 SPEEDS = (("as fast as it can", 0.0), ("10 steps a second", 10.0), ("2 steps a second", 2.0))
 
 
-class TrainPage(QDialog):
+class TrainPage(Dialog):
     """Stays beside the window, which goes on; closing it ends the trainings."""
 
     trained = Signal(str, str)  # card, path of its weights

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from explorer.declare.states.model_name import code_of
 from explorer.network.opening.files.looking import code_in
-from explorer.state.session import write_beside
 from explorer.work.places import at_home, settings_folder
+from explorer.work.replacing import write_whole
 
 NAME = "trusted.json"
 VERSION = 1
@@ -48,6 +48,11 @@ class Trust:
             return True
         code = code_in(path)
         return bool(code) and not self.missing(code)
+
+    def asks(self, names: Iterable[str]) -> bool:
+        """Return whether any of these networks is of a file that does not run again, saved anew, without a question."""
+        files = [at_home(file).resolve() for name in names if (file := code_of(name)) is not None]
+        return not self.everything and any(file not in self.followed for file in files)
 
     def missing(self, code: Iterable[tuple[str, str]]) -> tuple[str, ...]:
         """Return the files, of (path, sha256) pairs, whose content is not trusted."""
@@ -137,7 +142,7 @@ def _keep_text(path: Path, digest: str) -> None:
     if data and sha256(data).hexdigest() == digest:
         folder = settings_folder() / TEXTS
         folder.mkdir(parents=True, exist_ok=True)
-        write_beside(folder / digest, data)
+        write_whole(folder / digest, data)
 
 
 def _write(some: Sequence[Trusted]) -> None:
@@ -146,7 +151,7 @@ def _write(some: Sequence[Trusted]) -> None:
     names = {one.digest: one.name for one in some}
     places = {one.digest: [one.path, one.when] for one in some if one.path}
     whole = {"equiscope_trust": VERSION, "sha256": names, "places": places}
-    write_beside(folder / NAME, (json.dumps(whole, indent=1, ensure_ascii=False) + "\n").encode())
+    write_whole(folder / NAME, (json.dumps(whole, indent=1, ensure_ascii=False) + "\n").encode())
     for text in (folder / TEXTS).iterdir() if (folder / TEXTS).is_dir() else ():
         if text.name not in names:
             text.unlink(missing_ok=True)

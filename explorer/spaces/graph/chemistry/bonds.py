@@ -1,4 +1,4 @@
-"""Bonds by distance, where a file tells none.
+"""Bonds: of what kind they are where a file tells it, and which there are by distance where it tells none.
 
 Two atoms are joined when they are no further apart than the sum of their covalent radii and 0.45 ångström, and at least
 0.4 ångström: the rule of Open Babel, N. M. O'Boyle et al., 2011, with the radii of Cordero et al., 2008.
@@ -9,10 +9,27 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.data.samples import Sample
+from explorer.spaces.graph.chemistry.atoms import BONDS, element_of
+
 TOLERANCE, CLOSEST = 0.45, 0.4  # ångström
 CROWD = 8  # atoms in a cube that all reach each other, on average over atoms; in a crystal of caesium there are two
 _FEW = 1000  # atoms of which every pair may be looked at
 TOO_CLOSE = "atoms lie too close together to tell which are bonded"
+
+
+def bond_kinds(sample: Sample) -> NDArray[np.int64] | None:
+    """Return (edges,) of what kind each listed bond is, 1 to 4 in the order of `BONDS`.
+
+    None where nodes are no atoms, or edge_attr does not tell exactly one of these kinds for each bond.
+    """
+    given = sample.signals.get("edge_attr")
+    if given is None or not sample.names or not all(map(element_of, sample.names)):
+        return None
+    told = np.asarray(given.values)
+    if told.ndim != 2 or told.shape[1] != len(BONDS) or not (np.isin(told, (0, 1)).all() and (told.sum(1) == 1).all()):
+        return None
+    return np.asarray(told.argmax(1) + 1, np.int64)
 
 
 def near_pairs(position: NDArray[np.float64], radius: NDArray[np.float64]) -> NDArray[np.int64] | None:

@@ -52,7 +52,7 @@ def structure_of(p: Prepared) -> Structure:
     # two clouds of as many points are not one
     places = b"" if (given := of("position")) is None else given.tobytes()
     key = hashlib.blake2b(edges.tobytes() + str(nodes).encode() + places, digest_size=12).hexdigest()
-    weights, batch, label = of("edge_weight"), of("batch"), of("label")
+    weights, batch, label, bonds = of("edge_weight"), of("batch"), of("label"), of("bond")
     return Structure(
         nodes=nodes, edges=edges, key=key, directed=bool(p.sample and p.sample.directed),
         names=p.sample.names if p.sample else (),
@@ -60,6 +60,7 @@ def structure_of(p: Prepared) -> Structure:
         positions=of("position"),
         weights=weights if weights is not None and len(weights) == edges.shape[1] else None,
         graph_of=batch.astype(np.int64) if batch is not None and batch.any() else None,
+        bonds=bonds if bonds is not None and len(bonds) == edges.shape[1] else None,
     )  # fmt: skip
 
 

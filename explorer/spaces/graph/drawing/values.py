@@ -18,7 +18,8 @@ class Structure:
 
     `edges` is (2, E), from and to, both directions of an undirected edge listed; `classes` are the known labels, -1
     unknown; `positions` come with the data (molecules, point clouds), (N, 2 or 3); `graph_of` says which graph of a
-    batch a node belongs to; `key` names the structure, for layouts that are kept.
+    batch a node belongs to; `bonds` (E,) are the kinds of chemical bonds, 1 to 3 and 4 for aromatic, where they are
+    known; `key` names the structure, for layouts that are kept.
     """
 
     nodes: int
@@ -30,6 +31,7 @@ class Structure:
     positions: Array | None = None
     weights: Array | None = None
     graph_of: NDArray[np.int64] | None = None
+    bonds: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -191,7 +191,7 @@ class GraphMap(Element):
 
     @property
     def identity(self) -> bool:
-        return self.bijective and self.gain == 1.0 and _sorted(self.nodes) and _sorted(self.edges)
+        return self.bijective and abs(self.gain - 1.0) < 1e-12 and _sorted(self.nodes) and _sorted(self.edges)
 
     def inverse(self) -> GraphMap:
         if not self.bijective:

@@ -15,7 +15,8 @@ from explorer.declare.space import domain_word
 from explorer.declare.types.fields import FieldType
 from explorer.spaces.graph.analysis.measures import clustering, core_numbers, neighbours, simple_graph
 from explorer.spaces.graph.chemistry.atoms import COLUMNS, element_of, one_hot
-from explorer.spaces.graph.fields import EDGE_INPUT, NODE_INPUT, Nodes
+from explorer.spaces.graph.chemistry.bonds import bond_kinds
+from explorer.spaces.graph.fields import EDGE_INPUT, NODE_INPUT, Edges, Nodes
 from explorer.spaces.graph.network.form import GraphInput
 
 Floats = NDArray[np.float32]
@@ -173,6 +174,8 @@ def fit_graph(sample: Sample, wanted: GraphInput) -> Sample:
         made["x"] = Signal(np.ascontiguousarray(own, np.float32), NODE_INPUT)
     if "edge_weight" not in made and "edge_weight" in wanted.signals:
         made["edge_weight"] = Signal(np.ones(edges, np.float32), EDGE_INPUT)
+    if (kinds := bond_kinds(sample)) is not None:  # for pictures, whatever a network takes of the attributes
+        made["bond"] = Signal(kinds, FieldType(Edges()))
     if "edge_attr" in wanted.signals:
         made["edge_attr"] = Signal(_edge_attributes(sample, wanted.edge_channels, notes), EDGE_INPUT)
     if "batch" not in made and "batch" in wanted.signals:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from explorer.declare.card import Form
 
 SIGNALS = ("x", "edge_index", "edge_attr", "edge_weight", "position", "batch")
+AXES = ("NC", "1NC", "1CN")  # nodes and channels, with a batch of one or none
 FEATURES = ("seeds", "atoms", "degree", "position", "constant")
 
 
@@ -23,6 +24,7 @@ class GraphInput(Form):
             `explorer.spaces.graph.network.features`) where the sample has no attributes of that width.
         columns: names of the columns of x, found by name where the sample names its own; with `channels` None they
             are the first ones, and all others of the sample follow.
+        axes: those of x, one of AXES.
         most: the largest number of nodes that the network is made for (dense attention), or None.
     """
 
@@ -35,3 +37,4 @@ class GraphInput(Form):
     features: str = "seeds"
     most: int | None = None
     columns: tuple[str, ...] = ()
+    axes: str = AXES[0]

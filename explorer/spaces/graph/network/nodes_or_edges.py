@@ -1,4 +1,4 @@
-"""Tell by trial what lies on nodes and what on edges, where there are as many of these as of those."""
+"""Tell by trial what lies on nodes and what on edges, where there are as many, and on which axis nodes are counted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from explorer.declare.types.fields import FieldType
 from explorer.network.changing.precision import copied
 from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.running import evaluating
-from explorer.spaces.graph.fields import EDGE, NODE
+from explorer.spaces.graph.fields import EDGE, NODE, Nodes
 from explorer.spaces.graph.network.inference import GraphInference
 
 
@@ -21,6 +21,7 @@ def settled(inputs: Inputs, model: nn.Module) -> Inputs:
     Raises:
         ValueError: it runs either way.
     """
+    inputs = _on_its_axis(inputs, model)
     index = inputs.get("edge_index")
     if index is None or index.shape[1] != len(inputs.x):
         return inputs
@@ -38,6 +39,17 @@ def settled(inputs: Inputs, model: nn.Module) -> Inputs:
     return inputs
 
 
+def _on_its_axis(inputs: Inputs, model: nn.Module) -> Inputs:
+    """Return a set with a batch axis on the axis of which the network takes fewer: (1, nodes, channels) or the like."""
+    x = inputs.x
+    if len(inputs.values) > 1 or x.ndim != 3 or not isinstance(inputs.field.domain, Nodes) or min(x.shape[1:]) < 3:
+        return inputs
+    fewer = [axis for axis in (1, 2) if _takes(inputs.with_x(x.narrow(axis, 0, x.shape[axis] - 1)), model)]
+    if fewer != [2] or not _takes(inputs, model):
+        return inputs
+    return replace(inputs, fields=(replace(inputs.field, domain=replace(inputs.field.domain, axis=2)),))
+
+
 def _taken(inputs: Inputs, k: int, field: FieldType) -> Inputs:
     fields = (*inputs.fields[:k], field, *inputs.fields[k + 1 :])
     alone = {NODE: "position", EDGE: "edge_attr"}[field]
@@ -45,10 +57,12 @@ def _taken(inputs: Inputs, k: int, field: FieldType) -> Inputs:
 
 
 def _runs(inputs: Inputs, model: nn.Module) -> bool:
-    trial = copied(model)
     other = GraphInference(inputs).resized(inputs)
-    if other is None:
-        return False
+    return other is not None and _takes(other, model)
+
+
+def _takes(other: Inputs, model: nn.Module) -> bool:
+    trial = copied(model)
     with evaluating(trial), torch.no_grad():
         try:
             other.run(trial, clone=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from explorer.network.input.recognise import Recognised
+from explorer.spaces.graph.network.attempts import taken_widths
 from explorer.spaces.graph.network.form import SIGNALS, GraphInput
 
 
@@ -29,7 +30,15 @@ def graph_input(own: Recognised) -> GraphInput | None:
             "their order; take the * out of its forward"
         )
     channels = own.channels()
-    return GraphInput(channels=own.first_width() if channels is None else channels, signals=tuple(signals))
+    if channels is not None:
+        return GraphInput(channels=channels, signals=tuple(signals))
+    first = own.first_width()
+    if (found := taken_widths(own.network(), signals, first)) is None:
+        return GraphInput(channels=first, signals=tuple(signals))
+    if found[0] != first:
+        own.why["channels"] = f"it runs with {found[0]}"
+    edges = found[1] if "edge_attr" in signals and found[1] > 1 else None
+    return GraphInput(channels=found[0], signals=tuple(signals), edge_channels=edges)
 
 
 def _require_known(own: Recognised, known: tuple[str, ...]) -> None:

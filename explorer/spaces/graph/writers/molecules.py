@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from explorer.data.samples import Sample
 from explorer.data.writers import Writer
-from explorer.spaces.graph.chemistry.atoms import BONDS, element_of
+from explorer.spaces.graph.chemistry.atoms import element_of
+from explorer.spaces.graph.chemistry.bonds import bond_kinds
 from explorer.spaces.graph.writers.kinds import GRAPHS
 from explorer.spaces.graph.writers.records import left_out, listed
 
@@ -35,10 +36,9 @@ def _places(sample: Sample) -> NDArray[np.float64]:
 
 
 def _kinds(sample: Sample, kept: NDArray[np.int64]) -> list[int]:
-    """Return the kind of each bond, 1 to 4, single where there is no column for kinds."""
-    if "edge_attr" in sample.signals and sample.signals["edge_attr"].values.shape[1] == len(BONDS):
-        return [int(k) + 1 for k in sample.signals["edge_attr"].values[kept].argmax(1)]
-    return [1] * len(kept)
+    """Return the kind of each bond, 1 to 4, single where none is told."""
+    told = bond_kinds(sample)
+    return [1] * len(kept) if told is None else [int(k) for k in told[kept]]
 
 
 def _molecules(sample: Sample) -> Iterator[tuple[NDArray[np.int64], list[tuple[int, int, int]]]]:

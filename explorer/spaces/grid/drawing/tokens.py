@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.network.inner.tiled import Tiled
 from explorer.spaces.grid.drawing.patches import PatchesPart
 from explorer.spaces.grid.fields import TokenPairs, Tokens
 
@@ -127,6 +126,10 @@ def rollout(attention: list[Array]) -> NDArray[np.float64]:
 
 def attention_part(one: BothWays, found: PatchesPart | None) -> PatchesPart | None:
     """Return the matrices between patches with the attention among them, where there is any and it is in reach."""
+    # torch comes with them, and the window imports this file
+    from explorer.network.inner.tiled import Tiled
+    from explorer.square.drawing.layers import frozen
+
     of_x: dict[str, Array] = {}
     of_gx: dict[str, Array] = {}
     tokens: Tokens | None = None
@@ -137,7 +140,7 @@ def attention_part(one: BothWays, found: PatchesPart | None) -> PatchesPart | No
             continue
         if (tokens is None or domain.tokens.count == tokens.count) and value.ndim == 4 and _shares(value):
             tokens = domain.tokens
-            of_x[layer.name], of_gx[layer.name] = _array(value[0]), _array(answer[0])
+            of_x[layer.name], of_gx[layer.name] = frozen(value[0]), frozen(answer[0])
     if found is None or tokens is None or tokens.inside.stop != tokens.count:
         return found
     known = {one.name: getattr(found, one.name) for one in fields(found)}
@@ -147,9 +150,3 @@ def attention_part(one: BothWays, found: PatchesPart | None) -> PatchesPart | No
 def _shares(values: Tensor) -> bool:
     """Return whether every row has shares of 1."""
     return bool((values >= 0).all()) and bool(((values.sum(-1) - 1).abs() < NEAR).all())
-
-
-def _array(values: Tensor) -> Array:
-    found: Array = values.detach().to("cpu").float().numpy().copy()
-    found.flags.writeable = False
-    return found

@@ -67,6 +67,10 @@ class Affine(Element):
         """Return what happens at the grid's edge: "" where nothing crosses it."""
         return "" if self.lattice and max(map(abs, self.shift)) < _TINY else self.boundary
 
+    @property
+    def wraps(self) -> bool:
+        return self._edges == "circular"
+
     def inverse(self) -> Affine:
         inverse = np.linalg.inv(self.matrix)
         if self.lattice:

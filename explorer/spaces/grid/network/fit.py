@@ -18,8 +18,8 @@ InputShape = tuple[int, int | None, int | None]  # channels, height, width; None
 _LUMA = np.array([0.2126, 0.7152, 0.0722], np.float32)  # Rec. 709
 
 
-def fit(sample: Sample, shape: InputShape) -> Sample:
-    """Adapt an image to a network's input (channels, height, width); None accepts any side.
+def fit(sample: Sample, shape: InputShape, multiple: int = 1) -> Sample:
+    """Adapt an image to a network's input (channels, height, width); None accepts any side that is such a multiple.
 
     Colour becomes grey by Rec. 709 luma, or one of its channels where that was chosen; grey is repeated; then the
     largest centred rectangle of the wanted proportions is resized with an antialiasing filter, within the range of the
@@ -33,7 +33,10 @@ def fit(sample: Sample, shape: InputShape) -> Sample:
         raise ValueError(f"{sample.name!r} lies on a {domain_word(sample.domain)}, and this network takes an image")
     values = np.asarray(sample.x.values, np.float32)
     values, notes = _channels(sample.name, values, shape[0], sample.choice("colour", "grey"))
-    values, resized = _resize(values, shape[1], shape[2], sample.choice("fit", "crop"))
+    height, width = shape[1:]
+    if multiple > 1 and height is None and width is None:
+        height, width = (-(-side // multiple) * multiple for side in values.shape[1:])
+    values, resized = _resize(values, height, width, sample.choice("fit", "crop"))
     notes += resized
     if float(np.ptp(values)) == 0.0:
         flat = f"every value is {float(values.flat[0]):g}: on a constant image most laws hold for nothing"

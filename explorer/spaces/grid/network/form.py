@@ -22,6 +22,7 @@ class InputSpec(Form):
     Attributes:
         images: name and shape of each argument, the first one with `shape`, of a network that takes several images, or
             takes one by its name or in a dict; () for one image.
+        multiple: sides that are any are multiples of it, as a network takes them that halves and doubles them again.
     """
 
     space = "grid"
@@ -31,6 +32,7 @@ class InputSpec(Form):
     shape: tuple[int, int | None, int | None] = (1, None, None)
     field: FieldType = IMAGE
     images: tuple[tuple[str, tuple[int, int | None, int | None]], ...] = ()
+    multiple: int = 1
 
     def choices(self, shape: tuple[int, ...], asked: Mapping[str, str]) -> tuple[Choice, ...]:
         fit = Choice("fit", "To the size of the network", FITS, asked.get("fit", FITS[0][0]))

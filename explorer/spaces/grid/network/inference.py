@@ -15,7 +15,7 @@ from explorer.declare.elements import Element
 from explorer.declare.space import Inference, Known, Trial
 from explorer.declare.types.fields import INVARIANT, FieldType, Point, Regular, Scalar
 from explorer.network.input.inputs import Inputs
-from explorer.network.tracing.layers import Layer
+from explorer.network.tracing.layers import Layer, LayerError
 from explorer.spaces.grid.fibres import declared_rep
 from explorer.spaces.grid.fields import Grid, Pixels, TokenPairs, Tokens
 from explorer.spaces.grid.network.orientations import orientations
@@ -35,6 +35,7 @@ _TOLD = (
     nn.Dropout, nn.Dropout2d, nn.BatchNorm2d, nn.InstanceNorm2d, nn.GroupNorm, nn.LayerNorm, nn.MaxPool2d,
     nn.AvgPool2d, nn.Conv2d, nn.ConvTranspose2d, nn.Flatten, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d,
 )  # fmt: skip
+LEAST = 3  # numbers along an axis that are no places
 _WHOLE_IMAGE = (nn.GroupNorm, nn.LayerNorm, nn.InstanceNorm2d)  # each value depends on all places, through the mean
 
 
@@ -43,9 +44,15 @@ class GridInference(Inference):
 
     untold = math.nan
 
-    def __init__(self, inputs: Inputs, layouts: Mapping[int, Tokens] = MappingProxyType({})) -> None:
+    def __init__(
+        self,
+        inputs: Inputs,
+        layouts: Mapping[int, Tokens] = MappingProxyType({}),
+        whole: frozenset[tuple[int, ...]] = frozenset(),
+    ) -> None:
         self.sides, self.batch = tuple(inputs.x.shape[-2:]), inputs.x.shape[0]
         self.layouts = layouts  # of so many tokens, as a trial has told them
+        self.whole = whole  # shapes of what has no places, as an image of another size has told
 
     def studied(self, run: Trial, inputs: Inputs, layers: Sequence[Layer]) -> Inference | None:
         counts: dict[str, int] = {}
@@ -53,7 +60,26 @@ class GridInference(Inference):
             if len(layer.shape) == 3 and layer.shape[0] == self.batch and layer.shape[1] not in counts.values():
                 counts[layer.name] = layer.shape[1]
         found = token_layouts(lambda x: run(x, tuple(counts)), inputs.x, counts) if counts else {}
-        return GridInference(inputs, found) if found else None
+        whole = self._without_places(run, inputs.x, [n for n in layers if n.field is None and len(n.shape) > 2])
+        return GridInference(inputs, found, whole) if found or whole else None
+
+    def _without_places(self, run: Trial, x: Tensor, layers: Sequence[Layer]) -> frozenset[tuple[int, ...]]:
+        """Return the shapes of layers that are the same for an image of twice the size."""
+        if not layers:
+            return frozenset()
+        try:
+            larger = run(x.repeat(1, 1, 2, 2), [n.name for n in layers])
+        except torch.OutOfMemoryError:
+            raise
+        except LayerError:  # it takes images of this size and no other
+            return frozenset()
+        # as many as a small square grid has, with or without a class token, may be places after all
+        same = {
+            n.shape for n in layers
+            if tuple(larger[n.name].shape) == n.shape and n.shape[0] == self.batch
+            and not any(size > LEAST and math.isqrt(k) ** 2 == k for size in n.shape[1:] for k in (size, size - 1))
+        }  # fmt: skip
+        return frozenset(same - {n.shape for n in layers if tuple(larger[n.name].shape) != n.shape})
 
     def _tokens(self, shape: tuple[int, ...]) -> Tokens | TokenPairs | None:
         """Return the layout of a tensor of tokens, or of pairs of them, as far as its shape tells it."""
@@ -68,8 +94,8 @@ class GridInference(Inference):
         return FieldType(found, guessed=True) if isinstance(found, TokenPairs) else None
 
     def fits(self, field: FieldType, value: Tensor) -> bool:
-        if field.invariant and value.ndim == 1:
-            return True  # one number for each image
+        if field.invariant and (value.ndim == 1 or tuple(value.shape) in self.whole):
+            return True  # one number for each image, or numbers without places in several axes
         if field.batched and value.ndim > 1 and value.shape[0] != self.batch:
             return False  # a table for all images, or parts of them that were made samples
         if isinstance(field.domain, TokenPairs):
@@ -92,6 +118,8 @@ class GridInference(Inference):
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
     ) -> FieldType | None:
         found = infer(module, in_field, shape_in, shape)
+        if found is None and shape in self.whole:
+            return INVARIANT.guess()
         laid = self._tokens(shape)
         if laid is not None and (found is None or found.guessed):
             return FieldType(laid, guessed=True)
@@ -100,8 +128,9 @@ class GridInference(Inference):
         if in_field is not None and isinstance(in_field.domain, Pixels) and shape[:3] == shape_in[:3]:
             return FieldType(in_field.domain, guessed=True)
         known = in_field is not None and isinstance(in_field.domain, Grid) and shape[-2:] == shape_in[-2:]
-        sized = None if known else self.wide(shape)
-        return sized if sized is not None and isinstance(sized.domain, Pixels) else found
+        sized = None if known else self.wide(shape) or (self._cut(shape) if in_field is None else None)
+        # of what comes in from code, as padding by a function, only the number of places tells how far they are apart
+        return sized if sized is not None and (in_field is None or isinstance(sized.domain, Pixels)) else found
 
     def receptive(
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
@@ -130,6 +159,11 @@ class GridInference(Inference):
         whole = max(rows, 1 / rows)
         return rows if rows == columns and whole == round(whole) else None
 
+    def _cut(self, shape: tuple[int, ...]) -> FieldType | None:
+        """Return the field of a map that pooling by a function leaves of sides that are no multiple of its stride."""
+        apart = {max(1, round(own / max(size, 1))) for own, size in zip(self.sides, shape[-2:], strict=True)}
+        return FieldType(Grid(float(apart.pop())), guessed=True) if len(apart) == 1 else None
+
     def exchanges(
         self, channels: tuple[int, ...], elements: Sequence[Element]
     ) -> Iterator[tuple[tuple[int, ...], ...]]:
@@ -154,7 +188,7 @@ class GridInference(Inference):
         return None
 
     def functional(self, shape: tuple[int, ...]) -> FieldType | None:
-        return INVARIANT.guess() if 1 <= len(shape) <= 2 else None
+        return INVARIANT.guess() if 1 <= len(shape) <= 2 or shape in self.whole else None
 
     def others(self, inputs: Inputs, seed: int) -> Inputs:
         return inputs.with_x(another(inputs.x, seed))

@@ -6,13 +6,20 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import torch
 from torch import nn
 
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.typed import declares, is_type
+from explorer.network.tracing.trials import answer_of
 from explorer.spaces.grid.network.fit import InputShape
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.work.limits import MAX_SIDE
+
+SMALLEST = 8  # sides of images that are recognised by their number of pixels: less is as likely a table
+SIDE = 29  # of the images that come with the program, the first that a network is shown
+MULTIPLES = (2, 4, 8, 16)
+SIDES = (32, 28, 64, 224, 96, 128, 256, 48, 16, 84, 299)  # that networks are made for
 
 
 def image_input(own: Recognised) -> InputSpec:
@@ -31,7 +38,37 @@ def image_input(own: Recognised) -> InputSpec:
             "for sequences, INPUT_SIGNALS = ('x', 'edge_index', ...) for a graph"
         )
     shape = _input_shape(own) if declared is None else _declared_shape(declared)
-    return named_images(((needed[0], shape),)) if own.by_keyword() else InputSpec(shape)
+    if own.by_keyword():
+        return named_images(((needed[0], shape),))
+    return _sized(own, shape) if declared is None and shape[1:] == (None, None) else InputSpec(shape)
+
+
+def _sized(own: Recognised, shape: InputShape) -> InputSpec:
+    """Return what a network takes that says nothing of sides: any, multiples of a number, or one size, as it runs."""
+    for channels in dict.fromkeys((shape[0], 1, 3)):  # a first convolution may be given more than the image
+        if (found := sized(own.network(), channels)) is not None:
+            if found != InputSpec(shape):
+                own.why["shape"] = own.why["multiple"] = "of the sizes that were tried it runs on such images"
+            return found
+    return InputSpec(shape)
+
+
+def sized(network: nn.Module, channels: int) -> InputSpec | None:
+    """Return sides that a network runs on with images of so many channels; None where it does on none."""
+    if _runs(network, channels, SIDE):
+        return InputSpec((channels, None, None))
+    for multiple in MULTIPLES:
+        # odd multiples, so that a network that needs twice as much refuses them
+        least = (SIDE // multiple // 2 * 2 + 1) * multiple
+        if all(_runs(network, channels, side) for side in (least, least + 2 * multiple)):
+            return InputSpec((channels, None, None), multiple=multiple)
+    one = next((side for side in SIDES if _runs(network, channels, side)), None)
+    return None if one is None else InputSpec((channels, one, one))
+
+
+def _runs(network: nn.Module, channels: int, side: int) -> bool:
+    x = torch.rand((1, channels, side, side), generator=torch.Generator().manual_seed(0))
+    return answer_of(network, (x,)) is not None
 
 
 def named_images(images: tuple[tuple[str, InputShape], ...]) -> InputSpec:
@@ -77,6 +114,18 @@ def _input_shape(own: Recognised) -> InputShape:
     numbers = _dense(model)
     if numbers is None:
         return (1, None, None)
+    for channels in (1, 3):
+        root = math.isqrt(numbers // channels)
+        flat = channels * root**2 == numbers and root >= SMALLEST
+        if (numbers == channels or flat) and _runs(model, channels, root if flat else SIDE):
+            own.why["shape"] = f"its first layer takes {numbers} numbers, and it runs on such images"
+            if not flat:
+                return (channels, None, None)
+            own.doubts.append(
+                f"the {numbers} numbers that it takes are taken for images of {channels}x{root}x{root}; "
+                "--input says what they are"
+            )
+            return (channels, root, root)
     side = math.isqrt(numbers)
     example = f"(1, {side}, {side})" if side**2 == numbers else "(channels, height, width)"
     raise ValueError(

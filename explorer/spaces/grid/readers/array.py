@@ -7,7 +7,6 @@ the last axis is at most 4 and the first is more, else (C, H, W), and the note s
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from explorer.data.samples import Sample
 from explorer.declare.space import domain_word
 from explorer.spaces.grid.readers.picture import picture
 from explorer.work.limits import excess
+from explorer.work.replacing import replacing
 
 _MOST_CHANNELS_LAST = 4
 
@@ -134,16 +134,11 @@ def write_array(sample: Sample, path: Path) -> None:
     if sample.domain != "grid":
         raise ValueError(f"{sample.name} lies on a {domain_word(sample.domain)}, and an array file holds an image")
     values = np.ascontiguousarray(sample.x.values, np.float32)[None]
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with beside.open("wb") as file:
-            if path.suffix.lower() == ".npz":
-                np.savez_compressed(file, x=values)
-            else:
-                np.save(file, values, allow_pickle=False)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with replacing(path) as beside, beside.open("wb") as file:
+        if path.suffix.lower() == ".npz":
+            np.savez_compressed(file, x=values)
+        else:
+            np.save(file, values, allow_pickle=False)
 
 
 READER = Reader(

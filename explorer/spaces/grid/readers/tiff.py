@@ -8,13 +8,10 @@ checked before either sees a pixel.
 from __future__ import annotations
 
 import math
-import mmap
 import os
 import re
-import struct
 import sys
 import tempfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,6 +33,7 @@ from explorer.data.checks import (
 )
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
+from explorer.data.tiffs import DEFLATE, PLAIN, STARTS, inflated, told, walk
 from explorer.spaces.grid.readers.image import deep, pixels
 from explorer.spaces.grid.readers.picture import picture
 from explorer.work.limits import MAX_ELEMENTS, MAX_SIDE
@@ -45,28 +43,8 @@ if TYPE_CHECKING:
     from tifffile import TiffFile, TiffPage
 
 # numbers from the TIFF 6.0 specification
-_PLAIN, _DEFLATE = 1, (8, 32946)
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE = 0, 1, 2, 3
 _PREMULTIPLIED, _ALPHA = 1, 2
-# bytes of each type of value, by its number in the specification
-_BYTES = {
-    1: 1,
-    2: 1,
-    3: 2,
-    4: 4,
-    5: 8,
-    6: 1,
-    7: 1,
-    8: 2,
-    9: 4,
-    10: 8,
-    11: 4,
-    12: 8,
-    13: 4,
-    16: 8,
-    17: 8,
-    18: 8,
-}
 _MAX_TILE = 2 * MAX_SIDE
 
 # "LZWDecode: Not enough data at scanline 0.", "tempfile.tif: Using code not yet in table."
@@ -74,41 +52,9 @@ _COMPLAINT = re.compile(
     r"(\w*(Decode|TIFF|JPEG|LZW|Fax|ZIP|LZMA|ZSTD|WebP|Predict)\w*|.*\.tiff?|.*\.btf|filename): ", re.I
 )
 
-_STARTS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
-
 
 def _sniff(head: bytes) -> bool:
-    return head.startswith(_STARTS)
-
-
-def _walk(path: Path) -> None:
-    """Follow the chain of page tables: tifffile skips what lies past the end of a cut file without a word."""
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        order = "<" if data[:2] == b"II" else ">"
-        # classic TIFF has 4-byte offsets after 2-byte counts, BigTIFF 8 and 8
-        count, offset, pointer = ("H", "I", 4) if 42 in data[2:4] else ("Q", "Q", 8)
-        width = struct.calcsize(offset)
-        entry = struct.Struct(f"{order}HH{offset}{width}s")
-        seen: set[int] = set()
-        try:
-            while at := struct.unpack_from(order + offset, data, pointer)[0]:
-                if at in seen:
-                    raise Broken("the TIFF is damaged: its pages run in a circle")
-                seen.add(at)
-                (entries,) = struct.unpack_from(order + count, data, at)
-                at += struct.calcsize(count)
-                pointer = at + entries * entry.size
-                if pointer + width > len(data):
-                    raise struct.error
-                for tag, kind, number, value in entry.iter_unpack(data[at:pointer]):
-                    length = number * _BYTES.get(kind, 0)
-                    end = struct.unpack(order + offset, value)[0] + length
-                    if length > width and end > len(data):
-                        raise Broken(f"the TIFF is truncated: its tag {tag} should end at byte {end} of {len(data)}")
-        except struct.error:
-            raise Broken(f"the TIFF is truncated: page table {len(seen)} lies past byte {len(data)}, its end") from None
-    if not seen:
-        raise Broken("the TIFF holds no picture")
+    return head.startswith(STARTS)
 
 
 def _check(page: TiffPage, file_size: int) -> None:
@@ -135,27 +81,17 @@ def _check_pieces(page: TiffPage, path: Path) -> None:
     with path.open("rb") as file:
         for offset, count in zip(page.dataoffsets, page.databytecounts, strict=True):
             size = count
-            if page.compression in _DEFLATE:
+            if page.compression in DEFLATE:
                 file.seek(offset)
-                size = _inflated(file.read(count), row * rows)
-            if size < least or (size > row * rows and page.compression != _PLAIN):
+                size = inflated(file.read(count), row * rows)
+            if size < least or (size > row * rows and page.compression != PLAIN):
                 raise Broken(f"the TIFF is damaged: the piece at byte {offset} does not hold the pixels it should")
-
-
-def _inflated(data: bytes, enough: int) -> int:
-    """Return how many bytes `data` inflates to, without going far past `enough`."""
-    inflater = zlib.decompressobj()
-    size = 0
-    while data and not inflater.eof and size <= enough:
-        size += len(inflater.decompress(data, 1 << 20))
-        data = inflater.unconsumed_tail
-    return size
 
 
 def _native(page: TiffPage) -> bool:
     """Return whether tifffile with numpy alone decodes the page, and the values mean what they say."""
     return (
-        page.compression in (_PLAIN, *_DEFLATE)
+        page.compression in (PLAIN, *DEFLATE)
         and page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE)
         and (page.bitspersample in (1, 8, 16, 32, 64))
     )
@@ -233,10 +169,6 @@ def _by_tifffile(tif: TiffFile, page: TiffPage, path: Path, size: int) -> tuple[
     return values, notes
 
 
-def _name(code: int) -> str:
-    return str(getattr(code, "name", code))
-
-
 @contextmanager
 def _strict() -> Iterator[None]:
     """Raise Broken when libtiff complains: it prints to the C stderr, fills the gap and reports success.
@@ -276,7 +208,7 @@ def _by_pillow(page: TiffPage, path: Path) -> tuple[Floats, tuple[str, ...]]:
     except Exception:
         raise Broken(
             f"its layout ({page.samplesperpixel} channels of {page.bitspersample} bits, "
-            f"{_name(page.photometric)}, {_name(page.compression)} compression) is not supported",
+            f"{told(page.photometric)}, {told(page.compression)} compression) is not supported",
             "save it without compression",
         ) from None
     with image:
@@ -291,7 +223,7 @@ def _by_pillow(page: TiffPage, path: Path) -> tuple[Floats, tuple[str, ...]]:
             return values, notes
     if unpacker != "RGB;16N":
         raise Broken(
-            f"16-bit {unpacker[:4]} with {_name(page.compression)} compression is not supported",
+            f"16-bit {unpacker[:4]} with {told(page.compression)} compression is not supported",
             "save it as RGB",
         )
     # libtiff hands out the machine's byte order
@@ -332,7 +264,7 @@ def _read(path: Path) -> Sample:
         with path.open("rb") as file:
             if not _sniff(file.read(4)):
                 raise refusal(path, "its content is not TIFF", "check what the file really is")
-        _walk(path)
+        walk(path)
         values, notes = _decode(path, size)
         return picture(path, values, notes)
 

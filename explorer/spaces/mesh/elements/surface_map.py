@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
 DOMAINS = ("mesh",)
+TINY = 1e-12
 WHOLE = 1e-9  # how far, in steps of 2 pi / n, an angle may be from a multiple to count as one
 
 
@@ -67,8 +68,9 @@ class SurfaceMap(Element):
 
     @property
     def identity(self) -> bool:
-        still = not self.turn.any() and not self.shift.any() and np.array_equal(self.linear, np.eye(3))
-        return still and self.remade is None
+        # a product with the inverse rounds
+        off = max(float(np.abs(part).max(initial=0.0)) for part in (self.turn, self.shift, self.linear - np.eye(3)))
+        return off < TINY and self.remade is None
 
     def inverse(self) -> SurfaceMap:
         if self.remade is not None:

@@ -41,7 +41,8 @@ def points_part(one: BothWays) -> PointsPart:
 
     return PointsPart(
         position=position, moved=position if one.element.identity else _array(gx, "position"),
-        order=order, edge_order=edge_order, numbers=_numbers(p, len(position)), bonds=_bonds(p), edges=_edges(p),
+        order=order, edge_order=edge_order, numbers=_numbers(p, len(position)), bonds=_bonds(p),
+        bond_kinds=_bond_kinds(p), edges=_edges(p),
         kind=kind_of(field, DRAWN), rep=_rep(field), irreps=_irreps(field), x_rep=_rep(p.x_field),
         x_irreps=_irreps(p.x_field), x=x, values=own, answer=flat(one.answer, field),
         expected=None if one.expected is None else flat(one.expected, field),
@@ -115,6 +116,12 @@ def _edges(p: Prepared) -> NDArray[np.int64]:
 def _bonds(p: Prepared) -> NDArray[np.int64]:
     given = p.sample.signals.get("bonds") if p.sample is not None else None
     return _frozen(np.zeros((2, 0)) if given is None else given.values, np.int64)
+
+
+@kept()
+def _bond_kinds(p: Prepared) -> NDArray[np.int64]:
+    given = p.sample.signals.get("bond_kinds") if p.sample is not None else None
+    return _frozen(np.ones(_bonds(p).shape[1]) if given is None else given.values, np.int64)
 
 
 @kept()

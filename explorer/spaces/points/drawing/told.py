@@ -9,7 +9,8 @@ import torch
 from numpy.typing import NDArray
 
 from explorer.network.input.inputs import Inputs
-from explorer.spaces.points.drawing.values import Lifted, Route
+from explorer.spaces.points.drawing.routes import Route
+from explorer.spaces.points.drawing.values import Lifted
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared
 
@@ -46,23 +47,34 @@ def lifted_at_first(p: Prepared) -> Lifted | None:
 def routes_of(p: Prepared) -> dict[str, tuple[Route, ...]]:
     """Return how much each path of each product carries: the mean square of what it gives, over all its places.
 
-    A product is a module with a dictionary `paths` of modules called after what they couple, "1o_x_2e_to_1o".
+    A product is a module with a dictionary `paths` of modules called after what they couple, "1o_x_2e_to_1o"; or one
+    that adds its paths up, with a method `by_path`, which takes what its forward takes and yields such a name, the
+    first channel that this path adds to, and what it adds, (batch, channels, ...).
     """
     made: dict[str, tuple[Route, ...]] = {}
     for name, module in p.model.named_modules():
-        paths = getattr(module, "paths", None)
-        if not isinstance(paths, torch.nn.ModuleDict):
-            continue
+        paths, by_path = getattr(module, "paths", None), getattr(module, "by_path", None)
         found = []
-        for key in paths:
-            value = p.values.get(layer := f"{name}.paths.{key}")
-            ends = key.replace("_to_", "_x_").split("_x_")
-            if value is not None and len(ends) == 3:
-                size = float(value.double().square().sum() / max(1, len(value)))
-                found.append(Route(ends[0], ends[1], ends[2], size, layer))
+        if isinstance(paths, torch.nn.ModuleDict):
+            for key in paths:
+                value = p.values.get(layer := f"{name}.paths.{key}")
+                if value is not None:
+                    found += _route(key, value, max(1, len(value)), layer)
+        elif inspect.ismethod(by_path) and (fed := p.fed.get(name)):
+            with torch.inference_mode():
+                for key, first, value in by_path(*fed):
+                    places = max(1, value.numel() // value.shape[1])
+                    found += _route(key, value, places, name, (first, value.shape[1]))
         if found:
             made[name] = tuple(found)
     return made
+
+
+def _route(key: str, value: torch.Tensor, places: int, layer: str, channels: tuple[int, int] = (0, 0)) -> list[Route]:
+    ends = key.replace("_to_", "_x_").split("_x_")
+    if len(ends) != 3:
+        return []
+    return [Route(ends[0], ends[1], ends[2], float(value.double().square().sum() / places), layer, channels)]
 
 
 def _frozen(values: torch.Tensor) -> NDArray[np.float64]:

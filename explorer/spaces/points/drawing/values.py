@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.spaces.points.drawing.routes import Route, Routed
 from explorer.spaces.points.fields import Irreps
 
 Array = NDArray[np.floating]
@@ -23,20 +24,6 @@ class Curve:
     values: Array
     quantity: str  # "distance", "angle"
     unit: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """A path of a product: values of one kind and harmonics couple to values of a kind, "1o" and "2e" to "1o".
-
-    `energy` is the mean square of what the path gives, all channels of a place together; `layer` gives it.
-    """
-
-    value: str
-    harmonic: str
-    out: str
-    energy: float
-    layer: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,13 +47,14 @@ class Lifted:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PointsPart:
+class PointsPart(Routed):
     """The data that views of points draw, beside the images of the Square.
 
     Attributes:
         position: (N, 3) of x, one object for an epoch. moved: those of rho(g) x, in the numbering of rho(g) x.
         order: (N,) point i of x is point order[i] of rho(g) x.
         numbers: (N,) atomic numbers, 0 for what is no atom. bonds: (2, B), each pair once.
+        bond_kinds: (B,) 1 to 3 for single to triple and 4 for aromatic ones; single where nobody has told.
         edges: (2, E) of the network.
         names: of the points, or (). charge: (N,) of each, or None.
         kind: where the selected layer's values sit: "particle", "edge" or "invariant".
@@ -109,6 +97,7 @@ class PointsPart:
     links: Index | None = None
     answer_links: Index | None = None
     edge_order: Index = field(default_factory=lambda: np.zeros(0, np.int64))
+    bond_kinds: Index = field(default_factory=lambda: np.zeros(0, np.int64))
     names: tuple[str, ...] = ()
     curves: Mapping[str, Curve] = field(default_factory=dict)
     routes: Mapping[str, tuple[Route, ...]] = field(default_factory=dict)

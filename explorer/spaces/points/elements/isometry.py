@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 DOMAINS = ("points",)
+TINY = 1e-12
 ONE: Matrix = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
@@ -61,7 +62,9 @@ class Isometry(Element):
 
     @property
     def identity(self) -> bool:
-        return self.linear == ONE and not any(self.shift) and self.scale == 1.0
+        # a product with the inverse rounds
+        off = [*(a - b for a, b in zip(self.linear, ONE, strict=True)), *self.shift, self.scale - 1.0]
+        return max(map(abs, off)) < TINY
 
     def inverse(self) -> Isometry:
         back = self.matrix.T

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from explorer.data.samples import Sample, Signal
 from explorer.declare.space import domain_word
 from explorer.spaces.graph.chemistry.atoms import COLUMNS, SYMBOLS, element_of, one_hot
+from explorer.spaces.graph.chemistry.bonds import bond_kinds
 from explorer.spaces.graph.fields import EDGE_INDEX, EDGE_INPUT
 from explorer.spaces.points.fields import PARTICLE, PARTICLE_INPUT, POSITION
 from explorer.spaces.points.network.form import PointsInput
@@ -81,6 +82,8 @@ def in_space(sample: Sample) -> Sample:
     index = sample.signals.get("edge_index")
     if index is not None and (once := index.values[0] < index.values[1]).any():
         signals["bonds"] = Signal(np.array(index.values[:, once], np.int64), PARTICLE)
+        if (kinds := bond_kinds(sample)) is not None:
+            signals["bond_kinds"] = Signal(kinds[once], PARTICLE)
     places = np.asarray(signals["position"].values, np.float64)
     told = [coincident(places)]
     if "number" in signals:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.types.fields import FieldType, Scalar
+from explorer.declare.types.fields import FieldType, Representation, Scalar
 from explorer.network.input.inputs import Inputs
 from explorer.network.input.typed import irreps_text
 from explorer.spaces.graph.fields import Nodes
 from explorer.spaces.graph.network.inference import GraphInference
-from explorer.spaces.points.fields import Coordinates, Irreps, Particles, irreps
+from explorer.spaces.points.fields import Arrows, Coordinates, Irreps, Particles, irreps
 
+SIDES = 3  # of space
 SPREAD = 0.25  # of the cloud: by how much the points of unrelated inputs lie elsewhere
 
 
@@ -52,6 +54,17 @@ class PointsInference(GraphInference):
     def along(self, axis: int, size: int) -> FieldType | None:
         found = super().along(axis, size)
         return None if found is None else self.own(found)
+
+    def ways(self, field: FieldType, shape: tuple[int, ...], told: Sequence[FieldType]) -> tuple[FieldType, ...]:
+        """Return places, vectors along each axis of three numbers, as arrows or as axes turn, and declared irreps."""
+        axes = [axis for axis in range(len(shape)) if shape[axis] == SIDES]
+        own = getattr(field.domain, "axis", 0) if field.domain.placed else None
+        kinds: list[Representation] = [Arrows(axis, sign) for axis in axes if axis != own for sign in ("o", "e")]
+        if isinstance(field.domain, Particles) and own == 0 and shape[-1:] == (SIDES,) and len(shape) > 1:
+            kinds.append(Coordinates())
+        # what a layer declares of so many channels may hold of others as well
+        wide = {f.rep for f in told if isinstance(f.rep, Irreps) and shape[-1:] == (f.rep.size,) and len(shape) > 1}
+        return tuple(replace(field, rep=kind) for kind in (*kinds, *wide))
 
     def another(self, inputs: Inputs, seed: int) -> Inputs:
         """Return the same edges between points that lie elsewhere, with what was measured at other points."""

@@ -1,4 +1,4 @@
-"""Molecules and crystals in the formats that ASE reads: extended XYZ, PDB and CIF. The first structure of a file.
+"""Molecules and crystals: extended XYZ and PDB, which ASE reads, and CIF. The first structure of a file.
 
 Plain XYZ, MOL and SDF are read as graphs, and networks on points take these too: they say where their atoms are.
 """
@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from explorer.data.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
+from explorer.spaces.points.readers.crystals import FEW, MOST_ATOMS, read_crystal
 from explorer.spaces.points.sample import doubtful_units, near_bonds, points_sample
 
-MOST_ATOMS = 200_000
 MOST_BYTES = 200 * MOST_ATOMS
 _PDB = re.compile(rb"(HEADER|REMARK|ATOM  |HETATM|CRYST1|TITLE |COMPND|MODEL )")
-_FEW = "take a part of it"
 _LONGEST_LINE = 2**16
 
 
@@ -46,11 +46,14 @@ def read_structure(path: Path, form: str, title: str) -> Sample:
     size = file_bytes(path)
     with refusing(path, title):
         if size > MOST_BYTES:
-            raise Broken(f"the file has {size:,} bytes, and the most of a structure is {MOST_BYTES:,}", _FEW)
+            raise Broken(f"the file has {size:,} bytes, and the most of a structure is {MOST_BYTES:,}", FEW)
         if form == "extxyz":
             _require_lines(path)
+        if form == "cif":
+            found = read_crystal(path)
+            return _wrapped(path, found.places, found.numbers, found.cell, list(found.notes))
         atoms = _atoms(path, form)
-        return _sample(path, atoms, form)
+        return _sample(path, atoms)
 
 
 def _require_lines(path: Path) -> None:
@@ -71,38 +74,44 @@ def _require_lines(path: Path) -> None:
         raise Broken("a number in line 2 is too long")
 
 
-def _sample(path: Path, atoms: Any, form: str) -> Sample:
-    n = len(atoms)
-    if not n:
-        raise Broken("it has no atoms", "save it again")
-    if n > MOST_ATOMS:
-        raise Broken(f"it has {n:,} atoms, and the most is {MOST_ATOMS:,}", _FEW)
-    places = np.asarray(atoms.positions, np.float64)
-    bad = np.flatnonzero(~np.isfinite(places).all(1))
-    if bad.size:
-        raise Broken(f"atom {int(bad[0]) + 1} is at no finite place", "correct it")
-    notes = ["ångström", "bonds by distance: sum of covalent radii + 0.45 Å"]
+def _sample(path: Path, atoms: Any) -> Sample:
+    """Return ASE's atoms as a sample."""
+    n, notes = len(atoms), list[str]()
     unknown = int((atoms.numbers == 0).sum())
     if unknown:
         notes.append(f"{unknown} of {n} atoms are of no known element")
-    if form == "cif" and not atoms.cell.any():
-        raise Broken(
-            "its places are shares of a cell, and it does not say of which", "add _cell_length_a and the others"
-        )
     if atoms.pbc.any() and not atoms.cell.any():
         notes.append("it says that it goes on in all directions, and has no cell: read as a molecule")
-    elif atoms.pbc.any():
-        lengths = " × ".join(f"{v:.4g}" for v in atoms.cell.lengths())
-        notes.append(f"one cell of a crystal, {lengths} Å: atoms do not see those of the next cells")
-    if told := doubtful_units(atoms.numbers, places):
-        notes.append(told)
+    cell = tuple(float(v) for v in atoms.cell.lengths()) if atoms.pbc.any() and atoms.cell.any() else ()
     charge = atoms.arrays.get("initial_charges", atoms.arrays.get("charges"))
-    momenta = atoms.arrays.get("momenta")
+    if charge is not None and np.shape(charge) != (n,):
+        charge = None
+    velocity = atoms.get_velocities() if atoms.arrays.get("momenta") is not None else None
+    return _wrapped(path, np.asarray(atoms.positions, np.float64), atoms.numbers, cell, notes, charge, velocity)
+
+
+def _wrapped(
+    path: Path, places: NDArray[np.float64], numbers: NDArray[np.integer], cell: tuple[float, ...], notes: list[str],
+    charge: NDArray[np.floating] | None = None, velocity: NDArray[np.floating] | None = None,
+) -> Sample:  # fmt: skip
+    """Return atoms as a sample; `cell` has the lengths of a crystal's cell."""
+    n = len(places)
+    if not n:
+        raise Broken("it has no atoms", "save it again")
+    if n > MOST_ATOMS:
+        raise Broken(f"it has {n:,} atoms, and the most is {MOST_ATOMS:,}", FEW)
+    bad = np.flatnonzero(~np.isfinite(places).all(1))
+    if bad.size:
+        raise Broken(f"atom {int(bad[0]) + 1} is at no finite place", "correct it")
+    if cell:
+        lengths = " × ".join(f"{v:.4g}" for v in cell)
+        notes.append(f"one cell of a crystal, {lengths} Å: atoms do not see those of the next cells")
+    if told := doubtful_units(numbers, places):
+        notes.append(told)
+    notes = ["ångström", "bonds by distance: sum of covalent radii + 0.45 Å", *notes]
     return points_sample(
-        path.stem, places, numbers=atoms.numbers, bonds=near_bonds(atoms.numbers, places),
-        charge=charge if charge is not None and np.shape(charge) == (n,) else None,
-        velocity=atoms.get_velocities() if momenta is not None else None, title=path.name, source=str(path),
-        notes=tuple(notes),
+        path.stem, places, numbers=numbers, bonds=near_bonds(numbers, places), charge=charge, velocity=velocity,
+        title=path.name, source=str(path), notes=tuple(notes),
     )  # fmt: skip
 
 

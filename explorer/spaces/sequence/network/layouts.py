@@ -24,6 +24,7 @@ Call = Callable[[nn.Module, tuple[Tensor, ...]], Any]
 SPATIAL = (nn.Conv2d, nn.Conv3d)
 _WIDTHS = ("input_size", "in_channels", "embed_dim", "in_features")
 _STEPS = 23  # of the trial: no usual width, so that an order that does not fit is noticed
+_HALVED = 32  # of a network that halves them again and again, and adds what it doubles to what it had
 
 
 class Unclear(ValueError):
@@ -77,8 +78,8 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
     Raises:
         Unclear: no order of the axes runs, or several do and differ.
     """
-    steps = told.get("steps")
-    most = steps if isinstance(steps, int) else None
+    told_steps = told.get("steps")
+    most = told_steps if isinstance(told_steps, int) else None
     kind = str(told.get("kind", "ids" if "channels" not in told and _takes_ids(network, most) else "values"))
     if kind == "ids":
         return _ids(network, told, most)
@@ -93,16 +94,17 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
         mixing: list[str] = []
         running: dict[str, Tensor] = {}
         for order in orders:
-            try:
-                heard, by_step = mixes(copy.deepcopy(network), most or _STEPS, [width], order)
-            except (torch.OutOfMemoryError, KeyboardInterrupt):
-                raise
-            except Exception as error:  # a forward of somebody else's may raise anything
-                failed = failed or error
-                continue
-            running[order] = by_step
-            if heard:
-                mixing.append(order)
+            for steps in (most,) if most else (_STEPS, _HALVED):
+                try:
+                    heard, by_step = mixes(copy.deepcopy(network), steps, [width], order)
+                except (torch.OutOfMemoryError, KeyboardInterrupt):
+                    raise
+                except Exception as error:  # a forward of somebody else's may raise anything
+                    failed = failed or error
+                    continue
+                running[order] = by_step
+                mixing += [order] if heard else []
+                break
         # where one has a batch axis, the same without it is the same call
         batched = [order for order in mixing if "N" in order] or mixing
         if len(batched) > 1:

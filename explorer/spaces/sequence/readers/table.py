@@ -21,6 +21,7 @@ from explorer.data.samples import Sample
 from explorer.data.tables import (
     Layout,
     cells_of,
+    comma_number,
     declared,
     has_decimal_comma,
     is_remark,
@@ -68,10 +69,10 @@ def _fast(lines: list[str], layout: Layout) -> NDArray[np.float64] | None:
     return table if table.shape == (len(lines), layout.columns) and bool(np.isfinite(table).all()) else None
 
 
-def _slow(lines: list[str], numbers: list[int], layout: Layout) -> tuple[NDArray[np.float64], str]:
-    """Read cell by cell; return (steps, columns) with NaN for gaps, and where the first gap is."""
+def _slow(lines: list[str], numbers: list[int], layout: Layout) -> tuple[NDArray[np.float64], str, bool]:
+    """Read cell by cell; return (steps, columns), NaN for gaps, where the first is, and whether commas were points."""
     table = np.zeros((len(lines), layout.columns))
-    gap = ""
+    gap, commas = "", False
     for row, (n, line) in enumerate(zip(numbers, lines)):
         cells = cells_of(line, layout.mark)
         if len(cells) != layout.columns:
@@ -82,6 +83,8 @@ def _slow(lines: list[str], numbers: list[int], layout: Layout) -> tuple[NDArray
                 continue
             value = moment_of(cell) if k == layout.time and layout.dates else number_of(cell)
             at = f"line {n}, column {k + 1}"
+            if value is None and (value := comma_number(cell, layout.mark)) is not None:
+                commas = True
             if value is None and has_decimal_comma(cell):
                 raise Broken(f"{at} has {cell!r}, a decimal comma", "write numbers with a decimal point")
             if value is None:
@@ -96,7 +99,7 @@ def _slow(lines: list[str], numbers: list[int], layout: Layout) -> tuple[NDArray
                     raise Broken(f"{at} is empty, and every step needs its {_what(layout, k)}", _CORRECT)
                 gap = gap or at
             table[row, k] = value
-    return table, gap
+    return table, gap, commas
 
 
 def _what(layout: Layout, column: int) -> str:
@@ -196,8 +199,8 @@ def _read_as(path: Path, asked: Mapping[str, str]) -> Sample:
             raise Broken(f"line {layout.first} has no column of values", "add one beside the time")
         rows = [lines[n - 1] for n in numbers]
         fast = _fast(rows, layout)
-        table, gap = (fast, "") if fast is not None else _slow(rows, numbers, layout)
-        notes = _left_out(layout)
+        table, gap, commas = (fast, "", False) if fast is not None else _slow(rows, numbers, layout)
+        notes = _left_out(layout) + (["decimal commas read as points"] if commas else [])
         automatic = layout.batch is None and "series" not in asked
         if (found := _grouped(layout, rows, table, automatic)) is not None:
             layout.batch, kinds = found

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from explorer.declare.elements import Chain, Element
 from explorer.declare.types.fields import FieldType
+from explorer.spaces.points.drawing.told import routes_of
 from explorer.spaces.volume.drawing.values import VolumePart
 from explorer.spaces.volume.elements.cube_map import CubeMap
 from explorer.spaces.volume.elements.volume_turn import VolumeTurn
@@ -32,7 +33,10 @@ def volume_part(one: BothWays) -> VolumePart:
     z, y, x = p.x.shape[-3:]
     maps = tuple(m for m in _parts(one.element) if isinstance(m, CubeMap | VolumeTurn))
     gx = _input(p, step) if one.element.identity else _shown(one.gx.x[0, 0], step)
-    plain = VolumePart(_input(p, step), gx, None, None, None, None, 0, 0, 1.0, maps, (z, y, x), strides=(step, 1, 1))
+    plain = VolumePart(
+        _input(p, step), gx, None, None, None, None, 0, 0, 1.0, maps, (z, y, x), strides=(step, 1, 1),
+        routes=routes_of(p),
+    )  # fmt: skip
     if field is None or not isinstance(field.domain, Voxels) or math.isinf(field.spacing):
         return plain
     values = field.domain.spread(one.value)[0]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field as field_of  # `field` is a number here
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.spaces.points.drawing.routes import Route, Routed
 from explorer.spaces.volume.elements.cube_map import CubeMap
 from explorer.spaces.volume.elements.volume_turn import VolumeTurn
 from explorer.spaces.volume.fields import Sides
@@ -15,7 +18,7 @@ from explorer.square.frame import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VolumePart:
+class VolumePart(Routed):
     """The part of a frame that lies on voxels.
 
     Attributes:
@@ -31,6 +34,7 @@ class VolumePart:
         gallery, gallery_moved: every orientation of that field, (orientations, z, y, x): of F(x) and of F(ρ(g)x).
         order: to which orientation each has gone; () where the group has no such element.
         strides: how many voxels of the layer lie between two of the arrays of x, of the layer, of the gallery.
+        routes: {steerable convolution: its paths, with what they carry of x}.
     """
 
     data: ClassVar[str] = "volume"
@@ -53,6 +57,7 @@ class VolumePart:
     gallery_moved: Array | None = None
     order: tuple[int, ...] = ()
     strides: tuple[int, int, int] = (1, 1, 1)
+    routes: Mapping[str, tuple[Route, ...]] = field_of(default_factory=dict)
 
     def carried(self, place: tuple[int, int, int]) -> tuple[int, int, int] | None:
         """Return where a voxel of x, (slice, row, column), goes; None where it is cut off."""

@@ -69,6 +69,10 @@ class CubeMap(Element):
         z, y, x = inputs.x.shape[-3:]
         return replace(self, sides=(int(z), int(y), int(x)))
 
+    @property
+    def wraps(self) -> bool:
+        return self.boundary == "circular" and any(self.shift)
+
     def inverse(self) -> CubeMap:
         back = self.matrix.T
         shift = -back @ np.array(self.shift) + 0.0

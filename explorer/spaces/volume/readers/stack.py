@@ -6,8 +6,6 @@ Pages without compression or with Deflate are read; every size is checked before
 from __future__ import annotations
 
 import math
-import struct
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +15,15 @@ from numpy.typing import NDArray
 from explorer.data.checks import AGAIN, Broken, file_bytes, quiet, refusing, scaled
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
+from explorer.data.tiffs import DEFLATE, PLAIN, STARTS, inflated, told, walk
 from explorer.spaces.volume.readers.assembly import is_volume, require_volume, sample_of_file
 
 if TYPE_CHECKING:
     from tifffile import TiffFile, TiffPage
 
 # numbers from the TIFF 6.0 specification
-_PLAIN, _DEFLATE = 1, (8, 32946)
 _GREY = (0, 1)
 _ALONG = ("ZYX", "QYX", "IYX")  # what tifffile calls slices, an axis without a name, and pages one after the other
-_STARTS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
 
 def _stack(tif: TiffFile) -> tuple[int, ...] | None:
@@ -42,10 +39,14 @@ def _stack(tif: TiffFile) -> tuple[int, ...] | None:
 
 def _fits(path: Path) -> bool:
     with path.open("rb") as file:
-        if not file.read(4).startswith(_STARTS):
+        if not file.read(4).startswith(STARTS):
             return False
     from tifffile import TiffFile
 
+    try:
+        walk(path)
+    except Broken:  # the reader of pictures says what is wrong
+        return False
     with quiet(), TiffFile(path, _multifile=False) as tif:
         return _stack(tif) is not None
 
@@ -53,16 +54,15 @@ def _fits(path: Path) -> bool:
 def _check(page: TiffPage, path: Path, size: int) -> None:
     """Raise Broken unless a page's pixels lie in the file and inflate to no more than they should."""
     whole = page.imagelength * page.imagewidth * math.ceil(page.bitspersample / 8)
-    if page.compression not in (_PLAIN, *_DEFLATE):
-        raise Broken(f"its pages are compressed by {getattr(page.compression, 'name', page.compression)}",
-                     "save the stack without compression")  # fmt: skip
+    if page.compression not in (PLAIN, *DEFLATE):
+        raise Broken(f"its pages are compressed by {told(page.compression)}", "save the stack without compression")
     total = 0
     with path.open("rb") as file:
         for offset, count in zip(page.dataoffsets, page.databytecounts, strict=True):
             if offset < 8 or count < 1 or offset + count > size:
                 raise Broken(f"the TIFF is truncated: pixels should lie at byte {offset} and it ends at byte {size}")
             file.seek(offset)
-            total += count if page.compression == _PLAIN else _inflated(file.read(count), 2 * whole)
+            total += count if page.compression == PLAIN else inflated(file.read(count), 2 * whole)
             # tiles may reach over the edge, by less than as much again along each side
             if total > 4 * whole + 2**20:
                 raise Broken("the TIFF is damaged: a page holds more than its pixels")
@@ -70,38 +70,15 @@ def _check(page: TiffPage, path: Path, size: int) -> None:
         raise Broken(f"the TIFF is truncated: a page holds {total} of its {whole} bytes")
 
 
-def _require_all_pages(tif: TiffFile) -> None:
-    """Raise Broken when the last page names one after it: tifffile skips what lies past the end without a word."""
-    form, file = tif.tiff, tif.filehandle
-    try:
-        file.seek(tif.pages[-1].offset)
-        (count,) = struct.unpack(form.tagnoformat, file.read(form.tagnosize))
-        file.seek(tif.pages[-1].offset + form.tagnosize + count * form.tagsize)
-        (after,) = struct.unpack(form.offsetformat, file.read(form.offsetsize))
-    except struct.error:
-        after = -1
-    if after:
-        raise Broken(f"the TIFF is truncated: after {len(tif.pages)} pages one is missing")
-
-
-def _inflated(data: bytes, enough: int) -> int:
-    """Return how many bytes `data` inflates to, without going far past `enough`."""
-    inflater, size = zlib.decompressobj(), 0
-    while data and not inflater.eof and size <= enough:
-        size += len(inflater.decompress(data, 1 << 20))
-        data = inflater.unconsumed_tail
-    return size
-
-
 def _decoded(path: Path, size: int) -> tuple[NDArray[Any], tuple[str, ...]]:
     from tifffile import TiffFile
 
+    walk(path)
     with TiffFile(path, _multifile=False) as tif:
         shape = _stack(tif)
         if shape is None:
             raise Broken("it holds no stack of grey pages of one size", "open it as a picture")
         require_volume(shape)
-        _require_all_pages(tif)
         series = tif.series[0]
         if series.dataoffset is not None:  # one run of bytes for all pages
             if series.dataoffset + series.nbytes > size:

@@ -12,6 +12,8 @@ from torch import nn
 
 from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import Step
+from explorer.network.opening.files.looking import code_in
+from explorer.network.opening.files.trust import Trust
 from explorer.square.frame import Frame
 from explorer.state.state import State
 
@@ -145,12 +147,23 @@ def test_weights_of_a_file_stay_where_they_fit(edited: Edited, tmp_path: Path) -
 
 def test_what_was_never_trusted_is_not_run(edited: Edited, tmp_path: Path) -> None:
     edited.answer()
-    edited.engine.trust = False
+    edited.engine.trust = Trust()
     edited.net.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n" + NET)
     stale = edited.answer().stale
-    assert stale is not None and "Python code" in str(stale)
+    assert stale is not None and "Python code" in str(stale) and stale.untrusted == edited.answer().state.model
     other = tmp_path / "other.py"
     other.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n" + NET)
     with pytest.raises(ValueError, match="trust"):
         edited.answer(f"{other}:Net")
     assert not (tmp_path / "ran").exists()
+
+
+def test_what_is_allowed_later_runs_though_the_file_is_as_it_was(edited: Edited) -> None:
+    edited.answer()
+    edited.engine.trust = Trust()
+    edited.net.write_text(f"{NET}# saved\n")
+    refused = edited.answer()
+    assert refused.asks and refused.stale is not None and not refused.reloaded
+    edited.engine.trust.contents.update(digest for _, digest in code_in(edited.net))
+    allowed = edited.answer()
+    assert allowed.stale is None and allowed.reloaded

@@ -117,6 +117,19 @@ def test_a_full_disk_is_said_once_and_the_training_goes_on(train: Any, monkeypat
     assert code == 0 and said.count("is full: the training goes on without new checkpoints.") == 1 and out.exists()
 
 
+def test_what_was_learned_is_not_lost_where_its_place_takes_no_more(
+    train: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
+    (tmp_path / "course.safetensors").mkdir()  # nothing can be renamed to this
+    code, said, _ = train("course")
+    (written,) = elsewhere.rglob("course.safetensors")
+    assert code == 2 and f"cannot be written: is a directory; the weights are in {written}" in said
+    assert set(load_file(written)) == {"weight", "bias"}
+
+
 def test_a_diverging_loss_names_step_and_parameter_and_can_be_resumed(train: Any, monkeypatch: Any) -> None:
     learned = Course.learn
 

@@ -92,6 +92,13 @@ def test_what_is_remembered_beside_a_file_is_what_its_network_takes(net: Path) -
     assert said.input == spaces()["grid"].declared(Declared("grid", (("shape", "27x1x1"),)))
 
 
+def test_numbers_that_are_taken_for_an_image_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "flat.py"
+    path.write_text(NET.replace("27", "192"))
+    card = find_card(f"{path}:Flat", {}, trust=True)
+    assert card.notes == ("the 192 numbers that it takes are taken for images of 3x8x8; --input says what they are",)
+
+
 @pytest.mark.parametrize(
     "text",
     [

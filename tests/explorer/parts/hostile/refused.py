@@ -34,6 +34,19 @@ def bomb(name: str, head: bytes, megabytes: int) -> bytes:
     return file.getvalue()
 
 
+def _circle(case: str) -> bytes:
+    """Return a TIFF whose last page is followed by its first."""
+    content = bytearray(accepted_files()[case][1])
+    at = first = struct.unpack_from("<I", content, 4)[0]
+    while True:
+        (entries,) = struct.unpack_from("<H", content, at)
+        pointer = at + 2 + 12 * entries
+        if not (after := struct.unpack_from("<I", content, pointer)[0]):
+            struct.pack_into("<I", content, pointer, first)
+            return bytes(content)
+        at = after
+
+
 def _chunk(kind: bytes, body: bytes) -> bytes:
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
@@ -89,6 +102,8 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.tif", _cut("tiff"), "truncated|damaged"),
             ("a.tif", b"II*\0" + bytes(20), "no picture"),
             ("a.tif", b"II*\0\xff\xff\xff\x7f", "truncated"),
+            ("a.tif", _circle("tiff"), "circle"),
+            ("a.tif", _circle("tiff-zip"), "circle"),
         ),
         "array": (
             ("a.npy", claiming((8000, 8000)), "truncated"),
@@ -97,6 +112,8 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.npy", claiming((3, 3), "|O"), "Python objects"),
         ),
         "stack": (
+            ("a.tif", _circle("stack"), "circle"),
+            ("a.tif", _circle("stack-zip"), "circle"),
             ("a.tif", _cut("stack", 0.99), "truncated|damaged"),
             ("a.tif", _cut("stack-zip", 0.9), "truncated|damaged"),
         ),

@@ -25,7 +25,7 @@ LIBRARIES = 192 * MB  # of memory, once for a process: what it imports for a for
 LONGEST = 300  # characters of a sentence
 # what a person cannot make anything of: bytes, objects, Python's and libraries' own words
 BAD = re.compile(
-    r"[\x00-\x1f\x7f-\x9f]|(?<![\w'\"])b['\"]|\\x[0-9a-f]{2}| at 0x[0-9a-f]{6}"
+    r"[\x00-\x1f\x7f-\x9f]|(?<![\w'\"])b['\"](?=[^\s;,.])|\\x[0-9a-f]{2}| at 0x[0-9a-f]{6}"
     r"|<[\w.]+ object|<class|Traceback|Errno|out of bounds"
     r"|NoneType|object is not|has no attribute|list index|positional argument|not subscriptable|cannot reshape"
     r"|could not be broadcast|invalid literal|codec can't|unpack requires|not enough values|codepoint|ndarray|ufffd"

@@ -142,3 +142,11 @@ def test_every_transform_of_points_undoes_itself() -> None:
         back = t.element(*t.inverse(*step.values))  # type: ignore[misc]
         assert_allclose(back.act(t.element(*step.values).act(x, POSITION), POSITION), x, atol=CLOSE)
         assert not t.element(*step.values).identity
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_an_element_and_its_inverse_are_the_identity(seed: int) -> None:
+    """Rounding decides on no processor whether there is something to test."""
+    rng = np.random.default_rng(seed)
+    g = isometry(Rotation.random(rng=rng).as_matrix(), 10 * rng.normal(size=3), float(rng.uniform(0.1, 60)))
+    assert chain([g, g.inverse()]).identity and chain([g.inverse(), g]).identity and not g.identity

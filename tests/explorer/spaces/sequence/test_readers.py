@@ -108,6 +108,15 @@ def test_tables_of_numpy(name: str, mark: str, header: str, tmp_path: Path) -> N
     assert_allclose(np.asarray(read_file(tmp_path / name).x.values, np.float64), x, rtol=1e-6)
 
 
+def test_a_table_as_european_spreadsheets_write_it(tmp_path: Path) -> None:
+    lines = "wann;kW;Preis\n1.3.2025 9:30;3,25;-0,5\n01.03.2025 10:00;4;0,25\n01.03.2025 10:30:00;1,5e2;\n"
+    (tmp_path / "a.csv").write_text(lines)
+    sample = read_file(tmp_path / "a.csv")
+    assert_allclose(sample.x.values, [[3.25, -0.5], [4, 0.25], [150, 0.25]])
+    assert sample.channels == ("kW", "Preis") and "decimal commas read as points" in sample.notes
+    assert_array_equal(sample.signals["time"].values.ravel(), [0, 1800, 3600])
+
+
 def test_gaps_are_filled_by_straight_lines_and_counted(tmp_path: Path) -> None:
     sample = read_file(place(tmp_path, "a.csv", "t,a,b\n0,1,\n1,NaN,5\n4,9,NA\n\n5,,7\n"))
     assert_allclose(sample.x.values, np.array([[1, 5], [3, 5], [9, 6.5], [9, 7]]))
@@ -127,7 +136,7 @@ def test_one_step_is_told(tmp_path: Path) -> None:
     [
         ("a.csv", "t,a\n0,1\n1\n", "line 3 has 1 column(s) and line 2 has 2"),
         ("a.csv", "a,b\n0.5,1\n1,2,3\n", "line 3 has 3 column(s)"),
-        ("a.csv", "a;b\n0,5;1,5\n", "line 2, column 1 has '0,5', a decimal comma"),
+        ("a.csv", "a\tb\n0,5\t1,5\n", "line 2, column 1 has '0,5', a decimal comma"),
         ("a.csv", "0.5\n1\nx\n", "line 3, column 1 has 'x' where a number must stand"),
         ("a.csv", "0.5,1\n0.5,inf\n", "line 2, column 2 is infinite"),
         ("a.csv", "a\n1e39\n", "line 2, column 1 is beyond float32"),

@@ -127,12 +127,45 @@ class Geometric(nn.Module):
         return self.last(self.norm(self.first(x, edge_index)).relu(), edge_index)
 
 
+def points():
+    return Given((drawn(1, 3, 14),), ("nodes@2",))
+
+
+class Aligned(nn.Module):
+    """PointNet in little: (1, 3, points), aligned by a matrix that all points make, or the first one."""
+
+    def __init__(self, first=False):
+        super().__init__()
+        self.align = Align(first)
+        self.lift, self.head = nn.Conv1d(3, 8, 1), nn.Linear(8, 2)
+
+    def forward(self, x):
+        matrix = self.align(x)
+        x = self.lift(matrix @ x).relu()
+        return self.head(x.amax(2)), matrix
+
+
+class Align(nn.Module):
+    def __init__(self, first):
+        super().__init__()
+        self.lift, self.fc, self.first = nn.Conv1d(3, 8, 1), nn.Linear(8, 9), first
+
+    def forward(self, x):
+        x = self.lift(x).relu()
+        return self.fc(x[:, :, 0] if self.first else x.amax(2)).view(-1, 3, 3)
+
+
+ALIGNED = Case("points on the last axis", Aligned, points, "permutation", ("fixed", "fixed"), hooks=False)
+
+
 def pair(name, make, faulty, culprit):
     sound = Case(name, make, graph, "permutation", ("nodes",), hooks=False)
     return [sound, sound.broken("a fault", faulty, *culprit)]
 
 
 CASES = (
+    ALIGNED,
+    ALIGNED.broken("the first one", partial(Aligned, True), "align"),
     *pair("several aggregations", Several, partial(Several, True), ["second"]),
     *pair("a virtual node", Hub, partial(Hub, True), ["hub"]),
     *pair("a norm of graphs", Jumping, partial(Jumping, True), ["norm"]),

@@ -124,7 +124,7 @@ CASES = (
     opened("pictures", "Classifier", pictures, *SHIFTED),
     opened("pictures", "broken_classifier", pictures, *SHIFTED, "b", truth=BROKEN),
     opened("pictures", "network", pictures, *SHIFTED),
-    opened("pictures", "Dense", whole_pictures, *SHIFTED, truth=REFUSED),
+    opened("pictures", "Dense", whole_pictures, *SHIFTED, truth=BROKEN),
     opened("pictures", "Two", two_pictures, *SHIFTED, refusable=True),
     opened("pictures", "Several", pictures, "translation", ("fixed", "grid"), "digit-3"),
     opened(

@@ -157,7 +157,7 @@ def test_a_folder_that_cannot_be_written_to_is_said(
     def refused(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("explorer.network.input.declared.write_beside", refused)
+    monkeypatch.setattr("explorer.network.input.declared.write_whole", refused)
     page.remember.setChecked(True)
     click(qtbot, page, "go")
     qtbot.waitUntil(lambda: page.bad and "permission denied" in page.outcome.text(), timeout=LONG_MS)

@@ -317,3 +317,33 @@ def test_lines_are_numbered_and_coloured_in_both_themes(qtbot: QtBot, window: Ma
         inks.append([one.format.foreground().color().name() for one in block.layout().formats()])
         assert page.source.numbers_width() > 20
     assert len(inks[0]) == 2 and inks[0] != inks[1]  # "class" and the name, in the colours of the theme
+
+
+@pytest.mark.slow
+def test_code_that_is_saved_is_run_after_a_yes_and_not_before(
+    qtbot: QtBot, window: MainWindow, net: Path, mark: Path
+) -> None:
+    drop(window, net)
+    page = page_of(qtbot, window)
+    pick(page, "Net")
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    gone(qtbot, window)
+    said = window.infobar
+    assert "you are asked before it is run" in said.text.text() and window.windowTitle().startswith("Net (net.py)")
+    mark.unlink()
+    net.write_text(net.read_text().replace("1, 3, 3, padding=1", "1, 5, 3, padding=1"))
+    qtbot.waitUntil(said.ask_button.isVisible, timeout=LONG_MS)
+    assert "net.py was saved" in said.text.text() and "--trust" not in said.text.text() and not mark.exists()
+    qtbot.mouseClick(said.ask_button, Qt.MouseButton.LeftButton)
+    page = page_of(qtbot, window)
+    assert page.changed is not None and not mark.exists(), "what has changed comes first, and still nothing runs"
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    gone(qtbot, window)
+
+    def channels() -> int:
+        frame = window.controller.frame
+        assert frame is not None
+        return next(layer.channels for layer in frame.squares[0].layers if layer.name == "conv")
+
+    qtbot.waitUntil(lambda: channels() == 5, timeout=LONG_MS)
+    assert mark.exists() and not said.ask_button.isVisible()

@@ -127,8 +127,10 @@ def test_views_read_as_text_are_what_their_files_export() -> None:
     read, scanned = {spec.name: spec for spec in view_specs()}, scan(widgets, "VIEW", "views")
     assert list(read) == list(scanned)
     for name, spec in scanned.items():
-        late = replace(read[name], make=spec.make, prepare=spec.prepare)
+        late = replace(read[name], make=spec.make, prepare=spec.prepare, fits=spec.fits)
         assert late == spec and (read[name].prepare is None) is (spec.prepare is None)
+        square = make_frame().squares[0]
+        assert read[name].tells(square) is spec.tells(square) and read[name].tells(None) is spec.tells(None)
 
 
 @pytest.mark.slow

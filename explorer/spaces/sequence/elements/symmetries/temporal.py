@@ -8,9 +8,11 @@ from explorer.spaces.sequence.elements.time_map import TimeMap
 
 
 def _shifts(name: str, situation: Situation) -> list[tuple[str, Element]]:
-    steps = situation.size[0]
-    far = max(1, steps // 2)
-    drawn = [1, 2, *(int(s) for s in situation.rng.integers(1, far + 1, max(1, situation.count - 2)))]
+    steps, apart = situation.size[0], situation.spacing
+    # behind a stride only whole numbers of its steps delay what it gives
+    apart = apart if 2 * apart <= steps else 1
+    far = max(1, steps // (2 * apart))
+    drawn = [apart * s for s in (1, 2, *map(int, situation.rng.integers(1, far + 1, max(1, situation.count - 2))))]
     return [(f"+{s} steps", TimeMap(shift=float(s))) for s in dict.fromkeys(drawn) if s < steps]
 
 

@@ -23,7 +23,7 @@ network = Classifier()
 
 
 class Dense(nn.Module):
-    """Takes an image of one size, and says nowhere of which."""
+    """Takes an image of one size, and says nowhere of which: its first layer tells."""
 
     def __init__(self):
         super().__init__()

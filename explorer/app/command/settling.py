@@ -1,0 +1,100 @@
+"""Find by trial what somebody's network takes, of the kinds of data that the group acts on that is asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Protocol
+
+import torch
+from torch import nn
+
+from explorer.declare.card import Card
+from explorer.declare.space import space_of_kind
+from explorer.declare.states.model_name import beside, code_of, split_call, split_input, split_name, with_input
+from explorer.declare.symmetries import Symmetry, find_symmetry
+from explorer.declare.telling.asking import Declared
+from explorer.network.input.declared import Taken
+from explorer.network.opening.refusals import ModelError, Unknown
+from explorer.network.tracing.layers import LayerError
+from explorer.square.preparing.prepare import Prepared
+from explorer.state.state import State
+
+_SAID = re.compile(r"^\s*(?:INPUT|input)_[A-Za-z]+\s*(?::[^=\n]+)?=", re.MULTILINE)  # in a file, of what it takes
+
+
+class Networks(Protocol):
+    """Whoever makes networks and prepares epochs: the engine."""
+
+    def card(self, name: str) -> Card: ...
+
+    def network(self, state: State, name: str) -> nn.Module: ...
+
+    def prepared(self, state: State, name: str) -> Prepared: ...
+
+
+def settled(engine: Networks, state: State, group: str) -> tuple[State, str]:
+    """Return the state with an input that the network takes and the group acts on, and a note of it.
+
+    What a file or a person says stays as it is, and so does what was recognised and runs. "" where nothing is changed.
+    """
+    symmetry = find_symmetry(group) if group else None
+    if symmetry is None or not _says_nothing(state.model):
+        return state, ""
+    try:
+        card = engine.card(state.model)
+        if card.domain in symmetry.domains and _runs(engine, state, card):
+            return state, ""
+    except Unknown:
+        card = None
+    refused: list[str] = []
+    for text in _attempts(engine, state, symmetry, refused):
+        changed = replace(state, model=with_input(state.model, text))
+        try:
+            if _runs(engine, changed, engine.card(changed.model)):
+                return changed, f"nothing says what it takes; it runs with --input '{text}', which {group} acts on"
+        except (ModelError, ValueError):
+            continue
+    if card is None and refused:
+        raise Unknown(state.model, f"{split_call(split_name(state.model)[0])[0]}: {refused[0]}")
+    return state, ""
+
+
+def _says_nothing(model: str) -> bool:
+    """Say whether neither a person nor the file of a network says what it takes."""
+    base = split_name(model)[0]
+    path = code_of(model)
+    if path is None or path.suffix != ".py" or not split_call(base)[1] or split_input(base)[1]:
+        return False
+    try:
+        text = path.read_text(errors="replace")
+    except OSError:
+        return False
+    return not _SAID.search(text) and not beside(path).exists()
+
+
+def _runs(engine: Networks, state: State, card: Card) -> bool:
+    try:
+        engine.prepared(replace(state, sample=state.sample or card.sample), state.model)
+    except torch.OutOfMemoryError:
+        raise
+    except (LayerError, ValueError):
+        return False
+    return True
+
+
+def _attempts(engine: Networks, state: State, symmetry: Symmetry, refused: list[str]) -> Iterator[str]:
+    """Yield inputs as somebody would say them; what a space refuses is added to `refused`."""
+    for kind in symmetry.domains:
+        space = space_of_kind(kind)
+        if space.form is None:
+            continue
+        network = engine.network(state, with_input(state.model, kind))
+        usual = dict(Taken(space, kind, space.declared(Declared(kind)), {}).declared().answers)
+        try:
+            for form in space.attempts(network, kind):
+                said = Taken(space, kind, form, {}).declared()
+                yield replace(said, answers=tuple(a for a in said.answers if usual.get(a[0]) != a[1])).text()
+        except ValueError as error:
+            refused.append(str(error))

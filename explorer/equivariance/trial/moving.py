@@ -1,0 +1,140 @@
+"""Find by trial how elements move what layers give and are given, where a space knows several ways of it.
+
+A network on points declares seldom that its channels are places or vectors. Each way is compared with what the network
+does to moved inputs. Behind a fault none is exact: there a tensor is taken for what others of its shape are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+
+from explorer.declare.elements import Element, NoAction
+from explorer.declare.space import inference_of
+from explorer.declare.types.fields import FieldType, Scalar
+from explorer.equivariance import measure
+from explorer.network.input.inputs import Inputs
+from explorer.network.tracing.layers import Layer, LayerError, Trace
+
+_EXACT = 1e-9  # relative, in double precision
+
+Seen = tuple[Mapping[str, Tensor], Mapping[str, tuple[Tensor, ...]]]  # values of layers, and what they were given
+
+
+def moving(
+    model: nn.Module, trace: Trace, inputs: Inputs, elements: Sequence[Element], run: Callable[[Inputs], Seen]
+) -> Trace:
+    """Return the trace with the ways that a trial tells; the same one where it tells none.
+
+    Args:
+        run: inputs -> the values of all layers, and what they were given.
+    """
+    known = inference_of(inputs).ways
+    told = tuple(n.field for n in trace.layers if n.field is not None and not n.field.guessed)
+
+    def ways(field: FieldType, shape: tuple[int, ...]) -> list[FieldType]:
+        return [field, *known(field, shape, told)]
+
+    if not any(len(ways(n.field, n.shape)) > 1 for n in trace.layers if n.field is not None):
+        return trace
+    before, after = run(inputs), [run(inputs.moved(g)) for g in elements]
+    slots: dict[tuple[str, int], _Slot] = {}
+    for layer in trace.layers:
+        given = before[1].get(layer.called, ())
+        held = layer.inputs if len(layer.inputs) == len(given) else (None,) * len(given)
+        slots[layer.name, -1] = _Slot(layer.field, before[0][layer.name], [a[0][layer.name] for a in after])
+        for k, (f, value) in enumerate(zip(held, given, strict=True)):
+            f = f or inference_of(inputs).functional(tuple(value.shape))
+            slots[layer.name, k] = _Slot(f, value, [a[1][layer.called][k] for a in after])
+    for slot in slots.values():
+        slot.try_out(ways, elements)
+    clear = {(tuple(s.value.shape), s.field) for s in slots.values() if s.clear and s.field is not None}
+    layers = []
+    for layer in trace.layers:
+        count = len(before[1].get(layer.called, ()))
+        field, *given_fields = (slots[layer.name, k].settled(clear) for k in (-1, *range(count)))
+        if field is None and layer.name in trace.outputs:
+            field = layer.field
+        alone = layer.alone or (count > 0 and None not in given_fields)
+        fields = tuple(given_fields) if alone else layer.inputs
+        alone = alone and None not in fields
+        layers.append(replace(layer, field=field, inputs=fields, alone=alone))
+        slot = slots[layer.name, -1]
+        if slot.errors and not slot.clear:  # behind a fault a layer alone may tell what it was made for
+            kept = _kept(model, trace, layers[-1], slot, elements, before[1])
+            # else it is meant to keep the way of what it is given
+            like = [f for f in slot.errors if fields and fields[0] is not None and f.rep == fields[0].rep]
+            layers[-1] = replace(layers[-1], field=kept or field or next(iter(like), None))
+    if layers == list(trace.layers):
+        return trace
+    return replace(trace, layers=tuple(layers), by_name={n.name: n for n in layers})
+
+
+@dataclass
+class _Slot:
+    """A tensor that a layer gives, or is given: its field, its values, and those for each moved input."""
+
+    field: FieldType | None
+    value: Tensor
+    answers: Sequence[Tensor]
+    errors: dict[FieldType, float] = dataclasses.field(default_factory=dict)  # of each way, where there are several
+
+    def try_out(self, ways: Callable[[FieldType, tuple[int, ...]], Sequence[FieldType]], g: Sequence[Element]) -> None:
+        """Find how far each way is from what the network does; take the one that is exact, if one is."""
+        if self.field is None or not self.field.guessed or not self.value.is_floating_point():
+            return
+        found = ways(replace(self.field, rep=Scalar()), tuple(self.value.shape))
+        self.errors = {f.guess(): _error(f, self.value, self.answers, g) for f in found} if len(found) > 1 else {}
+        if self.clear:
+            self.field = min(self.errors, key=lambda f: self.errors[f])
+
+    @property
+    def clear(self) -> bool:
+        """Say whether one way is exact, or was never in question."""
+        return self.field is not None and (
+            not self.field.guessed or (bool(self.errors) and min(self.errors.values()) < _EXACT)
+        )
+
+    def settled(self, clear: Collection[tuple[tuple[int, ...], FieldType]]) -> FieldType | None:
+        """Return the field: the best one of those that are clear of tensors of this shape, None where none is."""
+        if not self.errors or self.clear:
+            return self.field
+        alike = [f for f in self.errors if any(s == tuple(self.value.shape) and c.rep == f.rep for s, c in clear)]
+        plain = [f for f in self.errors if isinstance(f.rep, Scalar)]
+        return min([*alike, *plain], key=lambda f: self.errors[f]) if alike else None
+
+
+def _kept(
+    model: nn.Module, trace: Trace, layer: Layer, slot: _Slot, elements: Sequence[Element],
+    fed: Mapping[str, tuple[Tensor, ...]],
+) -> FieldType | None:  # fmt: skip
+    """Return the way of which a layer keeps the law, alone on moved inputs; None where it keeps none."""
+    try:
+        answers = [measure.local_answer(model, trace, layer, g, fed.get(layer.called, ())) for g in elements]
+    except LayerError:
+        return None
+    found = [a for a in answers if a is not None]
+    if len(found) < len(elements):
+        return None
+    errors = {f: _error(f, slot.value, found, elements) for f in slot.errors}
+    best = min(errors, key=lambda f: errors[f])
+    return best if errors[best] < _EXACT else None
+
+
+def _error(field: FieldType, value: Tensor, answers: Sequence[Tensor], elements: Sequence[Element]) -> float:
+    worst = 0.0
+    for g, answer in zip(elements, answers, strict=True):
+        try:
+            expected = field.rep.acted(g, value, field)
+        except NoAction:
+            return float("inf")
+        if expected.shape != answer.shape:
+            return float("inf")
+        worst = max(
+            worst, float((expected - answer).norm()) / max(float(expected.norm()), torch.finfo(value.dtype).tiny)
+        )
+    return worst

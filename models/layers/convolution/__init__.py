@@ -1,0 +1,1 @@
+"""Convolutions on grids: plain ones, on groups, on volumes."""

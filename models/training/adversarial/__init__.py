@@ -1,0 +1,1 @@
+"""Train and judge generators that learn against discriminators."""

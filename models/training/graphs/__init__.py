@@ -1,0 +1,1 @@
+"""Train and judge networks on graphs: of nodes, of whole graphs, of molecules."""

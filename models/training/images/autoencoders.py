@@ -1,0 +1,156 @@
+"""Train and judge networks that encode images and decode them again.
+
+Grey values in [0, 1] count as the mean of a Bernoulli variable: the loss of a reconstruction is the cross-entropy
+summed over pixels, in nats an image (D. Kingma, M. Welling, "Auto-Encoding Variational Bayes", 2014, appendix C).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from explorer.spaces.grid.samples import digit_images
+from explorer.spaces.grid.samples.sprites import FACTORS, TWO, sprites
+from models.layers.seeded import round_to_half, seeded
+from models.training.learning import Progress, learning
+
+LEARNED, JUDGED = 3000, 1000  # sprites
+Parts = dict[str, Tensor]  # of the loss, by name; their sum is what is made small
+Loss = Callable[[Any, Tensor, Tensor], Parts]
+Set = tuple[Tensor, Tensor]  # images, classes
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The training of an autoencoder on one of SETS."""
+
+    data: str = "digits"
+    epochs: int = 100
+    batch: int = 64
+    rate: float = 3e-3
+
+
+def _digits(split: Any) -> Set:
+    images, labels = digit_images.load(split)
+    return torch.tensor(images), torch.tensor(labels)
+
+
+def _sprites(split: str, varied: tuple[str, ...]) -> Set:
+    images, factors = sprites(*((LEARNED, 0) if split == "train" else (JUDGED, 1)), varied)
+    return torch.tensor(images), torch.tensor(factors[:, 0], dtype=torch.int64)
+
+
+SETS: Mapping[str, Callable[[str], Set]] = {
+    "digits": _digits,
+    "sprites": lambda split: _sprites(split, FACTORS),
+    "two-factor sprites": lambda split: _sprites(split, TWO),
+}
+
+
+def cross_entropy(logits: Tensor, x: Tensor) -> Tensor:
+    """Return −log p(x|z) summed over pixels, the mean over images."""
+    return F.binary_cross_entropy_with_logits(logits, x, reduction="sum") / len(x)
+
+
+def divergence(mean: Tensor, log_variance: Tensor) -> Tensor:
+    """Return KL(N(μ, σ²) ‖ N(0, 1)) of each dimension, (N, d): ½ (μ² + σ² − 1 − log σ²)."""
+    return 0.5 * (mean.square() + log_variance.exp() - 1.0 - log_variance)
+
+
+def train(
+    build: Callable[[], nn.Module],
+    loss: Loss,
+    recipe: Recipe,
+    epochs: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    subset: int | None = None,
+) -> tuple[nn.Module, dict[str, float]]:
+    """Build a network, train it and return it with what `judged` says of it.
+
+    The same seed gives the same parameters on the same kind of machine. Parameters are rounded to half precision at
+    the end, so that a small file holds exactly what was judged.
+    """
+    epochs = recipe.epochs if epochs is None else epochs
+    with learning(), torch.random.fork_rng(devices=[]):
+        images, labels = (t[:subset] for t in SETS[recipe.data]("train"))
+        network = seeded(build, seed)
+        torch.manual_seed(seed + 1)  # noise of the losses, and the order of the images
+        optimizer = torch.optim.Adam(network.parameters(), lr=recipe.rate)
+        steps = max(1, epochs * math.ceil(len(images) / recipe.batch))
+        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=steps, pct_start=0.2)
+        for epoch in range(epochs):
+            network.train()
+            total: dict[str, float] = {}
+            for rows in torch.randperm(len(images)).split(recipe.batch):
+                parts = loss(network, images[rows], labels[rows])
+                optimizer.zero_grad()
+                torch.stack(list(parts.values())).sum().backward()
+                nn.utils.clip_grad_norm_(network.parameters(), 100.0)
+                optimizer.step()
+                schedule.step()
+                for name, part in parts.items():
+                    total[name] = total.get(name, 0.0) + float(part.detach()) * len(rows) / len(images)
+            if progress is not None:
+                told = ", ".join(f"{name} {value:.3f}" for name, value in total.items())
+                progress(epoch + 1, epochs, told)
+        round_to_half(network, statistics=True)
+        network.eval()
+        with torch.no_grad():
+            return network, judged(network, recipe.data)
+
+
+def judged(network: Any, data: str) -> dict[str, float]:
+    """Return what a network does with the images of a set that it has not learned.
+
+    reconstruction: nats an image; pixel_error: mean square; neighbours: the fraction of images whose class is that of
+    the learned image of the nearest code; divergence and used: of a variational one, the KL in all, and how many
+    dimensions have more than 0.01 nats of it.
+    """
+    (learned, classes), (images, labels) = SETS[data]("train"), SETS[data]("test")
+    codes = torch.cat([network.encode(x) for x in images.split(250)])
+    known = torch.cat([network.encode(x) for x in learned.split(250)])
+    logits = torch.cat([network.logits(z) for z in codes.split(250)])
+    nearest = torch.cdist(codes, known).argmin(1)
+    found = {
+        "reconstruction": float(cross_entropy(logits, images)),
+        "pixel_error": float(F.mse_loss(torch.sigmoid(logits), images)),
+        "neighbours": float((classes[nearest] == labels).double().mean()),
+    }
+    if hasattr(network, "posterior"):
+        kl = divergence(*network.posterior(images)).mean(0)
+        found |= {"divergence": float(kl.sum()), "used": float((kl > 0.01).sum())}
+    return found
+
+
+def gap(codes: NDArray[np.float64], factors: Mapping[str, NDArray[np.float64]], bins: int = 20) -> dict[str, float]:
+    """Return the mutual-information gap of each factor, in shares of its entropy (R. Chen and others, 2018).
+
+    It is the information that the best dimension of the code has of the factor, less that of the second best: 1 where
+    one dimension alone tells all of it, 0 where two tell it equally well. Codes and factors are counted in `bins`
+    of equal numbers.
+    """
+    found = {}
+    for name, values in factors.items():
+        told = sorted((_information(codes[:, k], values, bins) for k in range(codes.shape[1])), reverse=True)
+        entropy = _information(values, values, bins)
+        found[name] = (told[0] - (told[1] if len(told) > 1 else 0.0)) / entropy
+    return found
+
+
+def _information(a: NDArray[np.float64], b: NDArray[np.float64], bins: int) -> float:
+    """Return the mutual information of two numbers in nats, each counted in bins of equal numbers."""
+    ranks = [np.argsort(np.argsort(v, kind="stable"), kind="stable") * bins // len(v) for v in (a, b)]
+    joint = np.zeros((bins, bins))
+    np.add.at(joint, tuple(ranks), 1.0 / len(a))
+    alone = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
+    there = joint > 0
+    return float((joint[there] * np.log(joint[there] / alone[there])).sum())

@@ -1,0 +1,170 @@
+"""Train and judge the two halves of a small DALL-E on captioned sprites, which are drawn anew for every step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from explorer.spaces.grid.samples.captioned import SIDE, Caption, drawn, paint, read, same
+from models.layers.seeded import round_to_half, seeded
+from models.layers.vision.captions import NO_WORD, CaptionTransformer
+from models.layers.vision.codes import CODES, STRIDE, DiscreteVAE, elbo_loss, gumbel
+from models.training.learning import Progress, learning
+
+EPOCH = 50  # steps
+BOOK_EPOCHS, WRITER_EPOCHS = 36, 40
+BATCH, RATE = 32, 4e-3
+TEMPERATURES = (2.0, 0.1)  # of the relaxation, at first and at last
+BETA = 0.01  # of the KL term, which the paper weighs more than the bound asks for, and this small picture less
+SPREAD = 1.0  # of the entropy of the usage at first; nothing at last
+UNCONDITIONAL = 0.1  # share of the captions that are left out
+TEST_SEED = 1_000_003
+JUDGED = 100  # captions
+
+
+def batch(chance: np.random.Generator, count: int) -> tuple[Tensor, Tensor]:
+    """Draw pictures and their captions, (N, 3, side, side) and (N, words)."""
+    captions = [drawn(chance) for _ in range(count)]
+    pictures = torch.from_numpy(np.stack([paint(c, chance) for c in captions]))
+    return pictures, torch.tensor([c.numbers for c in captions])
+
+
+def codes_of(network: DiscreteVAE, pictures: Tensor) -> Tensor:
+    """Return the likeliest code of every place, row by row, (N, places)."""
+    return network.encoder(pictures).argmax(1).flatten(1)
+
+
+def train_book(
+    epochs: int | None = None, seed: int = 0, progress: Progress | None = None
+) -> tuple[DiscreteVAE, Mapping[str, float]]:
+    """Train the discrete autoencoder, the temperature falling; return it with its figures."""
+    epochs = BOOK_EPOCHS if epochs is None else epochs
+    with learning():
+        network = seeded(lambda: DiscreteVAE(SIDE), seed).train()
+        chance = np.random.default_rng(seed)
+        optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
+        steps = max(1, epochs * EPOCH)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps, pct_start=0.1)
+        high, low = TEMPERATURES
+        for step in range(epochs * EPOCH):
+            pictures, _ = batch(chance, BATCH)
+            temperature = high * (low / high) ** min(1.0, step / (0.8 * steps))
+            noise = gumbel((BATCH, CODES, SIDE // STRIDE, SIDE // STRIDE), seed * steps + step).float()
+            loss, missed, kl = elbo_loss(network, pictures, noise, temperature, BETA, SPREAD * (1 - step / steps))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+            if progress is not None and (step + 1) % EPOCH == 0:
+                text = f"loss {loss.item():.3f}  reconstruction {missed.item():.1f}  KL {kl.item():.1f}"
+                progress((step + 1) // EPOCH, epochs, text)
+        round_to_half(network)
+        network.eval()
+        return network, judge_book(network)
+
+
+@torch.no_grad()
+def judge_book(network: DiscreteVAE) -> dict[str, float]:
+    """Measure the usage of the book, which the network keeps, and how pictures come back from their codes."""
+    pictures, _ = batch(np.random.default_rng(TEST_SEED), 400)
+    codes = codes_of(network, pictures)
+    usage = torch.bincount(codes.flatten(), minlength=CODES).double() / codes.numel()
+    network.usage.copy_(usage.half())
+    places = F.unfold(pictures, STRIDE, stride=STRIDE).transpose(1, 2).flatten(0, 1)  # (all places, pixels)
+    sums = torch.zeros(CODES, places.shape[1]).index_add_(0, codes.flatten(), places)
+    counts = torch.bincount(codes.flatten(), minlength=CODES).clamp_min(1)[:, None]
+    network.patches.copy_((sums / counts).reshape(network.patches.shape).half())
+    used = usage[usage > 0]
+    back = network(pictures)
+    return {
+        "squared_error": float((back - pictures).square().mean()),
+        "used": float((usage > 0).sum()),
+        "perplexity": float((-(used * used.log()).sum()).exp()),
+    }
+
+
+def train_writer(
+    make: Callable[[], nn.Module], epochs: int | None = None, seed: int = 0, progress: Progress | None = None
+) -> tuple[nn.Module, Mapping[str, float]]:
+    """Train the book, then the transformer on its codes; `make` builds a network with both as `dvae` and `writer`.
+
+    Epochs are shared out as in a whole training.
+    """
+    every = BOOK_EPOCHS + WRITER_EPOCHS
+    epochs = every if epochs is None else epochs
+    first = round(epochs * BOOK_EPOCHS / every)
+
+    def told(shift: int) -> Progress | None:
+        return None if progress is None else lambda epoch, _, text: progress(shift + epoch, epochs, text)
+
+    book, figures = train_book(first, seed, told(0))
+    with learning():
+        network = seeded(make, seed)
+        dvae, writer = network.dvae, network.writer
+        assert isinstance(dvae, DiscreteVAE) and isinstance(writer, CaptionTransformer)
+        dvae.load_state_dict(book.state_dict())
+        _learn(writer, dvae, epochs - first, seed, told(first))
+        round_to_half(network)
+        network.eval()
+        return network, {**figures, **judge_writer(dvae, writer)}
+
+
+def _learn(writer: CaptionTransformer, dvae: DiscreteVAE, epochs: int, seed: int, progress: Progress | None) -> None:
+    """Make -log p(codes | caption) small, with every tenth caption left out."""
+    chance = np.random.default_rng(seed + 1)
+    optimizer = torch.optim.AdamW(writer.parameters(), lr=RATE, weight_decay=0.01)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=max(1, epochs * EPOCH), pct_start=0.15)
+    writer.train()
+    for step in range(epochs * EPOCH):
+        pictures, words = batch(chance, BATCH)
+        with torch.no_grad():
+            codes = codes_of(dvae, pictures)
+        words[torch.from_numpy(chance.random(len(words)) < UNCONDITIONAL)] = NO_WORD
+        loss = F.cross_entropy(writer(words, codes).flatten(0, 1), codes.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(writer.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        if progress is not None and (step + 1) % EPOCH == 0:
+            progress((step + 1) // EPOCH, epochs, f"loss {loss.item():.4f} of a code")
+    writer.eval()
+
+
+@torch.no_grad()
+def judge_writer(dvae: DiscreteVAE, writer: CaptionTransformer, count: int = JUDGED) -> dict[str, float]:
+    """Return how many pictures show what their caption says, as `captioned.read` sees it.
+
+    likeliest: no chance; one: drawn once with temperature 1; best_of_8: the best of eight by `score`; completed: the
+    upper half was given. returned: the decoder's own picture of the codes of the right one.
+
+    """
+    chance = np.random.default_rng(TEST_SEED + 1)
+    captions = [drawn(chance) for _ in range(count)]
+    words = torch.tensor([c.numbers for c in captions])
+    pictures = torch.from_numpy(np.stack([paint(c, chance) for c in captions]))
+    own, places = codes_of(dvae, pictures), writer.count
+    noise = [gumbel((count, places, CODES), 7 + k) for k in range(8)]
+    drawn_codes = [writer.write(words, torch.zeros_like(own), 0, places, 1.0, g) for g in noise]
+    scores = torch.stack([writer.score(words, codes) for codes in drawn_codes])
+    best = torch.stack(drawn_codes)[scores.argmax(0), torch.arange(count)]
+    rest = writer.write(words, own, places // 2, places, 1.0, noise[0])
+    loss = F.cross_entropy(writer(words, own).flatten(0, 1), own.flatten())
+    return {
+        "nats_per_code": float(loss),
+        "returned": _right(dvae, own, captions),
+        "likeliest": _right(dvae, writer.write(words, torch.zeros_like(own), 0, places, 0.0, noise[0]), captions),
+        "one": _right(dvae, drawn_codes[0], captions),
+        "best_of_8": _right(dvae, best, captions),
+        "completed": _right(dvae, rest, captions),
+    }
+
+
+def _right(dvae: DiscreteVAE, codes: Tensor, captions: list[Caption]) -> float:
+    side = SIDE // STRIDE
+    pictures = dvae.decoder(F.one_hot(codes, CODES).float().movedim(-1, 1).unflatten(2, (side, side)))
+    return float(np.mean([same(c, read(p)) for c, p in zip(captions, pictures.numpy(), strict=True)]))

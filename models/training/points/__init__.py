@@ -1,0 +1,1 @@
+"""Train and judge networks on points in space: charged bodies, molecules, sets of points."""

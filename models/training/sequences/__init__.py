@@ -1,0 +1,1 @@
+"""Train and judge networks on sequences."""

@@ -1,0 +1,66 @@
+"""A file is written whole or not at all, and what is no file stays what it is."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from explorer.work.replacing import replacing, write_whole
+
+
+def test_what_fails_leaves_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "session.json"
+    write_whole(path, b"before")
+    with pytest.raises(RuntimeError), replacing(path) as beside:
+        beside.write_bytes(b"half")
+        raise RuntimeError
+    assert path.read_bytes() == b"before" and os.listdir(tmp_path) == ["session.json"]
+    write_whole(path, b"after")
+    assert path.read_bytes() == b"after" and os.listdir(tmp_path) == ["session.json"]
+
+
+def test_permissions_and_links_stay(tmp_path: Path) -> None:
+    path, link = tmp_path / "private", tmp_path / "link"
+    write_whole(path, b"before")
+    path.chmod(0o600)
+    link.symlink_to(path.name)
+    write_whole(link, b"after")
+    assert link.is_symlink() and path.read_bytes() == b"after"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_link_to_nothing_leads_to_the_new_file(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("there")
+    write_whole(tmp_path / "link", b"it")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "there").read_bytes() == b"it"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_a_pipe_takes_the_bytes_and_stays_a_pipe(tmp_path: Path) -> None:
+    path, taken = tmp_path / "pipe", []
+    os.mkfifo(path)
+    reader = threading.Thread(target=lambda: taken.append(path.read_bytes()))
+    reader.start()
+    write_whole(path, b"through")
+    reader.join(10.0)
+    assert taken == [b"through"] and stat.S_ISFIFO(path.stat().st_mode)
+
+
+def test_an_error_names_what_was_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as none:
+        write_whole(tmp_path / "no" / "where.json", b"")
+    assert none.value.filename == str(tmp_path / "no" / "where.json")
+    with pytest.raises(IsADirectoryError) as folder:
+        write_whole(tmp_path, b"")
+    assert folder.value.filename == str(tmp_path)
+    assert not any(tmp_path.iterdir()) and not [p for p in tmp_path.parent.iterdir() if ".part" in p.name]
+
+
+def test_the_longest_name_can_be_written(tmp_path: Path) -> None:
+    path = tmp_path / f"{'x' * 250}.json"
+    write_whole(path, b"1")
+    assert path.read_bytes() == b"1"
