@@ -29,7 +29,7 @@ Sparse = Any
 
 DENSE = 1500  # nodes up to which the whole spectrum is computed
 # entries between diagonal and band, over n^1.5, up to which a factorisation is tried: a grid has about 0.7, of random
-# graphs even one of 5,000 nodes has 18. Factorising one of 20,000 took 30 s and kept every other thread waiting for 3.5.
+# graphs even one of 5,000 nodes has 18. Factorising one of 20,000 took 30 s, and no other thread ran for 3.5.
 PROFILE = 5.0
 DEGREE = 12  # of the Chebyshev polynomial
 SHIFT = 1e-5  # L + SHIFT is positive definite
