@@ -15,10 +15,12 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from explorer.app.answering.engine import LocalEngine
+from explorer.declare.elements import chain_text, parse_chain
 from explorer.state.state import State
 from explorer.work.progress import step
 from tests.explorer.parts.small_cards import CARDS
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
+from widgets.base.controls.measure_table import MeasureTable
 from widgets.views.choosing.gallery import GalleryView
 from widgets.views.choosing.model_card import CardDelegate
 from widgets.window.main_window import MainWindow
@@ -78,6 +80,17 @@ def test_a_star_lists_a_model_among_the_favourites(qtbot: QtBot, open_window: Op
     assert not listed(view) and "No favourites yet" in view.nothing.text()
 
 
+def test_the_button_to_the_nearest_exact_element_leaves_nothing_idle(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State("fine", device="cpu", steps=parse_chain("rotate:80+translate:0.3,0")))
+    settle(qtbot, window, measured=True)
+    button = window.diagnosis.button
+    qtbot.waitUntil(lambda: button.isVisible() and "exact" in button.text(), timeout=LONGEST_MS)
+    press(qtbot, button)
+    qtbot.waitUntil(lambda: chain_text(window.controller.state.steps) == "rotate:90", timeout=LONGEST_MS)
+    settle(qtbot, window, measured=True)
+    assert not button.isVisible() or "exact" not in button.text()
+
+
 def test_what_a_person_ends_is_told_as_what_they_asked_for(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State("fine", device="cpu"))
     settle(qtbot, window, measured=True)
@@ -132,3 +145,19 @@ class TestWithEveryModel:
         window.controller.open_path(str(tmp_path / "photo.png"))
         qtbot.waitUntil(lambda: window.controller.state.model == State().model, timeout=LONGEST_MS)
         settle(qtbot, window)
+
+    @pytest.mark.slow
+    def test_two_verdicts_stand_side_by_side_in_full(self, qtbot: QtBot, open_window: Open) -> None:
+        window = open_window(
+            State("bahdanau", compare="seq2seq", layer="alignment", steps=parse_chain("shift:1"), device="cpu")
+        )
+        window.resize(1000, 700)
+        settle(qtbot, window, measured=True)
+        inspector = window.panes.named("inspector")
+        assert inspector is not None
+        table = inspector.findChild(MeasureTable)
+        assert table is not None
+        qtbot.waitUntil(lambda: all("earlier" in head.text() for head in table.heads), timeout=LONGEST_MS)
+        for head in table.heads:
+            wide = max(head.fontMetrics().horizontalAdvance(line) for line in head.text().split("\n"))
+            assert wide <= head.width()
