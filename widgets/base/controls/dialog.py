@@ -5,8 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QDialog, QDialogButtonBox, QLabel, QTextEdit, QWidget
+from shiboken6 import isValid
 
 from widgets.base.look.focus import FocusRing
+
+# Pages that are open. A page and its ring hold each other, and nobody else holds them: Python's collector took away
+# what was on a page while it was being read.
+_open: set[Dialog] = set()
 
 
 class Dialog(QDialog):
@@ -20,9 +25,12 @@ class Dialog(QDialog):
 
     def _done(self) -> None:
         self.focus_ring.rest()
+        _open.discard(self)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        _open.difference_update([page for page in _open if not isValid(page)])  # its window was destroyed
+        _open.add(self)
         if not self._shown:
             self._shown = True
             if self.focusWidget() is None and (first := self.first_field()) is not None:
