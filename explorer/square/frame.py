@@ -327,3 +327,4 @@ class Failure:
     where: str = ""
     detail: str = ""  # a traceback for the log, never the only text
     untrusted: str = ""  # the model whose file holds code that nobody has allowed to run yet
+    cancelled: bool = False  # a person has ended it: nothing went wrong

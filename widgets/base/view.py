@@ -60,6 +60,11 @@ class View(QWidget):
         """Take `frame`, in place of one that still waits, without drawing it: that is done by `catch_up`."""
         self._waiting["frame"] = lambda: self.show_frame(frame)
 
+    @property
+    def behind(self) -> bool:
+        """Say whether a frame waits to be drawn."""
+        return "frame" in self._waiting
+
     def catch_up(self) -> None:
         """Draw what waits, when the view can be seen."""
         if self.isVisible():

@@ -443,6 +443,6 @@ class Controller(QObject):
 
     def _log_failure(self, failure: Failure) -> None:
         where = f" ({failure.where})" if failure.where else ""
-        self.log.emit("error", failure.sentence + where)
+        self.log.emit("info" if failure.cancelled else "error", failure.sentence + where)
         if failure.detail:
             self.log.emit("detail", failure.detail.rstrip())

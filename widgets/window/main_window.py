@@ -166,6 +166,7 @@ class MainWindow(Shell):
     def show_frame(self, frame: Frame) -> None:
         self.quick.show_frame(frame)
         super().show_frame(frame)
+        self.greeting.follow()
         self.setWindowTitle(self._title(self.controller.state))
 
     def show_catalogue(self, catalogue: Catalogue) -> None:

@@ -71,4 +71,4 @@ class Job:
     steps: Generator[object, None, object] | None = None
 
     def cancelled(self, state: State) -> TaskDone:
-        return TaskDone(self.tag, Failure(state, f"{self.text.rstrip('…. ')}: cancelled."))
+        return TaskDone(self.tag, Failure(state, f"{self.text.rstrip('…. ')}: cancelled.", cancelled=True))

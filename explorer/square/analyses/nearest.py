@@ -24,9 +24,14 @@ def nearest_exact(p: Prepared, steps: tuple[Step, ...]) -> tuple[Step, ...] | No
         if element.identity or not p.inputs.exact(element):
             continue
         if _everywhere(p, element):
-            return found
+            return _without_idle(p, found)
         on_input = on_input or found
-    return on_input
+    return None if on_input is None else _without_idle(p, on_input)
+
+
+def _without_idle(p: Prepared, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Leave out steps that do nothing: "rotate:90", not "rotate:90+translate:0"."""
+    return tuple(step for step in steps if not chain_element((step,)).on(p.inputs).identity)
 
 
 def _everywhere(p: Prepared, element: Element) -> bool:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QSettings, QTimer
+from PySide6.QtWidgets import QApplication, QTextBrowser
 
 from explorer.state.state import State
 from tests.widgets.parts.frames.fake_engine import FakeEngine
@@ -46,6 +46,29 @@ def test_the_window_is_on_screen_before_the_engine_starts(qapp: QApplication, se
     assert gc.isenabled()
     gc.disable()
     assert not [w for w in QApplication.topLevelWidgets() if w.isVisible()]
+
+
+@pytest.mark.parametrize("what", ["this_panel", "keys"])
+def test_a_page_that_is_read_survives_the_collector(qapp: QApplication, settings: QSettings, what: str) -> None:
+    read: list[str] = []
+
+    def ready(window: Any) -> None:
+        window.controller.frame_ready.connect(lambda frame: QTimer.singleShot(50, lambda: ask(window)))
+
+    def ask(window: Any) -> None:
+        window.menus.actions[what].trigger()
+        QTimer.singleShot(50, lambda: collect(window))
+
+    def collect(window: Any) -> None:
+        gc.collect()  # as a timer of the program does every second
+        QTimer.singleShot(50, lambda: look(window))
+
+    def look(window: Any) -> None:
+        read.extend(page.toPlainText() for page in window.findChildren(QTextBrowser) if page.window() is not window)
+        window.close()
+
+    assert app.run_window(FakeEngine, State(sample="digit-3"), on_ready=ready, settings=settings) == 0
+    assert len(read) == 1 and len(read[0]) > 100
 
 
 def test_an_exception_that_nobody_caught_is_said(

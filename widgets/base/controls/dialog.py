@@ -5,8 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QDialog, QDialogButtonBox, QLabel, QTextEdit, QWidget
+from shiboken6 import isValid
 
 from widgets.base.look.focus import FocusRing
+
+# Pages that are open. A page and its ring hold each other, and nobody else holds them: Python's collector took away
+# what was on a page while it was being read.
+_open: set[Dialog] = set()
 
 
 class Dialog(QDialog):
@@ -19,6 +24,8 @@ class Dialog(QDialog):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        _open.difference_update([page for page in _open if not isValid(page)])  # its window was destroyed
+        _open.add(self)
         self.focus_ring.follow()
         if not self._shown:
             self._shown = True
@@ -27,6 +34,8 @@ class Dialog(QDialog):
 
     def hideEvent(self, event: QHideEvent) -> None:
         self.focus_ring.stop()
+        if not event.spontaneous():  # closed, and not put down into the task bar
+            _open.discard(self)
         super().hideEvent(event)
 
     def focusNextPrevChild(self, next: bool) -> bool:

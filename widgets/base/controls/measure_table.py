@@ -44,7 +44,7 @@ class MeasureTable(QFrame):
         self.names: list[TermLabel] = []
         self.cells: dict[tuple[str, int], QLabel] = {}
         for k, head in enumerate(self.heads):
-            head.setAlignment(Qt.AlignmentFlag.AlignRight)
+            head.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
             grid.addWidget(head, 0, 1 + k)
         for i, (key, name, tip) in enumerate(ROWS):
             label = TermLabel(name, self, tip)
@@ -71,7 +71,7 @@ class MeasureTable(QFrame):
             measure = square.measures.get(square.layer.name) if square is not None else None
             head.setVisible(k == 0 or square is not None)
             verdict, role = _verdict(square, measure)
-            head.setText(verdict)
+            head.setText(verdict.replace(" ", "\n") if len(squares) > 1 else verdict)  # two have no room side by side
             head.setProperty("role", role)
             if square is not None:
                 head.setToolTip(f"{square.title}, {square.layer.name}")

@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF
 
 
-def shortened(metrics: QFontMetricsF, name: str, room: float) -> str:
-    """Return as many of the last parts of a dotted name as fit: "conv1.attention", "…attention", "att…ion"."""
+def endings(names: Iterable[str]) -> Counter[str]:
+    """Count the names that end in the same parts: {"0.conv1": 4, "conv1": 9}."""
+    counted: Counter[str] = Counter()
+    for name in set(names):
+        parts = name.split(".")
+        counted.update(".".join(parts[k:]) for k in range(len(parts)))
+    return counted
+
+
+def shortened(metrics: QFontMetricsF, name: str, room: float, among: Mapping[str, int] | None = None) -> str:
+    """Return as many of the last parts of a dotted name as fit: "conv1.attention", "…attention", "att…ion".
+
+    Args:
+        among: the endings of all names that stand beside it; one that several of them share says too little, and the
+            parts before it are cut to a letter and their number instead: "l2.0.conv1" for "layer2.0.conv1".
+    """
     if metrics.horizontalAdvance(name) <= room:
         return name
     parts = name.split(".")
     for k in range(1, len(parts)):
         end = ".".join(parts[k:])
-        if not end.replace(".", "").isdigit() and metrics.horizontalAdvance(f"…{end}") <= room:
+        alone = among is None or among.get(end, 0) < 2
+        if alone and not end.replace(".", "").isdigit() and metrics.horizontalAdvance(f"…{end}") <= room:
             return f"…{end}"
-    last = name if parts[-1].isdigit() else parts[-1]
+    if among is not None and among.get(parts[-1], 0) > 1:
+        last = ".".join([*map(_cut, parts[:-1]), parts[-1]])
+    else:
+        last = name if parts[-1].isdigit() else parts[-1]
     return metrics.elidedText(last, Qt.TextElideMode.ElideMiddle, room)
+
+
+def _cut(part: str) -> str:
+    return re.sub(r"^(.).*?(\d*)$", r"\1\2", part)

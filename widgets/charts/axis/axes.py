@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from widgets.base.look import theme
 from widgets.base.look.alignment import CENTRE, RIGHT
 from widgets.base.look.shown import stroke
-from widgets.base.text.layer_names import shortened
+from widgets.base.text.layer_names import endings, shortened
 from widgets.charts.axis.scales import LogScale, linear_ticks, power
 from widgets.charts.inks import mixed
 from widgets.charts.library import pg
@@ -167,6 +167,7 @@ class NameAxis(Axis):
 
     def __init__(self, orientation: str, share: float = 0.3) -> None:
         self.names: tuple[Name, ...] = ()
+        self._endings = endings(())
         self.share = share  # of the chart's width, at most, for names on its left
         super().__init__(orientation)
         self.setGrid(False)
@@ -174,6 +175,7 @@ class NameAxis(Axis):
     def set_names(self, names: Sequence[Name]) -> None:
         if tuple(names) != self.names:
             self.names = tuple(names)
+            self._endings = endings(name.text for name in names)
             self.fit()
             self.redraw()
 
@@ -183,6 +185,10 @@ class NameAxis(Axis):
     def fit(self) -> None:
         super().fit()
         view = self.getViewWidget()
+        if self.upright and (special := [name.text for name in self.names if name.role]):  # which are bold
+            bold = QFont(self.font)
+            bold.setBold(True)
+            self.setWidth(max(self.fixedWidth, max(map(QFontMetricsF(bold).horizontalAdvance, special)) + 8))
         if self.upright and view is not None and self.fixedWidth > self.share * view.width():
             self.setWidth(self.share * view.width())
 
@@ -243,7 +249,7 @@ class NameAxis(Axis):
             if not name.role and i % stride:
                 continue
             font, metrics = fonts[bool(name.role)]
-            text = shortened(metrics, name.text, max(width * stride - 6, 90.0 if name.role else 40.0))
+            text = shortened(metrics, name.text, max(width * stride - 6, 90.0 if name.role else 40.0), self._endings)
             half = metrics.horizontalAdvance(text) / 2 + 2
             x = min(max(self.place_of(i), room.left() + half), room.right() - half)
             if any(x - half < b and a < x + half for a, b in taken):
@@ -264,5 +270,5 @@ class NameAxis(Axis):
             font, metrics = fonts[bool(name.role)]
             rect = QRectF(0, y - line, room, 2 * line)
             colour = QColor(getattr(t, name.role or "muted"))
-            found.append((font, colour, rect, int(RIGHT), shortened(metrics, name.text, room)))
+            found.append((font, colour, rect, int(RIGHT), shortened(metrics, name.text, room, self._endings)))
         return found

@@ -17,6 +17,12 @@ from widgets.base.text.kinds_of_data import place_of, title_of
 FAVOURITES = "favourite_models"
 FAULT = "fault-"  # how names of cards with a planted fault begin
 SHORT = {"translation": "Z²", "permutation": "Sₙ"}
+HOW = {  # to come by what there is none of at first
+    "favourites": "No favourites yet. The star at the right of a model, seen under the mouse, makes it one; so does"
+    " its menu.",
+    "own": "No network of your own yet. <i>File › Open model…</i> (Ctrl+Shift+M) opens one, or drop its file onto the"
+    " window; here it stays.",
+}
 Asks = Callable[[ModelInfo], bool]
 
 
@@ -121,6 +127,13 @@ class Filters(QWidget):
         kind, group = str(self.kind.currentData() or ""), str(self.group.currentData() or "")
         chosen = all(self._asks[name](info) for name, button in self.switches.items() if button.isChecked())
         return chosen and (not kind or info.domain == kind) and (not group or group in info.groups)
+
+    def advice(self, models: Sequence[ModelInfo]) -> str:
+        """Say how to come by what a switch asks for, where none of all models is so; "" where some are."""
+        for name, button in self.switches.items():
+            if button.isChecked() and name in HOW and not any(self._asks[name](info) for info in models):
+                return HOW[name]
+        return ""
 
     def clear(self) -> None:
         """Leave nothing out."""

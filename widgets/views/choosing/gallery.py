@@ -86,6 +86,7 @@ class GalleryView(StateView):
         self.nothing.setMargin(16)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
         pages = QWidget(self)
+        self.nothing.linkActivated.connect(lambda link: self.show_all())
         self._pages = QStackedLayout(pages)
         for page in (self.loading, self.models, self.data, self.nothing):
             self._pages.addWidget(page)
@@ -183,12 +184,23 @@ class GalleryView(StateView):
             return
         other = "data" if cards is self.models else "models"
         elsewhere = self.data if cards is self.models else self.models
-        hint = f" There are matches among the {other}." if found[id(elsewhere)] else ""
+        hint = f" There are matches among the {other}." if words and found[id(elsewhere)] else ""
         kind = "models" if cards is self.models else "data"
-        text = self.search.text().strip()
-        wanted = f" match “{text}”" if text else " are like that" if self.filters.active else ""
-        self.nothing.setText(f"No {kind}{wanted}.{hint}" if wanted else f"There are no {kind} here.")
+        text, narrowed = _escaped(self.search.text().strip()), cards is self.models and self.filters.active
+        wanted = f" match “{text}”" if text else " are like that" if narrowed else ""
+        said = f"No {kind}{wanted}.{hint}" if wanted else f"There are no {kind} here."
+        advice = self.filters.advice([i for i in map(self.models.info, self._items()) if i]) if narrowed else ""
+        link = f"<p><a href='all' style='color: {theme.current().accent}'>Show all</a></p>" if wanted else ""
+        self.nothing.setText(f"{advice or said}{link}")
         self._pages.setCurrentWidget(self.nothing)
+
+    def _items(self) -> list[QListWidgetItem]:
+        return [self.models.item(row) for row in range(self.models.count())]
+
+    def show_all(self) -> None:
+        """List everything again: no word is searched for, and nothing is left out."""
+        self.search.clear()
+        self.filters.clear()
 
     def _filter(self, cards: Cards, words: list[str]) -> int:
         """Hide what does not hold every word, and headings with nothing under them; return how many are left."""
@@ -251,7 +263,7 @@ class GalleryView(StateView):
         stop = QAction("Stop comparing", menu)
         stop.setEnabled(bool(self.models.second))
         stop.triggered.connect(lambda: self.wished.emit(Wish(changes={"compare": ""})))
-        menu.addActions([show, compare, stop, star])
+        menu.addActions([action for action in (show, compare, stop, star) if action.isEnabled()])
         return menu
 
     def _show_menu(self, at: QPoint) -> None:

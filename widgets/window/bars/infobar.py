@@ -79,6 +79,8 @@ class InfoBar(QFrame):
             self.say("warning", failure.sentence.replace(ON_COMMAND_LINE, "."))
             self._untrusted = failure.untrusted
             self.ask_button.show()
+        elif failure.cancelled:
+            self.say("info", failure.sentence)  # what a person has asked for is no fault
         else:
             self.say("error", failure.sentence + where, has_details=bool(failure.detail))
 

@@ -40,7 +40,8 @@ def models_for(sample: str, model: str, catalogue: Catalogue | None) -> list[str
     by_name = dict(catalogue.domains).get(Path(base).suffix.lower(), "")
     domain = known.get(base) or by_name or domain_of(at_home(base), asked.get(AS, ""))
     fit = [m for m in catalogue.models if domain and same_space(m.domain, domain) and m.name != model]
-    fit.sort(key=lambda m: (m.domain != domain, not m.trained, not m.groups))
+    first = State().model  # what the program itself begins with, where that is of the kind
+    fit.sort(key=lambda m: (m.domain != domain, m.name != first, not m.trained, not m.groups))
     return [model, *(m.name for m in fit)]
 
 

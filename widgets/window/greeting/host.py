@@ -46,6 +46,7 @@ class Greeting(QObject):
     ) -> None:
         super().__init__(parent)
         self.card, self._host, self._settings, self._open_mine = card, host, settings, open_mine
+        self._asked = False  # for the card, whatever is shown
         self.turning = QVariantAnimation(self)
         self.turning.setDuration(TURN_MS)
         self.turning.setEasingCurve(QEasingCurve.Type.InOutQuad)
@@ -61,7 +62,16 @@ class Greeting(QObject):
 
     def show_again(self) -> None:
         """Show the card because it was asked for."""
+        self._asked = True
         self.card.show()
+
+    def follow(self) -> None:
+        """Let the card go, until the next start, once something is shown that cannot be turned."""
+        if self.card.isVisible() and not self._asked and self._host.domain and not self._turns():
+            self.card.hide()
+
+    def _turns(self) -> bool:
+        return self._host.domain in transforms()[TURN].domains
 
     def close(self) -> None:
         """Close the card once and for all."""
@@ -77,7 +87,7 @@ class Greeting(QObject):
 
     def _turn(self) -> None:
         """Turn by a quarter from wherever the picture is, in steps that are seen."""
-        if self._host.domain not in transforms()[TURN].domains:  # what is shown now cannot be turned
+        if not self._turns():  # what is shown now cannot be turned
             self._host.set_model(State().model)
         step = self._host.state.step(TURN)
         # a turn under way is finished first, so that pressing twice is half a turn

@@ -88,7 +88,7 @@ class Panes(QTabWidget):
             seat.seen.connect(lambda seat=seat: self._wait_for(seat))
             if seat.spec.area == "center":
                 self.addTab(seat, seat.spec.title)
-        self._pace = Pace(lambda ready: self.each(View.catch_up, [ready]), self)
+        self._pace = Pace(self._catch_up, self)
 
     @property
     def specs(self) -> list[ViewSpec]:
@@ -204,7 +204,15 @@ class Panes(QTabWidget):
         """Dim what shows an older frame than that of what was asked for; "" ends it."""
         self._stale = text
         for seat in self.seats:
-            seat.show_stale(text)
+            # the answer is there, but a view whose turn has not come still shows the one before: it stays dimmed
+            if text or seat.view is None or not (seat.isVisible() and seat.view.behind):
+                seat.show_stale(text)
+
+    def _catch_up(self, view: View) -> None:
+        self.each(View.catch_up, [view])
+        for seat in self.seats:
+            if seat.view is view:
+                seat.show_stale(self._stale)
 
     def show_frame(self, frame: Frame) -> None:
         """Let the view in front show a frame at once and the others soon."""

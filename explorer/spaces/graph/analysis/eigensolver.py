@@ -13,6 +13,7 @@ The Laplacian's low end is the high end of H = D^-1/2 A D^-1/2. Three cases, mea
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,11 +22,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.work.progress import step
+
 Array = NDArray[np.float64]
 Sparse = Any
 
 DENSE = 1500  # nodes up to which the whole spectrum is computed
-PROFILE = 1.5e8  # entries between diagonal and band below which a factorisation is tried
+# entries between diagonal and band, over n^1.5, up to which a factorisation is tried: a grid has about 0.7, of random
+# graphs even one of 5,000 nodes has 18. Factorising one of 20,000 took 30 s, and no other thread ran for 3.5.
+PROFILE = 5.0
 DEGREE = 12  # of the Chebyshev polynomial
 SHIFT = 1e-5  # L + SHIFT is positive definite
 TOLERANCE = 1e-6  # of Lanczos on the polynomial; its slope makes residuals |L u - lambda u| of 1e-8 of that
@@ -41,10 +46,13 @@ def sparse_pairs(h: Sparse, k: int, seed: int = 0) -> tuple[Array, Array]:
     """Return the k < n / 3 smallest eigenvalues of I - H, (k,), and eigenvectors (n, k), of a connected graph.
 
     Memory is that of H, its factors where they are sparse, and about 2 k vectors; never n x n.
+
+    Raises:
+        Cancelled: nobody waits any more.
     """
     rng = np.random.default_rng(seed)
     start = rng.standard_normal(h.shape[0])
-    make = _inverse if profile(h) <= PROFILE else _polynomial
+    make = _inverse if profile(h) <= PROFILE * h.shape[0] ** 1.5 else _polynomial
     operator = make(h, k, start)
     values, vectors = _ritz(h, operator.largest(k, start))
     # Krylov spaces of one vector hold one vector of an eigenspace; its others come from rounding alone, and not always.
@@ -85,6 +93,8 @@ class _Operator:
         from scipy.sparse.linalg import LinearOperator, eigsh
 
         def matvec(x: Array) -> Array:
+            # on a random graph there are minutes of these: whoever asks for something else must not wait for them
+            step(f"Eigenvectors of {self.size:,} nodes", math.nan)
             x = x.reshape(-1)
             if without is None:
                 return self.apply(x)

@@ -157,7 +157,7 @@ def series_sample(path: Path, series: Series) -> Sample:
     if series.batch is not None:
         lengths = np.bincount(series.batch)
         shown = ", ".join(map(str, lengths[:8])) + (", ..." if len(lengths) > 8 else "")
-        notes.append(f"{len(lengths)} sequence(s) of {shown} steps")
+        notes.append(f"{len(lengths)} sequences of {shown} steps")
     try:
         return sequence_sample(
             path.stem, x, title=path.name, time=series.time, label=series.label, batch=series.batch,

@@ -977,7 +977,7 @@ def test_a_task_hears_of_a_cancellation() -> None:
     assert begun.wait(WAIT)
     bench.runner.cancel()
     done = bench.next(TaskDone)
-    assert done.result.sentence == "Opening net.py: cancelled."
+    assert done.result.sentence == "Opening net.py: cancelled." and done.result.cancelled
     bench.runner.submit(START)
     assert bench.next(Frame).state == START
     assert bench.runner.close(WAIT)

@@ -24,6 +24,7 @@ from explorer.spaces.graph.analysis.influence import influence
 from explorer.spaces.graph.analysis.laplacian import laplacian, normalised_adjacency
 from explorer.spaces.graph.analysis.refinement import distinguishes, history
 from explorer.spaces.graph.analysis.spectrum import eigenpairs, make_spectrum
+from explorer.work.progress import Cancelled, listening
 
 LAW = 1e-9
 
@@ -145,6 +146,35 @@ def test_a_random_graph_of_many_parts_has_the_spectrum_of_the_dense_matrix():
     np.testing.assert_allclose(values, np.linalg.eigvalsh(dense)[:60], atol=1e-8)
     assert np.linalg.norm(dense @ vectors - vectors * values, axis=0).max() < 1e-7
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(60), atol=1e-8)
+
+
+def test_only_a_graph_with_small_separators_is_factorised(monkeypatch: pytest.MonkeyPatch):
+    random = edges_of(nx.gnm_random_graph(2000, 8000, seed=1))
+    grid = edges_of(nx.convert_node_labels_to_integers(nx.grid_2d_graph(45, 45)))
+
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("factorised")
+
+    monkeypatch.setattr("scipy.sparse.linalg.splu", refused)
+    assert len(eigenpairs(random, 2000, 4)[0]) == 4
+    with pytest.raises(AssertionError, match="factorised"):
+        eigenpairs(grid, 2025, 4)
+
+
+@pytest.mark.parametrize("solver", ["inverted", "polynomial"])
+def test_nobody_waits_for_eigenvectors_that_nobody_wants(monkeypatch: pytest.MonkeyPatch, solver: str):
+    monkeypatch.setattr(eigensolver, "PROFILE", np.inf if solver == "inverted" else -1.0)
+    heard = []
+
+    def enough(text: str, share: float) -> None:
+        heard.append(text)
+        if len(heard) == 5:
+            raise Cancelled
+
+    edges = edges_of(nx.gnm_random_graph(2000, 8000, seed=1))
+    with listening(enough), pytest.raises(Cancelled):
+        eigenpairs(edges, 2000, 32)
+    assert len(heard) == 5 and heard[0].startswith("Eigenvectors of")
 
 
 def test_many_isolated_nodes_and_too_many_eigenvectors():

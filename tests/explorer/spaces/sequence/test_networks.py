@@ -383,7 +383,7 @@ def test_one_of_several_sequences_is_picked(tmp_path: Path) -> None:
     second = find_sample(f"{path}#2")
     assert second.x.values[:, 0].tolist() == [4, 5, 6, 7] and "batch" not in second.signals
     assert second.signals["time"].values.tolist() == [5, 6, 7, 9]
-    assert second.notes[-1] == "sequence 2 of 3, 4 steps" and "3 sequence(s) of 3, 4, 1 steps" in second.notes
+    assert second.notes[-1] == "sequence 2 of 3, 4 steps" and "3 sequences of 3, 4, 1 steps" in second.notes
     assert find_sample("unequal-lengths#3").x.values.shape == (30, 1)
     assert [find_sample(text).parts for text in (str(path), f"{path}#2", "unequal-lengths#3", "sine")] == [3, 3, 4, 1]
     letters = tmp_path / "two.fa"

@@ -380,7 +380,7 @@ def test_json_lines_by_step_and_by_series(tmp_path: Path) -> None:
     assert_array_equal(series.x.values, [[1, 2], [3, 4], [5, 6]])
     assert_array_equal(series.signals["batch"].values, [0, 0, 1])
     assert_array_equal(series.signals["label"].values, [0, 1, 2])
-    assert "2 sequence(s) of 2, 1 steps" in series.notes
+    assert "2 sequences of 2, 1 steps" in series.notes
 
 
 # damage

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from tests.widgets.parts.driving.plot_mouse import PlotMouse
 from tests.widgets.parts.driving.view_driving import gather, measure, objects, odd_frames, opened, with_layers
 from tests.widgets.parts.frames.sample_frames import LAYERS, make_frame
-from widgets.base.text.layer_names import shortened
+from widgets.base.text.layer_names import endings, shortened
 from widgets.base.text.words import figure, guilty, inherited, read_out, verdict_colour_role, verdict_sentence
 from widgets.charts.axis.scales import LogScale
 from widgets.views.charts.errors import ErrorsView
@@ -218,6 +218,10 @@ def test_what_a_layer_is_is_kept_of_its_name(qapp):
     assert shortened(metrics, "block1.conv1.attention", whole) == "block1.conv1.attention"
     assert shortened(metrics, "block1.conv1.attention", whole - 1) == "…conv1.attention"
     assert shortened(metrics, "block1.conv1.attention", metrics.horizontalAdvance("…attention")) == "…attention"
+    blocks = [f"layer{k}.{m}.conv{n}" for k in (1, 2) for m in (0, 1) for n in (1, 2)]
+    room = max(map(metrics.horizontalAdvance, ("l2.0.conv2", "…1.conv1"))) + 1
+    short = [shortened(metrics, name, room, endings([*blocks, "head.out"])) for name in blocks]
+    assert short[0] == "l1.0.conv1" and len(set(short)) == len(blocks)  # none could be another's
     for name in ("layers.12.mlp.0", "a" * 50, "", "x.0"):
         for room in (5.0, 20.0, 50.0):
             text = shortened(metrics, name, room)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
+from PySide6.QtWidgets import QApplication
 
 from explorer.spaces.graph.drawing.values import GraphPart
 from tests.widgets.parts.driving.plot_mouse import PlotMouse
@@ -35,6 +36,17 @@ def test_bars_end_at_the_outputs(view):
         assert bars.at(left, 0).x() == pytest.approx(plot.left())
         assert bars.at(right, 0).x() == pytest.approx(plot.left() + value * plot.width())
     assert bars.rows == list(range(10))
+
+
+def test_the_figure_of_the_answer_which_is_bold_is_read_in_full(view):
+    sure = np.eye(10)[3]
+    view.set_frame(make_frame())
+    QApplication.processEvents()  # laid out
+    view.set_frame(with_square(make_frame(), output=sure, output_g=sure, probabilities=True))
+    QApplication.processEvents()
+    for figures in view.bars[0].figures:
+        _, written = figures.generateDrawSpecs(None)
+        assert "1.000" in [text for *_, text in written]
 
 
 def test_the_leading_classes_of_many_are_shown(view):

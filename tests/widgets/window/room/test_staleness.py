@@ -100,7 +100,8 @@ def test_the_moved_picture_is_drawn_at_once_and_the_rest_is_dimmed(qtbot: QtBot,
     assert inspector is not None and inspector.veil.text == "computing, 1 s"  # type: ignore[attr-defined]
     GATE.set()
     settle(qtbot, window)
-    assert window.staleness.text == row.readout.stale == "" and not any(veils(window).values())
+    assert window.staleness.text == row.readout.stale == ""
+    qtbot.waitUntil(lambda: not any(veils(window).values()), timeout=LONG_MS)  # each panel in its turn
     assert row.panels["f_gx"].opacity() == 1.0
     np.testing.assert_allclose(stage.after.values, turned, atol=1e-6)
 
@@ -115,7 +116,8 @@ def test_what_was_given_up_is_not_shown_as_an_answer(qtbot: QtBot, window: MainW
     assert veils(window)["errors"] == "not computed"
     window.controller.undo()  # to the element whose frame is there
     settle(qtbot, window)
-    assert window.staleness.text == "" and not any(veils(window).values())
+    assert window.staleness.text == ""
+    qtbot.waitUntil(lambda: not any(veils(window).values()), timeout=LONG_MS)
 
 
 def test_what_is_answered_in_time_is_never_dimmed(
@@ -128,3 +130,17 @@ def test_what_is_answered_in_time_is_never_dimmed(
         press(qtbot, window, Qt.Key.Key_BracketLeft)
         settle(qtbot, window)
     assert not any(said)
+
+
+def test_a_panel_whose_turn_has_not_come_stays_dimmed(qtbot: QtBot, window: MainWindow) -> None:
+    """The answer is there, but a panel that is drawn after the others still shows the figures of the one before."""
+    qtbot.waitUntil(lambda: "errors" in veils(window), timeout=LONG_MS)
+    GATE.clear()
+    press(qtbot, window, Qt.Key.Key_BracketLeft)
+    qtbot.waitUntil(lambda: bool(veils(window)["errors"]), timeout=LONG_MS)
+    seen: list[str] = []
+    window.controller.frame_ready.connect(lambda frame: seen.append(veils(window)["errors"]))
+    GATE.set()
+    settle(qtbot, window)
+    assert seen[0].startswith("computing") and not window.staleness.text
+    qtbot.waitUntil(lambda: not any(veils(window).values()), timeout=LONG_MS)
