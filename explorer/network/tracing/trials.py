@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -51,14 +51,16 @@ def untouched(module: nn.Module) -> Iterator[None]:
             torch.cuda.set_rng_state_all(cuda_rng)
 
 
-def answer_of(network: nn.Module, given: Sequence[Tensor]) -> Tensor | None:
+def answer_of(
+    network: nn.Module, given: Sequence[Tensor], call: Callable[[nn.Module, tuple[Tensor, ...]], Any] | None = None
+) -> Tensor | None:
     """Return the first tensor that a network gives for tensors, in its own type; None where it does not run."""
     weight = next((p for p in network.parameters() if p.is_floating_point()), torch.zeros(()))
     given = [v.to(weight) if v.is_floating_point() else v.to(weight.device) for v in given]
     with untouched(network):
         try:
             torch.manual_seed(0)
-            return first_tensor(network(*given))
+            return first_tensor(network(*given) if call is None else call(network, tuple(given)))
         except (torch.OutOfMemoryError, KeyboardInterrupt):
             raise
         except Exception:  # a forward of somebody else's may raise anything
