@@ -15,7 +15,7 @@ from explorer.declare.types.fields import FieldType
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.input.inputs import Inputs
-from explorer.network.tracing.running import evaluating, first_tensor, measured, tensors_of
+from explorer.network.tracing.running import evaluating, first_tensor, measured, tensors_in, tensors_of
 
 _DRAWS = 3
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
@@ -167,7 +167,9 @@ def sizes(model: nn.Module, names: Mapping[nn.Module, str], inputs: Inputs, infe
         calls[name] = calls.get(name, 0) + 1
         if (out := measured(result)) is not None:
             given = tuple(tuple(t.shape) for t in tensors_of(args, kwargs))
-            found[name if calls[name] == 1 else f"{name}#{calls[name]}"] = Sizes(given, tuple(out[1].shape))
+            called = name if calls[name] == 1 else f"{name}#{calls[name]}"
+            found.update({f"{called}[{k}]": Sizes((), tuple(t.shape)) for k, t in enumerate(tensors_in(result))})
+            found[called] = Sizes(given, tuple(out[1].shape))
 
     def arisen(name: str, inner: Inner) -> None:
         found[name] = Sizes((), tuple(inner.make().shape))
