@@ -346,6 +346,14 @@ class Space(ABC):
         """
         return inputs
 
+    def require_taken(self, inputs: Inputs, model: nn.Module) -> None:
+        """Refuse inputs of which a trial on the network shows that they are not what they are said to be.
+
+        Raises:
+            ValueError: in one sentence that says what to give.
+        """
+        return
+
     def stimulus(self, inputs: Inputs, seed: int) -> Inputs:
         """Return the inputs that a check is made on.
 

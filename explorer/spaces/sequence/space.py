@@ -231,6 +231,11 @@ class SequenceSpace(Space):
 
         return settled(inputs, model)
 
+    def require_taken(self, inputs: Inputs, model: nn.Module) -> None:
+        from explorer.spaces.sequence.network.several import require_time
+
+        require_time(inputs, model)
+
     def inference(self, inputs: Inputs) -> Inference:
         from explorer.spaces.sequence.network.inference import SequenceInference
 
