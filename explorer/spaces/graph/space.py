@@ -11,7 +11,7 @@ from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.written import Written, bare
 from explorer.network.input.ways import QUESTIONS
 from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes, numbered
-from explorer.spaces.graph.network.form import AXES, FEATURES, SIGNALS, GraphInput
+from explorer.spaces.graph.network.form import AXES, DRAWN, FEATURES, SIGNALS, GraphInput
 
 if TYPE_CHECKING:
     import numpy as np
@@ -131,6 +131,8 @@ class GraphSpace(Space):
     def declared(self, said: Declared) -> Form:
         form = super().declared(said)
         assert isinstance(form, GraphInput)
+        if not set(form.signals) & set(DRAWN):
+            raise ValueError(f"signals are one or more of {', '.join(SIGNALS)}, with {' or '.join(DRAWN)} among them")
         bare = said.kind == "set" and "signals" not in dict(said.answers)
         return replace(form, signals=("x",)) if bare else form
 

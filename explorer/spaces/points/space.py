@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
-from explorer.declare.telling.asking import Question
+from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.written import Written
 from explorer.network.input.ways import QUESTIONS
 from explorer.spaces.graph.fields import numbered
@@ -86,6 +86,13 @@ class PointsSpace(Space):
     def first_sample(self, form: Form) -> str:
         assert isinstance(form, PointsInput)
         return "bodies" if "velocity" in form.signals else super().first_sample(form)
+
+    def declared(self, said: Declared) -> Form:
+        form = super().declared(said)
+        assert isinstance(form, PointsInput)
+        if form.signals == ("edge_index",):
+            raise ValueError("signals are what a network on points is called with: say something that lies on them")
+        return form
 
     def takes(self, form: Form) -> tuple[int | str | None, ...]:
         assert isinstance(form, PointsInput)

@@ -99,7 +99,7 @@ CASES = (
     opened("given", "Names", graph, *ON_NODES),
     opened("given", "Object", as_data, *ON_NODES),
     opened("given", "Summed", as_data, *ON_NODES, "b", truth=BROKEN),
-    opened("given", "Reversed", reversed_adjacency, *ON_NODES),
+    opened("given", "Reversed", reversed_adjacency, "permutation", ("fixed",), "glycine"),
     opened("series", "TwoConvs", partial(series, "NCT", channels=1), "shift", ("steps@2",), "sine", inside=4),
     opened(
         "series", "ramped", partial(series, "NCT", channels=1), "shift", ("steps@2",), "sine", truth=BROKEN, inside=4
