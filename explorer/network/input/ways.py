@@ -27,7 +27,7 @@ _NAMES = {
     "edge_index": ("edge_index", "edges", "edge_idx", "ei", "edge_list", "index"),
     "edge_attr": ("edge_attr", "edge_attrs", "edge_feat", "edge_feats", "edge_features", "e"),
     "edge_weight": ("edge_weight", "edge_weights", "weight", "weights", "w"),
-    "position": ("pos", "position", "positions", "coord", "coords", "coordinates", "points", "xyz", "r", "p", "cloud"),
+    "position": ("pos", "position", "positions", "coord", "coords", "coordinates", "point", "xyz", "r", "p", "cloud"),
     "number": ("z", "number", "numbers", "atomic_numbers", "atomic_number", "atoms", "atom_types", "species"),
     "adjacency": ("adj", "adjacency", "a", "adj_matrix", "adjacency_matrix", "a_hat", "adj_norm"),
     "velocity": ("vel", "velocity", "velocities", "v"),
@@ -39,12 +39,13 @@ _NAMES = {
 def meant(name: str, known: Collection[str]) -> tuple[str, ...]:
     """Return the signals that an argument of this name may stand for."""
     exact = (name,) if name in known else ()
-    return exact or tuple(s for s, names in _NAMES.items() if s in known and name.lower() in names)
+    spelt = {name.lower(), name.lower().removesuffix("s")}
+    return exact or tuple(s for s, names in _NAMES.items() if s in known and spelt & set(names))
 
 
 def spellings(signal: str) -> tuple[str, ...]:
-    """Return the names that people give a signal, in small letters and in capitals."""
-    names = _NAMES.get(signal, (signal,))
+    """Return the names that people give a signal, of one and of many, in small letters and in capitals."""
+    names = [spelt for name in _NAMES.get(signal, (signal,)) for spelt in (name, f"{name}s")]
     return tuple(dict.fromkeys((*names, *(n.upper() for n in names), *(n.capitalize() for n in names))))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -60,7 +61,10 @@ def answer_of(
     with untouched(network):
         try:
             torch.manual_seed(0)
-            return first_tensor(network(*given) if call is None else call(network, tuple(given)))
+            answer = network(*given) if call is None else call(network, tuple(given))
+            if inspect.iscoroutine(answer):
+                answer.close()
+            return first_tensor(answer)
         except (torch.OutOfMemoryError, KeyboardInterrupt):
             raise
         except Exception:  # a forward of somebody else's may raise anything

@@ -39,12 +39,15 @@ def graph_input(own: Recognised) -> GraphInput | None:
 
 def taken(own: Recognised, way: Way) -> GraphInput | None:
     """Return what a network takes that runs when it is called this way; None for one that does not."""
-    first = own.channels() or own.first_width()
+    said = own.channels()
+    first = said or own.first_width()
     for axes in AXES:
         if axes != AXES[0] and not {"x", "adjacency"} & set(way.signals):
             break
         if (found := taken_widths(own.network(), way, first, axes)) is not None:
             x, edge = found
+            if said is not None and x != said and "x" in way.signals:
+                continue  # what is said is not doubted: that it does not run is told where it is run
             if x != first and "x" in way.signals:
                 own.why["channels"] = f"it runs with {x}"
             return GraphInput(

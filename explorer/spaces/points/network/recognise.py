@@ -44,7 +44,9 @@ def points_input(own: Recognised) -> PointsInput | None:
 def _tried(own: Recognised, ways: Iterable[Way]) -> PointsInput | None:
     """Return what a network takes in the first way to call it with places that runs; None where none does."""
     for way in ways:
-        if "position" in way.signals and (form := taken(own.network(), way, own.channels() or own.first_width())):
+        said = own.channels()
+        form = taken(own.network(), way, said or own.first_width()) if "position" in way.signals else None
+        if form is not None and (said is None or form.channels in (said, None)):
             return _said(own, form)
     return None
 
