@@ -43,9 +43,9 @@ def points_input(own: Recognised) -> PointsInput | None:
 
 def _tried(own: Recognised, ways: Iterable[Way]) -> PointsInput | None:
     """Return what a network takes in the first way to call it with places that runs; None where none does."""
-    for way in ways:
+    for way in (way for way in ways if "position" in way.signals):
         said = own.channels()
-        form = taken(own.network(), way, said or own.first_width()) if "position" in way.signals else None
+        form = taken(own.network(), way, said or own.first_width())
         if form is not None and (said is None or form.channels in (said, None)):
             return _said(own, form)
     return None
