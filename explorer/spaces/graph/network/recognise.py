@@ -97,7 +97,9 @@ def _of_any_name(own: Recognised, needed: tuple[str, ...]) -> GraphInput | None:
     found = [form for way in unnamed(own, WHERE) if set(way.signals) & set(OF_A_GRAPH) and (form := taken(own, way))]
     sets = {frozenset(form.signals): form for form in found}
     told = any(set(meant(name, SIGNALS)) & set(OF_A_GRAPH) for name in needed)
-    if len(sets) == 1 and (len(found) == 1 or told):
+    # a list of edges runs in no other place; a matrix of all pairs may run where a mask is meant
+    sure = told or (len(found) == 1 and "edge_index" in found[0].signals)
+    if len(sets) == 1 and sure:
         own.why["signals"] = f"its forward takes ({', '.join(needed)}), and it runs with {', '.join(found[0].signals)}"
         return found[0]
     if not told:
