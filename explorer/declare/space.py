@@ -253,11 +253,7 @@ class Space(ABC):
         return 1
 
     def part_of(self, sample: Sample, part: str) -> Sample | None:
-        """Return the thing called "name#part", or None where samples have no parts.
-
-        Raises:
-            ValueError: there is no such part, in one sentence.
-        """
+        """Return the thing called "name#part", None where samples have no parts; raise ValueError where it is none."""
         return None
 
     def thumbnail(self, sample: Sample, side: int) -> NDArray[np.uint8] | None:
@@ -345,6 +341,10 @@ class Space(ABC):
             ValueError: the trial leaves it open, in one sentence that says what to declare.
         """
         return inputs
+
+    def require_taken(self, inputs: Inputs, model: nn.Module) -> None:
+        """Raise ValueError, with what to give, where a trial shows that inputs are not what they are said to be."""
+        return
 
     def stimulus(self, inputs: Inputs, seed: int) -> Inputs:
         """Return the inputs that a check is made on.

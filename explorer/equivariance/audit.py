@@ -334,10 +334,7 @@ class Audit:
             if not unknown_before(self.trace, law, guilty[0]):
                 notes.append(sentences.between(by_name[guilty[0]], self.trace, law))
         elif verdict == "broken" and guesses:
-            notes.append(
-                f"{guesses[0]} is measured against a guessed field type, '{by_name[guesses[0]].field}'; if it is "
-                "wrong, correct that first"
-            )
+            notes.append(sentences.by_guess(by_name[guesses[0]], self.trace, law, len(guilty) == 1))
         elif guesses:
             although = ", although that of the output holds" if verdict == "holds" else ""
             notes.append(

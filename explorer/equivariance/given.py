@@ -59,6 +59,7 @@ def given_inputs(
         found = [x for x in data if isinstance(x, Inputs)]
         for x in found:
             _require(symmetry, group, space_of(x), "the input is", f" with x of shape {tuple(x.x.shape)}")
+            space_of(x).require_taken(x, model)
         return [space_of(x).stimulus(x, seed) for x in found]
     for space in _asked(symmetry):
         if taken := space.reads(data):

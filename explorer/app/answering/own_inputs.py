@@ -19,6 +19,7 @@ from explorer.declare.telling.asking import Declared, Question, parse_declared
 from explorer.network.input.declared import Taken, remember_input, remembered_inputs, taken
 from explorer.network.input.inputs import Inputs, inputs_from
 from explorer.network.input.recognise import Recognised
+from explorer.network.input.ways import meant
 from explorer.network.opening.files.trust import Trust
 from explorer.network.opening.helpers import place_of
 from explorer.network.opening.loading import find_card, found_in, load_model, recognised
@@ -115,7 +116,7 @@ def _proposed(kind: str, own: Recognised) -> Taken:
     arguments = _arguments(own)
     for question in space.questions:
         if question.sort == "ordered" and arguments:
-            values[question.name] = _assigned(arguments, question.choices)
+            values[question.name] = _assigned(arguments, question)
             why[question.name] = f"its forward takes ({', '.join(arguments)})"
     try:
         if any(q.name == "channels" for q in space.questions) and (width := own.first_width()) is not None:
@@ -127,12 +128,14 @@ def _proposed(kind: str, own: Recognised) -> Taken:
     return Taken(space, kind, space.form(**values), why)
 
 
-def _assigned(arguments: tuple[str, ...], choices: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a choice for each argument: that of its name, else the next one that is left, the first one first."""
-    named = {name for name in arguments if name in choices}
-    left = iter([choice for choice in choices if choice not in named])
-    found = [name if name in named else next(left, choices[0]) for name in arguments]
-    return tuple(dict.fromkeys((choices[0], *found)))[: max(1, len(arguments))]
+def _assigned(arguments: tuple[str, ...], question: Question) -> tuple[str, ...]:
+    """Return a choice for each argument: what its name means, else the next one that is left."""
+    choices = question.choices
+    named = {name: signals[0] for name in arguments if (signals := meant(name, choices))}
+    left = iter([choice for choice in choices if choice not in named.values()])
+    found = [named.get(name) or next(left, choices[0]) for name in arguments]
+    first = (question.first,) if question.first else ()
+    return tuple(dict.fromkeys((*first, *found)))[: max(1, len(arguments))]
 
 
 def _running(given: Mapping[str, Taken], own: Recognised) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 ANY = "any"  # of a size that may be any
 LARGEST = 1 << 20  # of one size
 
-Sort = Literal["whole", "sizes", "named", "choice", "ordered"]
+Sort = Literal["whole", "sizes", "named", "choice", "ordered", "names"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,10 @@ class Question:
         title: what it is called in the window.
         hint: what it means, in one sentence.
         sort: a "whole" number or any; "sizes", of which all but the first may be any; "named" sizes, as in
-            "image:3xanyxany,mask:1xanyxany", or none; a "choice"; or "ordered" choices, one for each argument of the
-            network.
-        choices: for "choice" and "ordered"; where something is ordered, the first one must come first.
+            "image:3xanyxany,mask:1xanyxany", or none; "names" with commas between them, or none; a "choice"; or
+            "ordered" choices, one for each argument of the network.
+        choices: for "choice" and "ordered".
+        first: the choice that must come first where something is ordered; "" where any may.
         sides: how many "sizes" there are.
         usual: the answer that need not be given.
     """
@@ -36,11 +37,12 @@ class Question:
     choices: tuple[str, ...] = ()
     sides: int = 0
     usual: str | None = None
+    first: str = ""
 
     @property
     def optional(self) -> bool:
         """Say whether it may be left without an answer."""
-        return self.sort == "named" or self.usual is not None
+        return self.sort in ("named", "names") or self.usual is not None
 
     def parse(self, text: str) -> Any:
         """Return the value that a text stands for.
@@ -62,10 +64,17 @@ class Question:
                 return tuple((name, self._sizes(sizes)) for name, (_, _, sizes) in zip(names, pairs, strict=True))
             case "choice":
                 return self._one(text)
+            case "names":
+                found = tuple(part.strip() for part in text.split(",") if part.strip())
+                if wrong := next((n for n in found if not n.isidentifier() or found.count(n) > 1), ""):
+                    raise ValueError(f"{self.name} are names, each once, and {wrong!r:.40} is no such name")
+                return found
             case _:
                 found = tuple(self._one(part.strip()) for part in text.split(","))
-                if found[0] != self.choices[0] or len(set(found)) < len(found):
-                    raise ValueError(f"{self.name} begins with {self.choices[0]} and has nothing twice, not {text!r}")
+                if self.first and found[0] != self.first:
+                    raise ValueError(f"{self.name} begins with {self.first}, not {text!r}")
+                if len(set(found)) < len(found):
+                    raise ValueError(f"{self.name} has nothing twice, not {text!r}")
                 return found
 
     def write(self, value: Any) -> str:
@@ -75,7 +84,7 @@ class Question:
                 return _written(value)
             case "named":
                 return ",".join(f"{name}:{_written(sizes)}" for name, sizes in value)
-            case "ordered":
+            case "ordered" | "names":
                 return ",".join(value)
             case _:
                 return ANY if value is None else str(value)

@@ -49,6 +49,17 @@ def between(row: LayerReport, trace: Trace, judged: Collection[str]) -> str:
     )
 
 
+def by_guess(row: LayerReport, trace: Trace, judged: Collection[str], only: bool) -> str:
+    """Say on what the guilt of a layer hangs whose field is a guess.
+
+    Args:
+        only: it is the only one that is guilty.
+    """
+    if only and row.local is None and row.name != trace.layers[0].name:
+        return between(row, trace, judged)
+    return f"{row.name} is measured against a guessed field type, '{row.field}'; if it is wrong, correct that first"
+
+
 def in_steps(step: int, coarsest: str, element: str, error: float | None) -> str:
     """Say which elements of a group were left out, because the places of a layer lie farther apart.
 

@@ -61,6 +61,11 @@ class Recognised:
         """Return the arguments of its forward that can only be given by name, and have no default."""
         return tuple(p.name for p in self._parameters() if p.kind is p.KEYWORD_ONLY and p.default is p.empty)
 
+    def takes_one(self) -> bool:
+        """Say whether its forward takes one argument and no more."""
+        found = self._parameters()
+        return len(found) == 1 and found[0].kind in (found[0].POSITIONAL_ONLY, found[0].POSITIONAL_OR_KEYWORD)
+
     def _parameters(self) -> list[inspect.Parameter]:
         """Return the parameters of its forward as it is called, without the one that stands for the network itself."""
         made = self.made if isinstance(self.made, nn.Module) or inspect.isclass(self.made) else self.network()

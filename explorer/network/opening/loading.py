@@ -136,8 +136,8 @@ def file_card(path: Path, attribute: str, trust: bool | Trust, arguments: str | 
         said: what it takes (`parse_declared`), else that is what is remembered beside the file, or what that says.
 
     The file may say INPUT_SHAPE = (channels, height, width), None for any size, and LABELS, the names of the outputs.
-    A network on graphs says INPUT_SIGNALS = ("x", "edge_index", ...), in the order of its arguments, and may say
-    INPUT_CHANNELS, the width of x; one whose forward has an argument called edge_index needs not say it.
+    A network on graphs or points may say INPUT_SIGNALS = ("x", "edge_index", ...), in the order of its arguments, and
+    INPUT_CHANNELS, the width of x; one whose arguments have names that are known needs not (`network.input.ways`).
     A network on sequences may say INPUT_KIND ("values", "tokens", "dna"), INPUT_LAYOUT ("NTC", ...), INPUT_CHANNELS and
     INPUT_STEPS; one with recurrent layers, attention or temporal convolutions needs not say it (`sequence_layouts`).
     One that names what only a surface has, "radius", "angle", "transport", "cotan", "mass", "patch_index" or

@@ -307,15 +307,15 @@ class _Recorder:
                 self.outputs += [] if own else [self._produced[id(out)]]
                 continue
             label = f"{first.called}[{part}]" if own else f"{self._root_name()}[{part}]"
-            found = self._lookup(out)
-            out_field = found[0].guess() if found else self.inference.functional(tuple(out.shape))
+            other = self.sizes.get(label if own else f"[{part}]")
+            found = self._lookup(out, other.answered if other else None)
+            out_field = found[0].guess() if found else None if other else self.inference.functional(tuple(out.shape))
             if label in self.overrides:
                 out_field = self._override(label, out)
             elif out_field is not None and self.declared:
                 out_field = out_field.declared()
-            if out_field is not None and not self.inference.fits(out_field, out):
-                out_field = None
-            if out_field is not None and out_field.guessed and self._either(out):
+            unfit = out_field is not None and not self.inference.fits(out_field, out)
+            if unfit or (out_field is not None and out_field.guessed and self._either(out)):
                 out_field = None
             self._keep.append((out, writes(out)))
             if out_field is not None:

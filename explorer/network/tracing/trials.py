@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ from explorer.declare.types.fields import FieldType
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.input.inputs import Inputs
-from explorer.network.tracing.running import evaluating, first_tensor, measured, tensors_of
+from explorer.network.tracing.running import evaluating, first_tensor, measured, tensors_in, tensors_of
 
 _DRAWS = 3
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
@@ -51,14 +52,19 @@ def untouched(module: nn.Module) -> Iterator[None]:
             torch.cuda.set_rng_state_all(cuda_rng)
 
 
-def answer_of(network: nn.Module, given: Sequence[Tensor]) -> Tensor | None:
+def answer_of(
+    network: nn.Module, given: Sequence[Tensor], call: Callable[[nn.Module, tuple[Tensor, ...]], Any] | None = None
+) -> Tensor | None:
     """Return the first tensor that a network gives for tensors, in its own type; None where it does not run."""
     weight = next((p for p in network.parameters() if p.is_floating_point()), torch.zeros(()))
     given = [v.to(weight) if v.is_floating_point() else v.to(weight.device) for v in given]
     with untouched(network):
         try:
             torch.manual_seed(0)
-            return first_tensor(network(*given))
+            answer = network(*given) if call is None else call(network, tuple(given))
+            if inspect.iscoroutine(answer):
+                answer.close()
+            return first_tensor(answer)
         except (torch.OutOfMemoryError, KeyboardInterrupt):
             raise
         except Exception:  # a forward of somebody else's may raise anything
@@ -165,7 +171,9 @@ def sizes(model: nn.Module, names: Mapping[nn.Module, str], inputs: Inputs, infe
         calls[name] = calls.get(name, 0) + 1
         if (out := measured(result)) is not None:
             given = tuple(tuple(t.shape) for t in tensors_of(args, kwargs))
-            found[name if calls[name] == 1 else f"{name}#{calls[name]}"] = Sizes(given, tuple(out[1].shape))
+            called = name if calls[name] == 1 else f"{name}#{calls[name]}"
+            found.update({f"{called}[{k}]": Sizes((), tuple(t.shape)) for k, t in enumerate(tensors_in(result))})
+            found[called] = Sizes(given, tuple(out[1].shape))
 
     def arisen(name: str, inner: Inner) -> None:
         found[name] = Sizes((), tuple(inner.make().shape))

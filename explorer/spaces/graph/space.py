@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
 from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.written import Written, bare
+from explorer.network.input.ways import QUESTIONS
 from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes, numbered
-from explorer.spaces.graph.network.form import AXES, FEATURES, SIGNALS, GraphInput
+from explorer.spaces.graph.network.form import AXES, DRAWN, FEATURES, SIGNALS, GraphInput
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,6 +76,7 @@ class GraphSpace(Space):
         ),
         Question("axes", "Axes of x", "N nodes, C channels, with a batch of one where it takes one.", "choice", AXES),
         Question("most", "Nodes at most", "The largest number of nodes that it is made for.", "whole"),
+        *QUESTIONS,
     )  # fmt: skip
 
     def sample_of(self, text: str, seed: int) -> Sample | None:
@@ -113,11 +115,13 @@ class GraphSpace(Space):
         from explorer.spaces.graph.network.attempts import laid
 
         assert isinstance(form, GraphInput)
-        made = from_signals(sample, form.signals, device, dtype)
+        held = form.held
+        made = replace(from_signals(sample, held, device, dtype), call=form.way.call(held))
         if form.axes == AXES[0]:
             return made
+        values = tuple(laid(v, form.axes, name) for name, v in zip(held, made.values, strict=True))
         field = replace(made.field, domain=Nodes(form.axes.index("N")))
-        return replace(made.with_x(laid(made.x, form.axes)), fields=(field, *made.fields[1:]))
+        return replace(made, values=values, fields=(field, *made.fields[1:]) if held[0] != "adjacency" else made.fields)
 
     def attempts(self, network: nn.Module, kind: str) -> Iterator[Form]:
         from explorer.spaces.graph.network.attempts import set_inputs
@@ -127,6 +131,8 @@ class GraphSpace(Space):
     def declared(self, said: Declared) -> Form:
         form = super().declared(said)
         assert isinstance(form, GraphInput)
+        if not set(form.signals) & set(DRAWN):
+            raise ValueError(f"signals are one or more of {', '.join(SIGNALS)}, with {' or '.join(DRAWN)} among them")
         bare = said.kind == "set" and "signals" not in dict(said.answers)
         return replace(form, signals=("x",)) if bare else form
 

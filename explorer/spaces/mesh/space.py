@@ -80,7 +80,8 @@ class MeshSpace(Space):
     form = MeshInput
     questions = (
         Question(
-            "signals", "Arguments", "What its forward is called with, in this order.", "ordered", MESH_SIGNALS
+            "signals", "Arguments", "What its forward is called with, in this order.", "ordered", MESH_SIGNALS,
+            first="x",
         ),
         Question("channels", "Channels of x", "The width of x at a vertex; any takes what is made.", "whole"),
         Question("features", "Made of", "What x is made of.", "choice", FEATURES),

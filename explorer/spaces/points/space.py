@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
-from explorer.declare.telling.asking import Question
+from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.written import Written
+from explorer.network.input.ways import QUESTIONS
 from explorer.spaces.graph.fields import numbered
 from explorer.spaces.points.fields import TERM, Coordinates, Particles, irreps
-from explorer.spaces.points.network.form import EDGES, FEATURES, SIGNALS, PointsInput
+from explorer.spaces.points.network.form import AXES, EDGES, FEATURES, SIGNALS, PointsInput
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
     import torch
     from numpy.typing import NDArray
+    from torch import nn
 
     from explorer.data.samples import Sample
     from explorer.declare.card import Form
@@ -59,6 +63,8 @@ class PointsSpace(Space):
         Question("features", "Made of", "What x is made of.", "choice", FEATURES),
         Question("edges", "Edges between", "Which points are joined.", "choice", EDGES),
         Question("most", "Points at most", "The largest number of points that it is made for.", "whole"),
+        Question("axes", "Axes", "N points, C channels, with a batch of one where it takes one.", "choice", AXES),
+        *QUESTIONS,
     )
 
     def fit(self, sample: Sample, form: Form) -> Sample:
@@ -77,6 +83,17 @@ class PointsSpace(Space):
 
         return points_input(network)
 
+    def first_sample(self, form: Form) -> str:
+        assert isinstance(form, PointsInput)
+        return "bodies" if "velocity" in form.signals else super().first_sample(form)
+
+    def declared(self, said: Declared) -> Form:
+        form = super().declared(said)
+        assert isinstance(form, PointsInput)
+        if form.signals == ("edge_index",):
+            raise ValueError("signals are what a network on points is called with: say something that lies on them")
+        return form
+
     def takes(self, form: Form) -> tuple[int | str | None, ...]:
         assert isinstance(form, PointsInput)
         return ("points", form.channels, *(name for name in form.signals if name != "x"))
@@ -86,6 +103,11 @@ class PointsSpace(Space):
 
         assert isinstance(form, PointsInput)
         return points_inputs(sample, form, device, dtype)
+
+    def attempts(self, network: nn.Module, kind: str) -> Iterator[Form]:
+        from explorer.spaces.points.network.recognise import attempts
+
+        return attempts(network)
 
     def inference(self, inputs: Inputs) -> Inference:
         from explorer.spaces.points.network.inference import PointsInference

@@ -110,7 +110,13 @@ class SequenceSpace(Space):
         return sequence_thumbnail(sample, side)
 
     def recognise(self, network: Recognised) -> Form | None:
-        from explorer.spaces.sequence.network.layouts import declared_input, reads_sequences, sequence_input
+        from explorer.network.input.called import asked
+        from explorer.spaces.sequence.network.layouts import (
+            declared_input,
+            reads_sequences,
+            sequence_input,
+            takes_ids,
+        )
         from explorer.spaces.sequence.network.several import said_sequences, several_sequences
 
         if network.said("input_shape") is not None:
@@ -125,6 +131,11 @@ class SequenceSpace(Space):
         reasons |= {name: f"the file says INPUT_{name.upper()} = {value!r:.60}" for name, value in told.items()}
         network.why.update(reasons | {"most": reasons.get("steps", "")})
         needed = network.required()
+        read = () if told or named else asked(made, {}) if network.takes_one() else ()
+        names = needed if len(needed) > 1 or network.by_keyword() else read
+        if not told and names and takes_ids(made, None, names):
+            network.why["names"] = f"its forward {'reads' if read else 'takes'} {', '.join(names)}"
+            return sequence_input(made, {"kind": "ids", "names": names})
         if named or ((len(needed) > 1 or network.by_keyword()) and told.get("kind", "values") == "values"):
             network.why["sequences"] = reasons["channels"] if named else f"its forward takes ({', '.join(needed)})"
             return several_sequences(made, needed, told)
@@ -219,6 +230,11 @@ class SequenceSpace(Space):
         from explorer.spaces.sequence.network.several import settled
 
         return settled(inputs, model)
+
+    def require_taken(self, inputs: Inputs, model: nn.Module) -> None:
+        from explorer.spaces.sequence.network.several import require_time
+
+        require_time(inputs, model)
 
     def inference(self, inputs: Inputs) -> Inference:
         from explorer.spaces.sequence.network.inference import SequenceInference

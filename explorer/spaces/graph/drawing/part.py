@@ -44,7 +44,7 @@ def structure_of(p: Prepared) -> Structure:
     signals = p.sample.signals if p.sample is not None else {}
     edges = np.zeros((2, 0), np.int64) if index is None else index.cpu().numpy().copy()
     edges.flags.writeable = False
-    nodes = len(p.x)
+    nodes = p.inputs.places
 
     def of(name: str) -> NDArray[Any] | None:
         return signals[name].values if name in signals and len(signals[name].values) else None

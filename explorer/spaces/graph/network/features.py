@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from explorer.data.named_columns import named_columns
 from explorer.data.samples import Sample, Signal
 from explorer.declare.space import domain_word
-from explorer.declare.types.fields import FieldType
+from explorer.declare.types.fields import PAIR, FieldType
 from explorer.spaces.graph.analysis.measures import clustering, core_numbers, neighbours, simple_graph
-from explorer.spaces.graph.chemistry.atoms import COLUMNS, element_of, one_hot
+from explorer.spaces.graph.chemistry.atoms import COLUMNS, SYMBOLS, element_of, one_hot
 from explorer.spaces.graph.chemistry.bonds import bond_kinds
 from explorer.spaces.graph.fields import EDGE_INPUT, NODE_INPUT, Edges, Nodes
 from explorer.spaces.graph.network.form import GraphInput
@@ -180,15 +180,37 @@ def fit_graph(sample: Sample, wanted: GraphInput) -> Sample:
         made["edge_attr"] = Signal(_edge_attributes(sample, wanted.edge_channels, notes), EDGE_INPUT)
     if "batch" not in made and "batch" in wanted.signals:
         made["batch"] = Signal(np.zeros(nodes, np.int64), FieldType(Nodes()))
+    if "adjacency" in wanted.signals:
+        made["adjacency"] = Signal(_adjacency(sample), PAIR)
+    if "number" in wanted.signals and "number" not in made:
+        made["number"] = Signal(_numbers(sample, notes), FieldType(Nodes()))
     if "position" in wanted.signals:
         _position(sample)
-    taken = {*wanted.signals, *(("edge_weight",) if "edge_attr" in wanted.signals else ())}
+    taken = {*wanted.signals, *(("edge_weight",) if {"edge_attr", "adjacency"} & set(wanted.signals) else ())}
     if ignored := [what for name, what in _OF_EDGES.items() if name in sample.signals and name not in taken]:
         notes.append(f"{' and '.join(ignored)} of edges ignored: this network takes none")
     unknown = [name for name in wanted.signals if name not in made]
     if unknown:
         raise ValueError(f"{sample.name!r} has no {unknown[0]!r}, and this network asks for it")
     return replace(sample, signals=MappingProxyType(made), channels=channels, notes=sample.notes + tuple(notes))
+
+
+def _adjacency(sample: Sample) -> Floats:
+    """Return (nodes, nodes): the weight of the edge that leads to the row's node from the column's, 0 for none."""
+    weights = sample.signals.get("edge_weight")
+    index, nodes = _index(sample), len(sample.x.values)
+    found = np.zeros((nodes, nodes), np.float32)
+    np.add.at(found, (index[1], index[0]), 1.0 if weights is None else np.asarray(weights.values, np.float32))
+    return found
+
+
+def _numbers(sample: Sample, notes: list[str]) -> NDArray[np.int64]:
+    """Return atomic numbers; of nodes that are no atoms, how many edges end there."""
+    elements = [element_of(name) for name in sample.names]
+    if elements and all(elements):
+        return np.array([SYMBOLS.index(str(e)) + 1 for e in elements], np.int64)
+    notes.append("number is the degree of a node: its nodes are no atoms")
+    return np.bincount(_index(sample)[1], minlength=len(sample.x.values)).astype(np.int64)
 
 
 def _features(sample: Sample, wanted: GraphInput, notes: list[str]) -> Floats:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from explorer.declare.card import Form
+from explorer.network.input.ways import IN_ORDER, Way
 
-SIGNALS = ("x", "edge_index", "edge_attr", "edge_weight", "position", "batch")
-AXES = ("NC", "1NC", "1CN")  # nodes and channels, with a batch of one or none
+SIGNALS = ("x", "edge_index", "edge_attr", "edge_weight", "position", "batch", "adjacency", "number")
+DRAWN = ("x", "number", "adjacency")  # the first of these that a network takes is drawn as its input
+AXES = ("NC", "1NC", "1CN", "N", "1N")  # nodes and channels, with a batch of one or none; numbers without channels
 FEATURES = ("seeds", "atoms", "degree", "position", "constant")
 
 
@@ -18,13 +20,17 @@ class GraphInput(Form):
     Attributes:
         channels: width of x, (nodes, channels); None takes what the sample has.
         signals: "x", "edge_index", "edge_attr", "edge_weight", "position", "batch". Missing weights are ones, a
-            missing batch is all zeros, and a missing edge_attr is one column of the weights.
+            missing batch is all zeros, and a missing edge_attr is one column of the weights. "adjacency" is (nodes,
+            nodes), the weight of the edge to the row's node from the column's; "number" is a whole number for each
+            node: of the atom, else how many edges end there.
         edge_channels: width of edge_attr, where it is asked for.
         features: what x is made of ("seeds", "atoms", "degree", "position", "constant":
             `explorer.spaces.graph.network.features`) where the sample has no attributes of that width.
         columns: names of the columns of x, found by name where the sample names its own; with `channels` None they
             are the first ones, and all others of the sample follow.
-        axes: those of x, one of AXES.
+        axes: those of x, one of AXES; an adjacency has a batch of one where x has.
+        given: "order", by "names", or as attributes and items of one "object", as of a torch_geometric Data.
+        names: under which the signals are given, where that is not in order; () for those of a torch_geometric Data.
         most: the largest number of nodes that the network is made for (dense attention), or None.
     """
 
@@ -38,3 +44,16 @@ class GraphInput(Form):
     most: int | None = None
     columns: tuple[str, ...] = ()
     axes: str = AXES[0]
+    given: str = IN_ORDER
+    names: tuple[str, ...] = ()
+
+    @property
+    def way(self) -> Way:
+        """Return how a network is given the signals."""
+        return Way(self.signals, self.names, self.given)
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Return the signals with the one that is drawn first."""
+        first = next((s for s in DRAWN if s in self.signals), self.signals[0])
+        return (first, *(s for s in self.signals if s != first))

@@ -2,52 +2,112 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from explorer.network.input.called import asked, of_one, unnamed, way_of, ways
 from explorer.network.input.recognise import Recognised
-from explorer.spaces.graph.network.attempts import taken_widths
-from explorer.spaces.graph.network.form import SIGNALS, GraphInput
+from explorer.network.input.ways import Way, meant, spellings
+from explorer.spaces.graph.network.attempts import taken_widths, trial_graph, widths
+from explorer.spaces.graph.network.form import AXES, DRAWN, SIGNALS, GraphInput
+
+OF_A_GRAPH = ("edge_index", "adjacency")  # no set has them
+WHERE = ("x", "edge_index", "adjacency", "number", "edge_attr", "edge_weight")  # what arguments of any name may be
 
 
 def graph_input(own: Recognised) -> GraphInput | None:
     """Return what a network on graphs takes, or None for one that takes no graph.
 
     Raises:
-        ValueError: INPUT_SIGNALS or INPUT_CHANNELS are none.
+        ValueError: INPUT_SIGNALS or INPUT_CHANNELS are none, or several readings of its arguments run.
     """
     signals = own.said("input_signals")
-    if signals is None:
-        # what a call must give, where a graph has all of it
-        known = own.arguments(SIGNALS)
-        signals = known if "edge_index" in known else None
-        _require_known(own, known)
-    if signals is None:
-        return None
-    listed = isinstance(signals, list | tuple)
-    if not listed or not all(s in SIGNALS for s in signals) or tuple(signals)[:1] != ("x",):
-        raise ValueError(f"INPUT_SIGNALS must begin with 'x' and name {', '.join(SIGNALS)}")
-    if by_name := own.by_keyword():
-        raise ValueError(
-            f"its forward takes {by_name[0]} by keyword alone, and a graph network is called with its arguments in "
-            "their order; take the * out of its forward"
-        )
-    channels = own.channels()
-    if channels is not None:
-        return GraphInput(channels=channels, signals=tuple(signals))
-    first = own.first_width()
-    if (found := taken_widths(own.network(), signals, first)) is None:
-        return GraphInput(channels=first, signals=tuple(signals))
-    if found[0] != first:
-        own.why["channels"] = f"it runs with {found[0]}"
-    edges = found[1] if "edge_attr" in signals and found[1] > 1 else None
-    return GraphInput(channels=found[0], signals=tuple(signals), edge_channels=edges)
-
-
-def _require_known(own: Recognised, known: tuple[str, ...]) -> None:
-    """Raise ValueError where a network takes the edges of a graph, and something that no graph has by that name."""
+    if signals is not None:
+        listed = isinstance(signals, list | tuple)
+        if not listed or not set(signals) <= set(SIGNALS) or not set(signals) & set(DRAWN):
+            raise ValueError(f"INPUT_SIGNALS must name 'x', 'number' or 'adjacency', and else {', '.join(SIGNALS)}")
+        return _sized(own, way_of(own, tuple(signals)))
+    for way in ways(own, SIGNALS):
+        if set(way.signals) & set(OF_A_GRAPH) and (found := taken(own, way)) is not None:
+            return found
     needed = own.required()
-    if "edge_index" in needed and needed != known:
-        other = next(name for name in needed if name not in SIGNALS or name not in known)
-        raise ValueError(
-            f"its forward takes ({', '.join(needed)}), and a graph has no {other!r} of that place; say in the file "
-            f"which of {', '.join(SIGNALS)} it is called with, in order, INPUT_SIGNALS = ('x', 'edge_index', ...), or "
-            "call check_equivariance with the tensors themselves"
-        )
+    if "edge_index" in needed and all(s in SIGNALS for s in needed):
+        return _sized(own, way_of(own, needed))
+    if len(needed) == 1:
+        return _of_one(own)
+    return _of_any_name(own, needed)
+
+
+def taken(own: Recognised, way: Way) -> GraphInput | None:
+    """Return what a network takes that runs when it is called this way; None for one that does not."""
+    said = own.channels()
+    first = said or own.first_width()
+    for axes in AXES:
+        if axes != AXES[0] and not {"x", "adjacency"} & set(way.signals):
+            break
+        if (found := taken_widths(own.network(), way, first, axes)) is not None:
+            x, edge = found
+            if said is not None and x != said and "x" in way.signals:
+                continue  # what is said is not doubted: that it does not run is told where it is run
+            if x != first and "x" in way.signals:
+                own.why["channels"] = f"it runs with {x}"
+            return GraphInput(
+                channels=x if "x" in way.signals else None, signals=way.signals, axes=axes, given=way.given,
+                names=way.names, edge_channels=edge if "edge_attr" in way.signals and edge > 1 else None,
+            )  # fmt: skip
+    return None
+
+
+def _sized(own: Recognised, way: Way) -> GraphInput:
+    """Return what a network takes of which the signals are known, whether it runs or not."""
+    channels = own.channels()
+    if channels is None and (found := taken(own, way)) is not None:
+        return found
+    width = own.first_width() if channels is None else channels
+    return GraphInput(channels=width, signals=way.signals, given=way.given, names=way.names)
+
+
+def _of_one(own: Recognised) -> GraphInput | None:
+    """Return what a network takes that reads a graph off its only argument."""
+    for way in of_one(own, read_off(own, SIGNALS), SIGNALS):
+        if set(way.signals) & set(OF_A_GRAPH) and (found := taken(own, way)) is not None:
+            return found
+    return None
+
+
+def read_off(own: Recognised, known: Sequence[str]) -> tuple[str, ...]:
+    """Return the names that a network reads off its only argument, of a graph of any width; () of a tensor."""
+    if not own.takes_one():
+        return ()
+    found: dict[str, None] = {}
+    for width in widths(own.network()):
+        made = trial_graph(width, 1)
+        names = asked(own.network(), {n: made[s] for s in known if s in made for n in spellings(s)})
+        found.update(dict.fromkeys(names))
+        if not names:
+            break
+    return tuple(found)
+
+
+def _of_any_name(own: Recognised, needed: tuple[str, ...]) -> GraphInput | None:
+    """Return what a network takes of which the names of the arguments do not tell it, if one reading runs.
+
+    Raises:
+        ValueError: several readings run, or none of one that takes the edges of a graph.
+    """
+    found = [form for way in unnamed(own, WHERE) if set(way.signals) & set(OF_A_GRAPH) and (form := taken(own, way))]
+    sets = {frozenset(form.signals): form for form in found}
+    told = any(set(meant(name, SIGNALS)) & set(OF_A_GRAPH) for name in needed)
+    # a list of edges runs in no other place; a matrix of all pairs may run where a mask is meant
+    sure = told or (len(found) == 1 and "edge_index" in found[0].signals)
+    if len(sets) == 1 and sure:
+        own.why["signals"] = f"its forward takes ({', '.join(needed)}), and it runs with {', '.join(found[0].signals)}"
+        return found[0]
+    if not told:
+        return None
+    some = " as well as with ".join(f"({', '.join(form.signals)})" for form in found[:2])
+    runs = f"it runs with {some}" if found else "it runs with none of what a graph has that was tried"
+    raise ValueError(
+        f"its forward takes ({', '.join(needed)}), and {runs}; say which of {', '.join(SIGNALS)} it is called with, in "
+        "order, as in INPUT_SIGNALS = ('x', 'edge_index') in the file or --input 'graph signals=x,edge_index', or call "
+        "check_equivariance with the tensors themselves"
+    )

@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from explorer.network.input.arguments import ByName
+from explorer.network.input.called import asked
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.typed import declares, is_type
 from explorer.network.tracing.trials import answer_of
@@ -35,12 +37,37 @@ def image_input(own: Recognised) -> InputSpec:
         raise ValueError(
             f"its forward takes ({', '.join(needed)}), and an image is one tensor; say in the file INPUT_SHAPE = "
             f"{{{needed[0]!r}: (channels, height, width), ...}} for images, INPUT_CHANNELS = {{{needed[0]!r}: 8, ...}} "
-            "for sequences, INPUT_SIGNALS = ('x', 'edge_index', ...) for a graph"
+            "for sequences, INPUT_SIGNALS = ('x', 'edge_index', ...) for a graph, or call check_equivariance with the "
+            "tensors themselves"
         )
     shape = _input_shape(own) if declared is None else _declared_shape(declared)
+    if declared is None and own.takes_one() and (names := _read_off(own, shape[0])):
+        return named_images(tuple((name, shape) for name in names))
     if own.by_keyword():
         return named_images(((needed[0], shape),))
     return _sized(own, shape) if declared is None and shape[1:] == (None, None) else InputSpec(shape)
+
+
+def _read_off(own: Recognised, channels: int) -> tuple[str, ...]:
+    """Return the names of the images that a network reads off its only argument; () of a tensor.
+
+    Raises:
+        ValueError: it does not run with images of those names.
+    """
+    x = torch.rand((1, channels, SIDE, SIDE), generator=torch.Generator().manual_seed(0))
+    found: tuple[str, ...] = ()
+    while (names := asked(own.network(), dict.fromkeys(found, x))) and not set(names) <= set(found):
+        found = tuple(dict.fromkeys((*found, *names)))
+        if answer_of(own.network(), [x] * len(found), ByName(found)) is not None:
+            own.why["images"] = f"its forward reads {', '.join(found)} off its argument"
+            return found
+    if found and set(asked(own.network(), dict.fromkeys(found, x))) & set(found):
+        raise ValueError(
+            f"its forward reads {', '.join(map(repr, found))} off its argument; say in the file what that is, "
+            f"INPUT_SHAPE = {{{found[0]!r}: (channels, height, width), ...}} for images, INPUT_CHANNELS = "
+            f"{{{found[0]!r}: 8, ...}} for sequences, or call check_equivariance with the object itself"
+        )
+    return ()
 
 
 def _sized(own: Recognised, shape: InputShape) -> InputSpec:

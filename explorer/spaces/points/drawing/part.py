@@ -161,6 +161,7 @@ def _maybe(inputs: Inputs, name: str) -> Array | None:
 def _array(inputs: Inputs, name: str) -> Array:
     value = inputs.get(name)
     assert value is not None, name
+    value = inputs.fields[inputs.names.index(name)].domain.places_first(value).flatten(1)
     return _frozen(value.detach().cpu().numpy(), np.float64)
 
 

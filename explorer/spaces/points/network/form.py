@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from explorer.declare.card import Form
+from explorer.network.input.ways import IN_ORDER, Way
 
 SIGNALS = ("x", "position", "edge_index", "edge_attr", "velocity", "charge", "number", "batch", "frames")
 FEATURES = ("elements", "charge", "speed", "values", "constant", "number")
+AXES = ("NC", "1NC")  # points and channels, with a batch of one or none
 EDGES = ("all", "near", "nearest", "bonds")
 
 
@@ -27,6 +29,9 @@ class PointsInput(Form):
             `neighbours` of each point, or what "bonds" join.
         reach: in units of the points.
         most: the largest number of points that the network is made for, or None.
+        axes: one of AXES: points and channels, with a batch of one or none, where there are no edges.
+        given: "order", by "names", or as attributes and items of one "object", as of a torch_geometric Data.
+        names: under which the signals are given, where that is not in order; () for those of a torch_geometric Data.
     """
 
     space = "points"
@@ -39,3 +44,17 @@ class PointsInput(Form):
     reach: float = 5.0
     neighbours: int = 8
     most: int | None = 2000
+    axes: str = AXES[0]
+    given: str = IN_ORDER
+    names: tuple[str, ...] = ()
+
+    @property
+    def way(self) -> Way:
+        """Return how a network is given the signals."""
+        return Way(self.signals, self.names, self.given)
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Return the signals with one that is drawn first: no list of edges."""
+        first = next(s for s in self.signals if s != "edge_index")
+        return (first, *(s for s in self.signals if s != first))

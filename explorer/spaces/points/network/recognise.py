@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from torch import nn
+
+from explorer.network.input.called import of_one, way_of, ways
 from explorer.network.input.recognise import Recognised
-from explorer.spaces.points.network.form import EDGES, FEATURES, SIGNALS, PointsInput
+from explorer.network.input.ways import Way
+from explorer.spaces.graph.network.attempts import taken_widths
+from explorer.spaces.graph.network.recognise import read_off
+from explorer.spaces.points.network.form import AXES, EDGES, FEATURES, SIGNALS, PointsInput
 
 OF_POINTS = ("velocity", "charge", "number")  # with places: what no graph and no mesh has by that name
 
@@ -17,14 +26,59 @@ def points_input(own: Recognised) -> PointsInput | None:
         ValueError: INPUT_SIGNALS, INPUT_CHANNELS, INPUT_FEATURES, INPUT_EDGES or INPUT_REACH are none.
     """
     signals = own.said("input_signals")
-    signals = own.arguments(SIGNALS) if signals is None else signals
+    if signals is None:
+        found = _tried(own, ways(own, SIGNALS)) or _tried(own, of_one(own, read_off(own, SIGNALS), SIGNALS))
+        if found is not None:
+            return found
+        signals = own.arguments(SIGNALS)
     if not isinstance(signals, list | tuple):
         return None
     meant = own.said("input_kind") == "points"
     if not meant and not ("position" in signals and any(s in OF_POINTS for s in signals)):
         return None
-    if not signals or not all(s in SIGNALS for s in signals):
+    if not signals or not all(s in SIGNALS for s in signals) or tuple(signals) == ("edge_index",):
         raise ValueError(f"INPUT_SIGNALS must name one or more of {', '.join(SIGNALS)}")
+    return _sized(own, way_of(own, tuple(signals)))
+
+
+def _tried(own: Recognised, ways: Iterable[Way]) -> PointsInput | None:
+    """Return what a network takes in the first way to call it with places that runs; None where none does."""
+    for way in (way for way in ways if "position" in way.signals):
+        said = own.channels()
+        form = taken(own.network(), way, said or own.first_width())
+        if form is not None and (said is None or form.channels in (said, None)):
+            return _said(own, form)
+    return None
+
+
+def taken(network: nn.Module, way: Way, channels: int | None = None) -> PointsInput | None:
+    """Return what a network takes that runs when it is called this way; None for one that does not."""
+    alone = not set(way.signals) - {"x", "position"}  # what has a batch axis
+    for axes in AXES if alone else AXES[:1]:
+        if (found := taken_widths(network, way, channels, axes)) is not None:
+            width = found[0] if "x" in way.signals else None
+            return PointsInput(width, way.signals, axes=axes, given=way.given, names=way.names)
+    return None
+
+
+def attempts(network: nn.Module) -> Iterator[PointsInput]:
+    """Yield what a network takes of points that is given one tensor: where they are."""
+    if (form := taken(network, Way(("position",)))) is not None:
+        yield form
+
+
+def _sized(own: Recognised, way: Way) -> PointsInput:
+    channels = own.channels()
+    width = own.first_width() if channels is None and "x" in way.signals else channels
+    return _said(own, PointsInput(channels=width, signals=way.signals, given=way.given, names=way.names))
+
+
+def _said(own: Recognised, form: PointsInput) -> PointsInput:
+    """Return a form with what the file says of it besides.
+
+    Raises:
+        ValueError: it says what cannot be.
+    """
     said = {name: own.said(f"input_{name}") for name in ("features", "edges", "reach")}
     for name, known in (("features", FEATURES), ("edges", EDGES)):
         if said[name] is not None and said[name] not in known:
@@ -32,7 +86,4 @@ def points_input(own: Recognised) -> PointsInput | None:
     reach = said["reach"]
     if reach is not None and not (isinstance(reach, int | float) and reach > 0):
         raise ValueError(f"INPUT_REACH must be a number above 0, not {reach!r:.60}")
-    channels = own.channels()
-    width = own.first_width() if channels is None and "x" in signals else channels
-    given = {name: value for name, value in said.items() if value is not None}
-    return PointsInput(channels=width, signals=tuple(signals), **given)
+    return replace(form, **{name: value for name, value in said.items() if value is not None})

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from explorer.network.input.arguments import ByName
 from explorer.network.tracing.running import evaluating, first_tensor
 from explorer.spaces.sequence.network.form import KINDS, LAYOUTS, SequenceInput
 from explorer.spaces.sequence.network.inputs import sequence_inputs
@@ -80,7 +81,7 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
     """
     told_steps = told.get("steps")
     most = told_steps if isinstance(told_steps, int) else None
-    kind = str(told.get("kind", "ids" if "channels" not in told and _takes_ids(network, most) else "values"))
+    kind = str(told.get("kind", "ids" if "channels" not in told and takes_ids(network, most) else "values"))
     if kind == "ids":
         return _ids(network, told, most)
     widths = [w for w in (told.get("channels"),) if isinstance(w, int)] or (
@@ -140,14 +141,20 @@ def _ids(network: nn.Module, told: dict[str, object], most: int | None) -> Seque
     return SequenceInput(known, "ids", most, "NTC", names=names, tokenizer=str(tokenizer))
 
 
-def _takes_ids(network: nn.Module, most: int | None) -> bool:
-    """Say by trial whether a network begins with numbers of tokens, (1, steps), that it looks up in a table."""
+def takes_ids(network: nn.Module, most: int | None, names: tuple[str, ...] = ()) -> bool:
+    """Say by trial whether a network begins with numbers of tokens, (1, steps), that it looks up in a table.
+
+    Args:
+        names: of its arguments, or of what it reads off its only one; masks among them are ones.
+    """
     if not any(isinstance(m, nn.Embedding) for m in network.modules()):
         return False
     trial = copy.deepcopy(network)
     with torch.no_grad(), evaluating(trial):
         try:
-            return first_tensor(trial(torch.zeros(1, min(most or _STEPS, _STEPS), dtype=torch.int64))) is not None
+            ids = torch.zeros(1, min(most or _STEPS, _STEPS), dtype=torch.int64)
+            given = tuple(torch.ones_like(ids) if "mask" in name else ids for name in names)
+            return first_tensor(ByName(names)(trial, given) if names else trial(ids)) is not None
         except (torch.OutOfMemoryError, KeyboardInterrupt):
             raise
         except Exception:  # a forward of somebody else's may raise anything

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from explorer.data.samples import Sample, Signal
 from explorer.declare.types.fields import FieldType, Scalar
+from explorer.network.changing.precision import copied
 from explorer.network.input.arguments import ByName
 from explorer.network.input.inputs import Inputs, from_signals
 from explorer.network.tracing.running import evaluating, first_tensor
@@ -177,6 +178,38 @@ def named_sequences(tensors: Mapping[str, Tensor]) -> Inputs | None:
     return Inputs(values, (_unsettled(),) * len(values), tuple(tensors))
 
 
+def require_time(inputs: Inputs, model: nn.Module) -> None:
+    """Refuse a sequence with as many channels as steps whose time lies on another axis than a network takes it on.
+
+    Raises:
+        ValueError: the network takes half as many channels, and not half as many steps.
+    """
+    x, domain = inputs.x, inputs.field.domain
+    if len(inputs.arguments) > 1 or not isinstance(domain, Steps) or not x.is_floating_point():
+        return
+    alike = [axis for axis in range(x.ndim) if axis != domain.axis and x.shape[axis] == inputs.places > 1]
+    if not alike or _takes_half(inputs, trial := copied(model), domain.axis):
+        return
+    if any(_takes_half(inputs, trial, axis) for axis in alike):
+        raise ValueError(
+            f"x of shape {tuple(x.shape)} is said to have its steps on axis {domain.axis}, and the network takes fewer "
+            f"along axis {alike[0]} alone, where there are as many: say the layout that the network takes, as in "
+            "equiscope.sequence(x, 'NCT') of x of (steps, channels), or give more steps than channels"
+        )
+
+
+def _takes_half(inputs: Inputs, trial: nn.Module, axis: int) -> bool:
+    """Say whether a network runs with half of what its arguments have along an axis."""
+    fewer = tuple(v.narrow(axis, 0, (v.shape[axis] + 1) // 2).clone() for v in inputs.values)
+    try:
+        with torch.no_grad(), evaluating(trial):
+            return first_tensor(replace(inputs, values=fewer).run(trial)) is not None
+    except (torch.OutOfMemoryError, KeyboardInterrupt):
+        raise
+    except Exception:  # a forward of somebody else's may raise anything
+        return False
+
+
 def _unsettled() -> FieldType:
     return FieldType(Steps(-1), Scalar(intensity=True))
 
@@ -193,18 +226,8 @@ def settled(inputs: Inputs, model: nn.Module) -> Inputs:
     axes = [axis for axis in range(3) if axis != batch] if batch is not None else []
     # where an argument has one step, nothing can be left out
     axes = [axis for axis in axes if all(v.shape[axis] > 1 for v in inputs.values)]
-    trial = copy.deepcopy(model)
-    found = []
-    for axis in axes:
-        fewer = tuple(v.narrow(axis, 0, (v.shape[axis] + 1) // 2).clone() for v in inputs.values)
-        try:
-            with torch.no_grad(), evaluating(trial):
-                if first_tensor(replace(inputs, values=fewer).run(trial)) is not None:
-                    found.append(axis)
-        except (torch.OutOfMemoryError, KeyboardInterrupt):
-            raise
-        except Exception:  # a forward of somebody else's may raise anything
-            continue
+    trial = copied(model)
+    found = [axis for axis in axes if _takes_half(inputs, trial, axis)]
     if not found:
         # it takes so many steps and no other number: they are what all arguments and the answer have as many of
         with torch.no_grad(), evaluating(trial):

@@ -59,8 +59,11 @@ def test_every_form_is_written_and_read_again(space: object) -> None:
         ("grid shape=anyx3x3", "'any' is no whole number"),
         ("grid shape=3x3", "3 sizes"),
         ("grid size=3", "has no 'size'; it has shape"),
-        ("graph signals=edge_index,x", "begins with x"),
+        ("mesh signals=edge_index,x", "begins with x"),
         ("graph signals=x,x", "twice"),
+        ("graph signals=edge_index", "with x or number or adjacency among them"),
+        ("points signals=edge_index", "something that lies on them"),
+        ("graph given=backwards", "none of order, names, object"),
         ("graph features=wrong", "none of seeds, atoms"),
         ("plane", "no kind of data; the kinds are"),
         ("grid shape", "is not NAME=VALUE"),
@@ -79,7 +82,10 @@ def test_what_is_remembered_beside_a_file_is_what_its_network_takes(net: Path) -
     found = asked(f"{net}:Flat", trust=True)
     shown = {kind.name: kind for kind in found.kinds}
     assert found.kind == "grid" and shown["grid"].rows[0].text == "3x3x3"
-    assert "its first layer takes 27 numbers" in shown["grid"].rows[0].why and ANY in shown["graph"].rows[-1].text
+    assert (
+        "its first layer takes 27 numbers" in shown["grid"].rows[0].why
+        and {row.question.name: row.text for row in shown["graph"].rows}["most"] == ANY
+    )
     assert "3×3×3 → 1×4" in tried(f"{net}:Flat", SAID, trust=True)
     path = remembered(f"{net}:Flat", SAID)
     assert path.name == "net.equiscope.json" and str(path) in files_of(f"{net}:Flat")

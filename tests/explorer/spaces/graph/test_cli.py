@@ -148,7 +148,7 @@ def test_a_network_on_graphs_takes_graphs(run: Any, net: Any, words: str, parts:
 @pytest.mark.parametrize(
     ("source", "parts"),
     [
-        ("INPUT_SIGNALS = ('edge_index',)\n" + FAIR, ["INPUT_SIGNALS must begin with 'x'"]),
+        ("INPUT_SIGNALS = ('edge_index',)\n" + FAIR, ["INPUT_SIGNALS must name 'x'"]),
         ("INPUT_SIGNALS = 'x'\n" + FAIR, ["INPUT_SIGNALS"]),
         ("INPUT_SIGNALS = ('x', 'colour')\n" + FAIR, ["INPUT_SIGNALS", "edge_index"]),
         ("INPUT_SIGNALS = 7\n" + FAIR, ["INPUT_SIGNALS"]),

@@ -39,6 +39,11 @@ def adjacency():
     return Given((drawn(9, 8), ((a + a.t()) > 0).float()), ("nodes", "pairs"))
 
 
+def reversed_adjacency():
+    made = adjacency()
+    return Given(made.args[::-1], made.acts[::-1])
+
+
 def atoms():
     return Given((torch.tensor([6, 1, 1, 8, 7, 6, 1, 1, 6]), edges(9, 18)), ("nodes", "index"))
 
@@ -91,6 +96,10 @@ CASES = (
     opened("graphs", "OfData", as_data, *ON_NODES, refusable=True, tells=GRAPH),
     opened("graphs", "NeedsWidth", graph, *ON_NODES, truth=REFUSED),
     opened("graphs", "Atoms", atoms, *ON_NODES, refusable=True, tells=GRAPH),
+    opened("given", "Names", graph, *ON_NODES),
+    opened("given", "Object", as_data, *ON_NODES),
+    opened("given", "Summed", as_data, *ON_NODES, "b", truth=BROKEN),
+    opened("given", "Reversed", reversed_adjacency, "permutation", ("fixed",), "glycine"),
     opened("series", "TwoConvs", partial(series, "NCT", channels=1), "shift", ("steps@2",), "sine", inside=4),
     opened(
         "series", "ramped", partial(series, "NCT", channels=1), "shift", ("steps@2",), "sine", truth=BROKEN, inside=4

@@ -16,7 +16,7 @@ from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS
 from tests.widgets.parts.driving.windows import Open, settle
 from widgets.window.main_window import MainWindow
-from widgets.window.opening.input_page import InputPage, Ordered
+from widgets.window.opening.input_page import InputPage, Ordered, Written
 
 FLAT = """
 from torch import nn
@@ -32,10 +32,10 @@ class Flat(nn.Module):
 class Weighted(nn.Module):
     def __init__(self):
         super().__init__()
-        self.dense = nn.Linear(3, 4)
+        self.dense = nn.Bilinear(40, 1, 4)  # so wide that no trial finds it
 
     def forward(self, nodes, links):
-        h = self.dense(nodes)
+        h = self.dense(nodes, nodes[:, :1])
         return h.index_add(0, links[1], h[links[0]])
 
 class Masked(nn.Module):
@@ -129,6 +129,9 @@ def test_arguments_are_assigned_and_the_answer_is_remembered_beside(
     signals = page.editors["graph", "signals"]
     assert isinstance(signals, Ordered) and page.asked.arguments == ("nodes", "links")
     page.kind.setCurrentIndex(page.kind.findData("graph"))
+    channels = page.editors["graph", "channels"]
+    assert isinstance(channels, Written)
+    channels.setText("40")
     signals.combos[1].setCurrentText("edge_weight")
     click(qtbot, page, "trial")
     qtbot.waitUntil(lambda: page.bad and "line 19" in page.outcome.text(), timeout=LONG_MS)
@@ -140,7 +143,7 @@ def test_arguments_are_assigned_and_the_answer_is_remembered_beside(
     frame = window.controller.frame
     assert frame is not None and frame.squares[0].domain == "graph"
     held = json.loads((net.parent / "net.equiscope.json").read_text())["inputs"]["Weighted"]
-    assert held["data"] == "graph" and held["signals"] == "x,edge_index" and held["channels"] == "3"
+    assert held["data"] == "graph" and held["signals"] == "x,edge_index" and held["channels"] == "40"
     # later, from the menu: with what is remembered, and why
     window.menus.actions["input"].trigger()
     page = shown(qtbot, window)

@@ -1,0 +1,138 @@
+"""Call a network with tensors in another order, by name, with a batch axis, or as the attributes of one object."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from explorer.declare.telling.asking import Question
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+IN_ORDER, BY_NAME, AS_ONE = "order", "names", "object"  # how a network is given its arguments
+QUESTIONS = (
+    Question(
+        "given", "Given", "In the order of the arguments, by names, or as attributes of one object such as a Data.",
+        "choice", (IN_ORDER, BY_NAME, AS_ONE),
+    ),
+    Question("names", "Names", "By which they are given, where that is not in order.", "names"),
+)  # fmt: skip
+
+# what people call the signals of graphs and points; the first name is that of an attribute of a torch_geometric Data
+_NAMES = {
+    "x": ("x", "h", "feat", "feats", "feature", "features", "node_feat", "node_feats", "node_features", "nodes", "inp"),
+    "edge_index": ("edge_index", "edges", "edge_idx", "ei", "edge_list", "index"),
+    "edge_attr": ("edge_attr", "edge_attrs", "edge_feat", "edge_feats", "edge_features", "e"),
+    "edge_weight": ("edge_weight", "edge_weights", "weight", "weights", "w"),
+    "position": ("pos", "position", "positions", "coord", "coords", "coordinates", "point", "xyz", "r", "p", "cloud"),
+    "number": ("z", "number", "numbers", "atomic_numbers", "atomic_number", "atoms", "atom_types", "species"),
+    "adjacency": ("adj", "adjacency", "a", "adj_matrix", "adjacency_matrix", "a_hat", "adj_norm"),
+    "velocity": ("vel", "velocity", "velocities", "v"),
+    "charge": ("charge", "charges", "q"),
+    "batch": ("batch", "batch_index", "batch_idx"),
+}
+
+
+def meant(name: str, known: Collection[str]) -> tuple[str, ...]:
+    """Return the signals that an argument of this name may stand for."""
+    exact = (name,) if name in known else ()
+    spelt = {name.lower(), name.lower().removesuffix("s")}
+    return exact or tuple(s for s, names in _NAMES.items() if s in known and spelt & set(names))
+
+
+def spellings(signal: str) -> tuple[str, ...]:
+    """Return the names that people give a signal, of one and of many, in small letters and in capitals."""
+    names = [spelt for name in _NAMES.get(signal, (signal,)) for spelt in (name, f"{name}s")]
+    return tuple(dict.fromkeys((*names, *(n.upper() for n in names), *(n.capitalize() for n in names))))
+
+
+def attribute(signal: str) -> str:
+    """Return the name by which a torch_geometric Data has a signal."""
+    return _NAMES.get(signal, (signal,))[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to call a network: with these signals, in the order of its arguments or under their names.
+
+    Attributes:
+        signals: of the data.
+        names: by which they are given, where not in order; () for those of a torch_geometric Data.
+        given: IN_ORDER, BY_NAME or AS_ONE.
+    """
+
+    signals: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    given: str = IN_ORDER
+
+    def call(self, held: Sequence[str]) -> Call | None:
+        """Return how tensors in the order `held` are given; None where it is one by one in that order."""
+        if self.given == IN_ORDER and tuple(held) == self.signals:
+            return None
+        names = self.names or tuple(attribute(s) for s in self.signals)
+        return Call(tuple(held.index(s) for s in self.signals), names, self.given)
+
+
+@dataclass(frozen=True)
+class Call:
+    """Give a network tensors in another order, by name, or as the attributes of one object."""
+
+    order: tuple[int, ...]
+    names: tuple[str, ...]
+    given: str
+
+    def __call__(self, network: nn.Module, tensors: Sequence[Tensor]) -> Any:
+        ordered = [tensors[k] for k in self.order]
+        if self.given == IN_ORDER:
+            return network(*ordered)
+        named = dict(zip(self.names, ordered, strict=True))
+        return network(**named) if self.given == BY_NAME else network(as_one(named))
+
+
+class Bag(dict[str, Any]):
+    """Tensors that are read as attributes and as items, as those of a torch_geometric Data are.
+
+    Attributes:
+        asked: what was read, in its order: names, where the network takes such an object.
+    """
+
+    def __init__(self, items: Mapping[str, Any]) -> None:
+        super().__init__(items)
+        self.__dict__["asked"] = []
+
+    def __getitem__(self, name: str) -> Any:
+        self.asked.append(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.asked.append(name)
+        return super().get(name, default)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self.asked.append(name)
+        try:
+            return super().__getitem__(name)
+        except KeyError:
+            raise AttributeError(f"the object has no {name!r}") from None
+
+    @property
+    def num_nodes(self) -> int:
+        """Return how many nodes there are: rows of what lies on them."""
+        return next(len(self[n]) for n in ("x", "pos", "z", "batch") if n in self)
+
+    num_graphs = 1
+
+    def to(self, *_: Any, **__: Any) -> Bag:
+        """Return the same object: its tensors are where the network is."""
+        return self
+
+
+def as_one(named: Mapping[str, Tensor]) -> Any:
+    """Return tensors as one object: a Data of torch_geometric where a network's file imports that."""
+    found = sys.modules.get("torch_geometric.data")
+    return Bag(named) if found is None else found.Data(**named)
