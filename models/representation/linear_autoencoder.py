@@ -19,6 +19,7 @@ from explorer.declare.examples import Examples
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.grid.samples import digit_images
 from explorer.spaces.grid.samples.sets import digits
+from explorer.work.training.course import Course
 from models.layers.seeded import seeded
 from models.training.learning import learning
 
@@ -100,13 +101,11 @@ def train(
         images = torch.tensor(digit_images.load("train")[0]).double()
         network = seeded(LinearAutoencoder, seed).double()
         optimizer = Alternating(network, images)
-        for epoch in range(epochs):
-            loss = (network(images) - images).square().sum() / len(images)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            if progress is not None:
-                progress(epoch + 1, epochs, f"squared error {loss.item():.6f}")
+        course = Course(
+            network, optimizer, epochs=epochs, steps=1, progress=progress, told="squared error {:.6f}".format
+        )
+        for _ in course:
+            course.learn((network(images) - images).square().sum() / len(images))
         network.float().eval()
         return network, judged(network)
 

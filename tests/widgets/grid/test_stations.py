@@ -87,7 +87,8 @@ def test_the_value_under_the_mouse_is_told(view: StationsView, qtbot: QtBot) -> 
         )
         qtbot.mouseMove(view.board, at)
         name = made.stations[tile % 4 - 1].title + (", of ρ(g) x" if tile > 4 else "")
-        assert heard[-1].startswith(f"{name}, row {place[0]}, {place[1]}: ")
+        wanted = f"{name}, row {place[0]}, {place[1]}: "
+        qtbot.waitUntil(lambda w=wanted: bool(heard) and heard[-1].startswith(w))
         assert float(heard[-1].rpartition(" ")[2]) == pytest.approx(float(value), rel=0.02)
 
 

@@ -70,9 +70,8 @@ class StationsView(FrameView[tuple[Square, StationsPart]]):
         values = tile.picture if tile.picture is not None else tile.heat
         assert values is not None
         numbers = np.atleast_3d(values.T).T[:, at[1], at[2]]
-        self.hovered.emit(
-            f"{tile.title or f'{above.title}, of ρ(g) x'}, row {at[1]}, {at[2]}: {', '.join(figure(float(v)) for v in numbers)}"
-        )
+        title = tile.title or f"{above.title}, of ρ(g) x"
+        self.hovered.emit(f"{title}, row {at[1]}, {at[2]}: {', '.join(figure(float(v)) for v in numbers)}")
 
     def apply_theme(self) -> None:
         self.pages.apply_theme()

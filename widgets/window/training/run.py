@@ -93,7 +93,6 @@ class Run(QObject):
 
     changed = Signal()
     shown = Signal(str)  # another network lies at this path
-    refused = Signal(str)  # one sentence; it goes on
     over = Signal(str)  # path of the weights; "" where there are none
 
     def __init__(self, info: ModelInfo, wanted: Wanted, number: int, parent: QObject) -> None:
@@ -101,6 +100,7 @@ class Run(QObject):
         self.info, self.wanted, self.number = info, wanted, number
         self.told = Told(loss=wanted.loss)
         self.sentence, self.bad = "Starting…", False
+        self.warning = ""  # what cannot be done, while it goes on: said until somebody does something
         self.results: Mapping[str, float] = {}
         self.folder = TemporaryDirectory(prefix="equiscope-training-", ignore_cleanup_errors=True)
         self.process = TrainProcess(self)
@@ -168,8 +168,8 @@ class Run(QObject):
             self._cut(int(found["back"]))
         if trouble := found.get("trouble"):
             self.sentence, self.bad, t.paused = str(trouble), True, True
-        if refused := found.get("refused"):
-            self.refused.emit(str(refused))
+        if "refused" in found:
+            self.warning = str(found["refused"])
         if "live" in found:
             t.live = str(found["live"])
             self.shown.emit(t.live)

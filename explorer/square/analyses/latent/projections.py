@@ -75,6 +75,9 @@ def fitted(
         ValueError: there are too few examples or classes for it, in one sentence.
     """
     count, size = vectors.shape
+    strange = ~np.isfinite(vectors).all(1)
+    if strange.any():
+        raise ValueError(f"the code of example {int(strange.argmax())} holds values that are no finite numbers")
     kind = name.removeprefix(PIXELS)
     if kind == "axes" or size < 2:
         pair = sorted(np.argsort(-weights, kind="stable")[:2]) if size > 1 else [0]
