@@ -86,8 +86,9 @@ class Alternating(torch.optim.Optimizer):
     def step(self, closure: Any = None) -> None:  # type: ignore[override]
         code, decoder = self._network.code, self._network.decoder
         z = self._centred @ code.weight.T  # (n, 2)
-        decoder.weight.copy_(torch.linalg.lstsq(z, self._centred).solution.T)
-        code.weight.copy_(torch.linalg.pinv(decoder.weight))
+        # by normal equations: `lstsq` and `pinv` give other last bits from run to run
+        decoder.weight.copy_(torch.linalg.solve(z.T @ z, z.T @ self._centred).T)
+        code.weight.copy_(torch.linalg.solve(decoder.weight.T @ decoder.weight, decoder.weight.T))
         decoder.bias.copy_(self._mean)
         code.bias.copy_(-code.weight @ self._mean)
 

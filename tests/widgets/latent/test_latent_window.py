@@ -183,7 +183,7 @@ class Net(nn.Module):
         return SimpleNamespace(inputs=x, labels=y, names=names, title="pictures")
 """
 BAD = {
-    "y = 0 * y": "LDA of codes needs three classes to span a plane, and the examples have 1",
+    "y = 0 * y": "LDA needs three classes to span a plane, and the examples have 1",
     "x, y = x[:1], y[:1]": "needs three examples at least, and there are 1",
     "x, y = x[:0], y[:0]": "gives no input: the plane needs three at least",
     "x = [v[..., : 8 - k % 2] for k, v in enumerate(x)]": "inputs of unequal sizes, 1×8×7 and 1×8×8; all must be 1×8×8",
@@ -227,4 +227,3 @@ def test_examples_that_cannot_be_shown_are_said_in_the_window(qtbot: QtBot, open
         if "LDA" not in sentence:
             window.panes.raise_tab("samples")
             said(qtbot, samples, sentence)
-        assert not window.infobar.isVisible(), change
