@@ -95,12 +95,16 @@ def pictures(start: Callable[[], LocalEngine], state: State, folder: Path) -> li
     return view_pictures(start, state, folder)
 
 
-def gallery(start: Callable[[], LocalEngine], folder: Path, thumbnails: bool = False) -> list[Path]:
+def gallery(start: Callable[[], LocalEngine], folder: Path, what: str = "all") -> list[Path]:
     off_screen()
-    if thumbnails:
+    if what == "thumbnails":
         from widgets.window.pictures.thumbnails import thumbnail_pictures
 
         return thumbnail_pictures(start, folder)
+    if what == "page":
+        from widgets.window.pictures.page import page_pictures
+
+        return page_pictures(start, folder)
     from widgets.window.pictures.gallery import gallery_pictures
 
     return gallery_pictures(start, folder)

@@ -76,6 +76,7 @@ class MainWindow(Shell):
         self._build_quick()
         self.palette_box = Palette(self)
         self.focus_ring = FocusRing(self)
+        self.focus_ring.follow()
         self._connect()
         self.menus.actions["reduce_motion"].setChecked(motion.kept(self.settings))
         self.reduce_motion()

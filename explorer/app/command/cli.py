@@ -81,7 +81,7 @@ def _told_in_a_line(argv: Sequence[str], doors: Doors) -> int:
             case "export":
                 return _export(args)
             case "gallery":
-                for path in doors.gallery(engine_starter(args, doors), _folder(args.out), args.thumbnails):
+                for path in doors.gallery(engine_starter(args, doors), _folder(args.out), args.what):
                     print(path)
                 return 0
             case _:
@@ -161,8 +161,10 @@ def engine_starter(args: argparse.Namespace, doors: Doors) -> Callable[[], Local
 
     def start() -> LocalEngine:
         from explorer.app.answering.engine import LocalEngine
+        from explorer.work.memory import share_arenas
         from explorer.work.threads import leave_a_core
 
+        share_arenas()
         leave_a_core()
         return LocalEngine(doors.cards(), trust=getattr(args, "trust", False))
 

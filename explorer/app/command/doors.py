@@ -30,7 +30,7 @@ class Doors:
         cards: returns the built-in models by name (imports torch).
         window: opens the window on a state (and a session's path); returns the exit code.
         pictures: (engine factory, state, folder) -> saved PNG paths, drawn by the views themselves.
-        gallery: (engine factory, folder, whether thumbnails alone) -> saved paths.
+        gallery: (engine factory, folder, "all", "page" or "thumbnails") -> saved paths.
         views: returns [(name, title)] of the views.
         bench: returns the benchmark functions by name.
         program: the module whose `main` and `cards` these are, for a process of its own; "" for none.
@@ -39,7 +39,7 @@ class Doors:
     cards: Callable[[], Mapping[str, Card]]
     window: Callable[[Callable[[], WindowEngine], State, argparse.Namespace], int]
     pictures: Callable[[Callable[[], LocalEngine], State, Path], list[Path]]
-    gallery: Callable[[Callable[[], LocalEngine], Path, bool], list[Path]]
+    gallery: Callable[[Callable[[], LocalEngine], Path, str], list[Path]]
     views: Callable[[], list[tuple[str, str]]]
     bench: Callable[[], Mapping[str, Callable[[], list[dict[str, Any]]]]]
     program: str = ""

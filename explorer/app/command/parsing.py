@@ -114,7 +114,14 @@ def parser() -> argparse.ArgumentParser:
 
     gallery = verbs.add_parser("gallery", help="every card x view as a picture")
     gallery.add_argument("--out", metavar="DIR", required=True)
-    gallery.add_argument("--thumbnails", action="store_true", help="the small pictures of resources/thumbnails alone")
+    gallery.set_defaults(what="all")
+    less = gallery.add_mutually_exclusive_group()
+    less.add_argument(
+        "--page", dest="what", action="store_const", const="page", help="whole windows, and one picture of each model"
+    )
+    less.add_argument(
+        "--thumbnails", dest="what", action="store_const", const="thumbnails", help="the small pictures of the Gallery"
+    )
 
     bench = verbs.add_parser("bench", help="benchmarks, as ratios measured in one run")
     bench.add_argument("names", nargs="*")

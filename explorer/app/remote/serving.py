@@ -13,6 +13,7 @@ from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
 from explorer.app.remote.note import Note
 from explorer.square.frame import Frame
+from explorer.work.memory import RESTED, give_back, share_arenas
 from explorer.work.processes.birth import born, keep_to
 from explorer.work.progress import Cancelled, listening
 
@@ -35,6 +36,7 @@ class Server:
         from explorer.work import crumbs
         from explorer.work.threads import leave_a_core
 
+        share_arenas()
         leave_a_core()
         self._connection, self._note = connection, note
         self._sender, self._receiver = Sender(block), Receiver(block)
@@ -49,6 +51,8 @@ class Server:
         self._connection.send_bytes(b"ready")
         while True:
             try:
+                if not self._connection.poll(RESTED):
+                    give_back()
                 request = self._receiver.unpacked(self._connection.recv_bytes())
             except (EOFError, OSError):
                 return

@@ -25,6 +25,7 @@ from explorer.app.thread.orders import Engine, Job, NoEngine, Printed, Task, Tas
 from explorer.square.frame import Failure, Frame, Moved, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
+from explorer.work.memory import RESTED, give_back
 from explorer.work.progress import Cancelled, listening
 
 BUSY_AFTER = 0.15  # seconds; what is quicker than this needs no word
@@ -48,11 +49,12 @@ class Runner:
         deliver: Callable[[object], None],
         clock: Callable[[], float] = time.monotonic,
         quiet: float = QUIET,
+        tidy: Callable[[], None] = give_back,
     ) -> None:
         self._start = start
         self._deliver = deliver
         self._clock = clock
-        self._quiet = quiet
+        self._quiet, self._tidy = quiet, tidy
         self._asked = -math.inf  # when the last request came
         self._thread: threading.Thread | None = None
         self._mover: Mover | None = None  # where the engine can draw rho(g) x by itself
@@ -70,6 +72,7 @@ class Runner:
         self._orbit_over = True
         self._activity: tuple[str, float] | None = None
         self._idle = False  # whether it is one that nobody waits for
+        self._untidy = False  # whether something was done since memory was given back
         self._announced = self._offered = False
         self._told = -math.inf  # when it was last said how far a request is
         # This belongs to the worker alone: what is still missing of the frame shown, the generator of the orbit
@@ -221,18 +224,21 @@ class Runner:
             self._refine()
         elif self._catalogues is not None:
             self._illustrate(self._catalogues)
-        elif wanted is not None:
+        elif wanted is not None and not self._orbit_over:
             self._advance(engine, wanted, turn)
+        else:
+            self._untidy = False
+            self._tidy()
         return True
 
     def _wait(self) -> None:
         """Wait until there is something to do; the lock is held."""
         while not (self._closing or self._pending is not None or self._jobs or self._rest is not None):
-            left = self._asked + self._quiet - self._clock()
             more = not self._orbit_over or (self._catalogues is not None and self._latest is not None)
-            if more and left <= 0:
+            left = self._asked + (self._quiet if more else RESTED) - self._clock()
+            if (more or self._untidy) and left <= 0:
                 return
-            self._change.wait(left if more else None)
+            self._change.wait(left if more or self._untidy else None)
 
     def _answer(self, engine: Engine, state: State) -> None:
         self._enter(COMPUTING)
@@ -431,7 +437,7 @@ class Runner:
         with self._change:
             if self._announced:
                 self._say(Busy(""))
-            self._announced, self._activity = False, None
+            self._announced, self._activity, self._untidy = False, None, True
 
     def _moved(self, moved: Moved) -> None:
         with self._change:

@@ -72,6 +72,17 @@ def test_links_lead_somewhere(page: str) -> None:
             assert (path.parent / target).resolve().exists(), f"{page} links to {target}"
 
 
+def test_the_gallery_shows_every_model_and_what_it_shows_is_there() -> None:
+    """Otherwise `python main.py gallery --page --out docs/gallery` makes it again."""
+    path = ROOT / "docs" / "gallery" / "README.md"
+    page = path.read_text(encoding="utf-8")
+    shown = re.findall(r"!\[([^\]]+)\]\(([^)]+)\)", page)
+    assert {name for name, _ in shown} >= set(CARDS)
+    assert all((path.parent / picture).is_file() for _, picture in shown)
+    left = {p.relative_to(path.parent).as_posix() for p in path.parent.rglob("*.*")} - {picture for _, picture in shown}
+    assert left == {"README.md"}, "pictures that nobody sees"
+
+
 def test_the_table_of_what_is_covered_is_that_of_the_cards() -> None:
     for row, names in re.findall(r"^\| ([A-Z]\d+) \| [^|]+ \| (.+) \|$", README, re.MULTILINE):
         assert sorted(re.findall(r"`([^`]+)`", names)) == sorted(n for n, card in CARDS.items() if row in card.rows)

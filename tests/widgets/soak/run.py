@@ -13,6 +13,7 @@ import json
 import os
 import random
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,7 @@ EVERY = 200  # interactions between two looks at what is held
 WARM = 60  # interactions before the first look, and their seed
 FIRST = 1_000  # interactions after which caches are full
 GROWTH = 0.05  # of memory from there on
+LOOKS = 5  # whose median is compared with that of the last ones: windows come and go, and some networks are large
 STUCK_S = 300.0  # for one interaction
 LOOK_BACK = (5, 20, 80, 320)  # interactions before a failure that are tried to repeat it
 FAILED = 3  # exit code
@@ -76,8 +78,11 @@ def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapp
     from explorer.app.answering.engine import LocalEngine
     from explorer.app.remote.engine import DividedEngine
     from explorer.state.state import State
+    from explorer.work.memory import share_arenas
     from explorer.work.threads import leave_a_core
     from tests.widgets.soak.world import Broken, World
+
+    share_arenas()
 
     def start() -> DividedEngine:
         leave_a_core()
@@ -98,7 +103,8 @@ def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapp
     _say(args, "at the start", 0, begin.text(), asdict(begin))
     world.open_window(State())
     faulthandler.register(signal.SIGUSR1)  # says where it is
-    failures, full, since, done = 0, 0, time.monotonic(), 0
+    failures, since, done = 0, time.monotonic(), 0
+    memory: list[int] = []  # at each look, once caches are full
     for number, one in enumerate(wanted, 1):
         faulthandler.dump_traceback_later(STUCK_S, exit=True)
         try:
@@ -115,7 +121,7 @@ def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapp
         done = number
         if number % EVERY == 0:
             now = world.figures()
-            full = now.memory if number == FIRST else full
+            memory += [now.memory] if number >= FIRST else []
             seconds = time.monotonic() - since
             _say(args, f"{number} interactions, {seconds:.0f} s", number, now.text(), asdict(now))
         if args.minutes and time.monotonic() - since > 60 * args.minutes:
@@ -135,7 +141,7 @@ def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapp
     left = [name for name in ("files", "threads", "timers", "widgets", "windows", "hooks", "children")
             if getattr(end, name) > getattr(begin, name)]  # fmt: skip
     rest = sorted(str(p.relative_to(os.environ["TMPDIR"])) for p in Path(os.environ["TMPDIR"]).rglob("*"))
-    grown = (last.memory - full) / full if full and done > FIRST else 0.0
+    grown = statistics.median(memory[-LOOKS:]) / statistics.median(memory[:LOOKS]) - 1 if memory else 0.0
     world.close()
     for text in (
         f"more than at the start: {', '.join(left)}" if left else "",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import os
 import re
@@ -35,6 +34,7 @@ from explorer.app.thread.orders import NoEngine
 from explorer.data.apart.asking import pool
 from explorer.square.frame import Failure, LayerInfo, Square
 from explorer.state.state import State
+from explorer.work.memory import give_back
 from explorer.work.places import RESOURCES
 from tests.widgets.soak.draws import Draws, Interaction
 from tests.widgets.soak.interactions import DONE
@@ -323,8 +323,7 @@ class World:
             self.app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
             self.app.processEvents()
             gc.collect()
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).malloc_trim(0)
+        give_back()
         objects = [] if self.windows else gc.get_objects()
         timers = sum(issubclass(type(o), QTimer) and shiboken6.isValid(o) and o.isActive() for o in objects)
         threads = sum(issubclass(type(o), QThread) and shiboken6.isValid(o) and o.isRunning() for o in objects)

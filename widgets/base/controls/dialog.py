@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QDialog, QDialogButtonBox, QLabel, QTextEdit, QWidget
 
 from widgets.base.look.focus import FocusRing
@@ -16,17 +16,18 @@ class Dialog(QDialog):
         super().__init__(parent)
         self.focus_ring = FocusRing(self)
         self._shown = False
-        self.finished.connect(self._done)
-
-    def _done(self) -> None:
-        self.focus_ring.rest()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self.focus_ring.follow()
         if not self._shown:
             self._shown = True
             if self.focusWidget() is None and (first := self.first_field()) is not None:
                 first.setFocus(Qt.FocusReason.ActiveWindowFocusReason)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self.focus_ring.stop()
+        super().hideEvent(event)
 
     def focusNextPrevChild(self, next: bool) -> bool:
         """Move the focus on Tab, and show from here on where it is."""

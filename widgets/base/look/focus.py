@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QRectF, Qt, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QFocusFrame, QWidget
 
@@ -18,28 +18,32 @@ class FocusRing(QFocusFrame):
         super().__init__(window)
         self._window = window
         self._keys = False  # whether the keyboard has moved the focus last
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
-        app.focusChanged.connect(self._follow)
+        self._following = False
         self.hide()
+
+    def follow(self) -> None:
+        """Follow the focus from here on: the window is shown."""
+        if not self._following:
+            self._following = True
+            _application().focusChanged.connect(self._moved)
 
     def by_keys(self) -> None:
         """Show the ring: Tab has been pressed."""
         self._keys = True
 
-    def rest(self) -> None:
-        """Show nothing until the next Tab: the window is closed, or has been left."""
-        self._keys = False
-        self.setWidget(None)  # type: ignore[arg-type]
-
     def stop(self) -> None:
-        """Follow no focus any more."""
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
-        app.focusChanged.disconnect(self._follow)
+        """Show nothing and follow no focus any more: the window is closed.
+
+        The application outlives every window, and would call a ring of which Qt's half alone is left.
+        """
+        self._keys = False
+        if self._following:
+            self._following = False
+            _application().focusChanged.disconnect(self._moved)
         self.setWidget(None)  # type: ignore[arg-type]  # which ends it
 
-    def _follow(self, _: QWidget | None, new: QWidget | None) -> None:
+    @Slot(QWidget, QWidget)
+    def _moved(self, _: QWidget | None, new: QWidget | None) -> None:
         if QApplication.mouseButtons() != Qt.MouseButton.NoButton:
             self._keys = False
         inside = new is not None and new is not self._window and new.window() is self._window
@@ -53,3 +57,9 @@ class FocusRing(QFocusFrame):
         painter.setPen(QPen(QColor(theme.current().accent), WIDE))
         half = WIDE / 2
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(half, half, -half, -half), 3, 3)
+
+
+def _application() -> QApplication:
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    return app

@@ -229,6 +229,7 @@ class ImportPage(Dialog):
                 self.ways[way.name] = button
                 self.group.addButton(button)
                 self.ways_box.addWidget(button)
+                button.show()  # layouts show what is new later, and what is not on screen gets no keyboard
         if look.way in self.ways:
             self.ways[look.way].setChecked(True)
         self.ways_title.setVisible(bool(self.ways))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from explorer.app.thread.orders import Engine
@@ -53,18 +53,8 @@ def view_pictures(start: Callable[[], Engine], state: State, folder: Path) -> li
 def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
     """Save every card x view, the window light and dark at two sizes, and an index; return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    made: list[Path] = []
     models = models_of(start)
-    for theme in ("light", "dark"):
-        for scene in scenes():
-            if not {scene.model, scene.compare} <= {"", *models}:
-                continue
-            state, path = state_of(scene), folder / f"{scene.name}-{theme}.png"
-            size = (2560, 1440) if scene.large else (1280, 800)
-            visit_window(start, state, [state], None, size=size, theme_name=theme, path=path)
-            _compact(path)
-            made.append(path)
-            print(path, file=sys.stderr, flush=True)
+    made = window_pictures(start, folder, models)
     states = [State(model=name, steps=showcase(domain)) for name, domain in models.items()]
 
     def visit(window: MainWindow) -> None:
@@ -74,7 +64,7 @@ def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
         # a picture that says that there is nothing to see is worth no place on the page
         saved = _save_views(window, target, lambda view: bool(view.numbers()))
         for path in saved:
-            _compact(path)
+            compact(path)
         made.extend(saved)
         print(target, file=sys.stderr, flush=True)
 
@@ -82,6 +72,22 @@ def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
     index = folder / "README.md"
     index.write_text(_index(made, folder), encoding="utf-8")
     return [*made, index]
+
+
+def window_pictures(start: Callable[[], Engine], folder: Path, models: Mapping[str, str]) -> list[Path]:
+    """Save the windows that the spaces want to be shown, light and dark; return the paths."""
+    made = []
+    for theme in ("light", "dark"):
+        for scene in scenes():
+            if not {scene.model, scene.compare} <= {"", *models}:
+                continue
+            state, path = state_of(scene), folder / f"{scene.name}-{theme}.png"
+            size = (2560, 1440) if scene.large else (1280, 800)
+            visit_window(start, state, [state], None, size=size, theme_name=theme, path=path)
+            compact(path)
+            made.append(path)
+            print(path, file=sys.stderr, flush=True)
+    return made
 
 
 def models_of(start: Callable[[], Engine]) -> dict[str, str]:
@@ -119,7 +125,7 @@ def _save_views(window: MainWindow, folder: Path, worth: Callable[[View], bool] 
     return made
 
 
-def _compact(path: Path) -> None:
+def compact(path: Path) -> None:
     """Rewrite a PNG with a palette of its own: a gallery is looked at on a page, and is a quarter of the size so."""
     from PIL import Image
 

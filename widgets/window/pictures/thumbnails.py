@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from explorer.app.thread.orders import Engine
@@ -23,8 +23,10 @@ LARGE = 2  # as large as is shown, for fine screens
 SCREEN = (1000, 700)  # a small window has large pictures in it
 
 
-def thumbnail_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
-    """Save two small pictures of every model, light and dark; return the paths."""
+def thumbnail_pictures(
+    start: Callable[[], Engine], folder: Path, themes: Sequence[str] = THEMES, scale: int = LARGE
+) -> list[Path]:
+    """Save a picture of every model in each theme, `scale` times as large as the Gallery shows it; return the paths."""
     made: list[Path] = []
     grounds = {"light": theme.LIGHT.panel, "dark": theme.DARK.panel}
 
@@ -33,7 +35,7 @@ def thumbnail_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
         view, model = window.panes.front(), window.controller.state.model
         if view is None:
             return
-        for name in THEMES:
+        for name in themes:
             path = picture_of(model, name, folder)
             with tempfile.TemporaryDirectory() as place:
                 large = Path(place, "view.png")
@@ -42,7 +44,7 @@ def thumbnail_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
                 except ExportError as error:
                     raise NoPicture(str(error)) from error
                 path.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(path, _small(large, grounds[name]))
+                write_whole(path, _small(large, grounds[name], scale))
             made.append(path)
         print(model, file=sys.stderr, flush=True)
 
@@ -51,11 +53,11 @@ def thumbnail_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
     return made
 
 
-def _small(path: Path, ground: str) -> bytes:
+def _small(path: Path, ground: str, scale: int) -> bytes:
     """Return a picture as WebP, all of it inside the size of a thumbnail."""
     from PIL import Image
 
-    width, height = (LARGE * side for side in SIZE)
+    width, height = (scale * side for side in SIZE)
     data = io.BytesIO()
     with Image.open(path) as found:
         whole = found.convert("RGB")

@@ -31,7 +31,7 @@ _PAD = 12  # pixels round the grid, so that the spline's periodic prefilter does
 _REACH = 2  # coefficients beyond the edge that a value inside it is made of
 _TINY = 1e-9
 LARGEST_MATRIX = 512  # side of a grid up to which filtering by a matrix is the faster way
-_CACHE_BYTES = 256 * 2**20  # of resampling matrices; one of 512 x 512 places takes 32 MiB
+_CACHE_BYTES = 128 * 2**20  # of resampling matrices; one of 512 x 512 places takes 32 MiB
 
 # torch says once per process that CSR is in beta; what is used here (build and multiply) is checked by the tests
 with warnings.catch_warnings():

@@ -19,6 +19,7 @@ from explorer.declare.elements import parse_chain
 from explorer.square.frame import Failure, Frame, OrbitCurve, Outline
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
+from explorer.work.memory import RESTED
 from explorer.work.progress import Cancelled, printed, step
 
 WAIT = 10.0  # only ever reached by a test that fails
@@ -130,6 +131,21 @@ def bench() -> Iterator[Bench]:
 
 
 # ---- requests
+
+
+def test_memory_is_given_back_once_when_nobody_has_asked_for_a_while() -> None:
+    given: queue.Queue[bool] = queue.Queue()
+    bench = Bench(tidy=lambda: given.put(True))
+    bench.runner.begin()
+    bench.runner.submit(START)
+    bench.next(Frame)
+    bench.rest()
+    assert given.empty(), "the next request may come at once"
+    bench.now = RESTED
+    bench.rest()
+    assert given.get(timeout=WAIT)
+    assert bench.runner.close(WAIT)
+    assert given.empty()
 
 
 def test_a_request_is_answered_with_its_frame(bench: Bench) -> None:
