@@ -389,8 +389,7 @@ class TrainPage(Dialog):
         self.bar.setRange(0, 1000 if t.total else 0 if run.process.running else 1000)
         if t.total:
             self.bar.setValue(round(1000 * t.step / t.total))
-        warning = f" {run.warning[:1].upper()}{run.warning[1:]}." if run.warning else ""
-        self._say((run.sentence or run.progress()) + warning, bad=run.bad or bool(warning))
+        self._say(" ".join(filter(None, (run.sentence or run.progress(), run.warning))), bad=run.alarming)
 
     def _draw_errors(self) -> None:
         shown = [run for run in self.runs if run.told.errors][-BESIDE:]

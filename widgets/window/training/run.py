@@ -109,6 +109,11 @@ class Run(QObject):
         self.process.failed.connect(self._failed)
 
     @property
+    def alarming(self) -> bool:
+        """Return whether what is said of it is bad news."""
+        return self.bad or bool(self.warning)
+
+    @property
     def name(self) -> str:
         return f"{self.number} {self.info.name}"
 
@@ -169,7 +174,8 @@ class Run(QObject):
         if trouble := found.get("trouble"):
             self.sentence, self.bad, t.paused = str(trouble), True, True
         if "refused" in found:
-            self.warning = str(found["refused"])
+            refused = str(found["refused"])
+            self.warning = f"{refused[:1].upper()}{refused[1:].rstrip('.')}." if refused else ""
         if "live" in found:
             t.live = str(found["live"])
             self.shown.emit(t.live)
