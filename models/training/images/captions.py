@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import torch
@@ -117,9 +118,14 @@ def train_writer(
         dvae.load_state_dict(seeded(lambda: DiscreteVAE(SIDE), seed).state_dict())
         chances = np.random.default_rng(seed), np.random.default_rng(seed + 1)
         # one optimizer of both: what has no gradients stays
-        groups = [{"params": dvae.parameters(), "weight_decay": 0.0}, {"params": writer.parameters()}]
+        groups: list[dict[str, Any]] = [
+            {"params": dvae.parameters(), "weight_decay": 0.0},
+            {"params": writer.parameters()},
+        ]
         optimizer = torch.optim.AdamW(groups, lr=RATE, weight_decay=0.01)
-        halves = [_rising(optimizer, first, BOOK_RISE), _rising(optimizer, epochs - first, WRITER_RISE)]
+        halves: list[torch.optim.lr_scheduler.LRScheduler] = [
+            _rising(optimizer, first, BOOK_RISE), _rising(optimizer, epochs - first, WRITER_RISE),
+        ]  # fmt: skip
         schedule = torch.optim.lr_scheduler.SequentialLR(optimizer, halves, [first * EPOCH]) if first else halves[1]
         course = Course(network, optimizer, schedule, *chances, epochs=epochs, steps=EPOCH, progress=progress)
         for _ in course:
