@@ -19,6 +19,7 @@ from explorer.declare.examples import Examples
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.grid.samples import digit_images
 from explorer.spaces.grid.samples.sets import digits
+from explorer.work.training.course import Course
 from models.layers.seeded import seeded
 from models.training.learning import learning
 
@@ -85,8 +86,9 @@ class Alternating(torch.optim.Optimizer):
     def step(self, closure: Any = None) -> None:  # type: ignore[override]
         code, decoder = self._network.code, self._network.decoder
         z = self._centred @ code.weight.T  # (n, 2)
-        decoder.weight.copy_(torch.linalg.lstsq(z, self._centred).solution.T)
-        code.weight.copy_(torch.linalg.pinv(decoder.weight))
+        # by normal equations: `lstsq` and `pinv` give other last bits from run to run
+        decoder.weight.copy_(torch.linalg.solve(z.T @ z, z.T @ self._centred).T)
+        code.weight.copy_(torch.linalg.solve(decoder.weight.T @ decoder.weight, decoder.weight.T))
         decoder.bias.copy_(self._mean)
         code.bias.copy_(-code.weight @ self._mean)
 
@@ -100,13 +102,11 @@ def train(
         images = torch.tensor(digit_images.load("train")[0]).double()
         network = seeded(LinearAutoencoder, seed).double()
         optimizer = Alternating(network, images)
-        for epoch in range(epochs):
-            loss = (network(images) - images).square().sum() / len(images)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            if progress is not None:
-                progress(epoch + 1, epochs, f"squared error {loss.item():.6f}")
+        course = Course(
+            network, optimizer, epochs=epochs, steps=1, progress=progress, told="squared error {:.6f}".format
+        )
+        for _ in course:
+            course.learn((network(images) - images).square().sum() / len(images))
         network.float().eval()
         return network, judged(network)
 

@@ -12,10 +12,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.samples.tetris import NAMES, SIDE, tetris
+from explorer.work.training.course import Course
+from explorer.work.training.losses import CLASSES
 from models.layers.seeded import round_to_half, seeded
 from models.training.learning import Progress, learning
 
@@ -51,23 +52,21 @@ def train(
     build: Callable[[], nn.Module], epochs: int | None = None, seed: int = 0, progress: Progress | None = None
 ) -> tuple[nn.Module, dict[str, float]]:
     """Build a network, train it on upright bodies, and return it with its shares of right answers."""
-    steps = STEPS if epochs is None else epochs * STEPS_AN_EPOCH
+    epochs = STEPS // STEPS_AN_EPOCH if epochs is None else epochs
     with learning():
         x, kinds = volumes(KNOWN, 1)
         network = seeded(build, seed)
         generator = torch.Generator().manual_seed(seed)
         optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, max(2, steps), pct_start=0.2)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, max(2, epochs * STEPS_AN_EPOCH), pct_start=0.2)
         network.train()
-        for step in range(steps):
+        course = Course(
+            network, optimizer, schedule, generator, epochs=epochs, steps=STEPS_AN_EPOCH, losses=CLASSES,
+            progress=progress,
+        )  # fmt: skip
+        for _ in course:
             chosen = torch.randint(KNOWN, (BATCH,), generator=generator)
-            loss = F.cross_entropy(network(x[chosen]), kinds[chosen])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            schedule.step()
-            if progress is not None and (step + 1) % STEPS_AN_EPOCH == 0:
-                progress((step + 1) // STEPS_AN_EPOCH, steps // STEPS_AN_EPOCH, f"loss {float(loss.detach()):.4f}")
+            course.learn(course.loss(network(x[chosen]), kinds[chosen]))
         network.eval()
         round_to_half(network)
         return network, shares(network)

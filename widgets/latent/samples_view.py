@@ -119,7 +119,9 @@ class SamplesView(FrameView[Latent]):
     def reason(self, parts: list[Latent]) -> str:
         if not self.squares:
             return NOTHING
-        return (SOON if parts[0].samples is None else "") if parts else NONE
+        if not parts:
+            return NONE
+        return (parts[0].busy or SOON) if parts[0].samples is None else ""
 
     def show_empty(self, sentence: str) -> None:
         self.pages.say(sentence)

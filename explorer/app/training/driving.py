@@ -94,6 +94,7 @@ class Drive:
         self._thread = 0
         self._latest = self._first = math.nan
         self._recent: deque[float] = deque(maxlen=GROWN_STEPS)
+        self._heard = False  # of any loss
         self._strange = ""  # the first parameter that is no number, when the loss is none
         self._optimizer: torch.optim.Optimizer | None = None
         self._network: nn.Module | None = None
@@ -142,7 +143,7 @@ class Drive:
 
     def stepped(self, course: Course) -> None:
         self.step = self._now(course)
-        self._latest = course.losses["loss"]
+        self._latest, self._heard = course.losses["loss"], True
         error = self._trouble(course.at - 1)
         if error is not None:
             self._steers.diverged(self, error)
@@ -163,7 +164,7 @@ class Drive:
 
         def heard(loss: Tensor, *args: Any, **kwargs: Any) -> None:
             if drive.course is None and threading.get_ident() == drive._thread and loss.numel() == 1:
-                drive._latest = float(loss.detach())
+                drive._latest, drive._heard = float(loss.detach()), True
             backward(loss, *args, **kwargs)
 
         before: list[float] = []
@@ -231,8 +232,8 @@ class Drive:
                 "a smaller learning rate may help",
                 max(0, sound - GROWN_STEPS),
             )
-        if math.isnan(loss) and self.course is None and not self.step.losses:
-            return None  # a trainer whose loss is not heard of
+        if not self._heard:
+            return None  # a trainer that differentiates no number
         kind = "not a number" if math.isnan(loss) else "infinite"
         where = f": {self._strange}" if self._strange else ""
         return Diverged(f"the loss is {kind} {stopped}{where}; a smaller learning rate may help", sound)

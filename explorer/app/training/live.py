@@ -278,7 +278,7 @@ class Live(Steers):
         self._errors_due = end + max(ERRORS_S, (end - start) / ERRORS_SHARE)
 
     def _complain(self) -> None:
-        """Say once what the disk does not take."""
-        if self.keeper.told and self.keeper.told != self._refused:
+        """Say once what the disk does not take, and that it does again."""
+        if self.keeper.told != self._refused:
             self._say({"refused": self.keeper.told})
         self._refused = self.keeper.told

@@ -183,8 +183,10 @@ class Course:
         k = self.at % self.steps
         if k == 0:
             chance = self.chances[0]
-            assert isinstance(chance, torch.Generator)
-            self._order = torch.randperm(self._examples, generator=chance)
+            if isinstance(chance, torch.Generator):
+                self._order = torch.randperm(self._examples, generator=chance)
+            else:
+                self._order = torch.from_numpy(chance.permutation(self._examples))
         assert self._order is not None
         return self._order[k * self._batch : (k + 1) * self._batch]
 

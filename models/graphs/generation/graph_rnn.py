@@ -27,6 +27,7 @@ from explorer.declare.params import Param
 from explorer.declare.types.fields import PAIR
 from explorer.spaces.graph.fields import GRAPH, NODE
 from explorer.spaces.graph.network.form import GraphInput
+from explorer.work.training.course import Course
 from models.layers.seeded import round_to_half, seeded
 from models.layers.taps import Tap
 from models.training.learning import Progress, learning
@@ -222,19 +223,14 @@ def train(
         optimizer = torch.optim.Adam(network.parameters(), lr=6e-3)
         steps = epochs * -(-LEARNED // BATCH)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 6e-3, total_steps=max(1, steps))
-        for epoch in range(epochs):
-            total, order = 0.0, chance.permutation(LEARNED)
-            for first in range(0, LEARNED, BATCH):
-                some = [learned[k] for k in order[first : first + BATCH]]
-                loss = -network.nats(*batch_of(some, network.order, chance)).sum(1).mean()
-                optimizer.zero_grad()
-                loss.backward()
-                nn.utils.clip_grad_norm_(network.parameters(), 5.0)
-                optimizer.step()
-                schedule.step()
-                total += float(loss.detach()) * len(some) / LEARNED
-            if progress is not None:
-                progress(epoch + 1, epochs, f"loss {total:.3f}")
+        course = Course(
+            network, optimizer, schedule, chance, epochs=epochs, examples=LEARNED, batch=BATCH, progress=progress,
+            told="loss {:.3f}".format,
+        )  # fmt: skip
+        for rows in course:
+            some = [learned[k] for k in rows.tolist()]
+            loss = -network.nats(*batch_of(some, network.order, chance)).sum(1).mean()
+            course.learn(loss, weight=len(some), clip=5.0)
         round_to_half(network)
         network.eval()
         with torch.no_grad():

@@ -21,6 +21,7 @@ from explorer.declare.card import Card
 from explorer.declare.types.fields import PAIR
 from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.network.form import GraphInput
+from explorer.work.training.course import Course
 from models.layers.autoencoding import Sampling
 from models.layers.graph.aggregation import AtSource, AtTarget
 from models.layers.graph.propagation import operator
@@ -140,19 +141,13 @@ def train(
         chance = np.random.default_rng([seed, 10])
         optimizer = torch.optim.Adam(network.parameters(), lr=1e-2)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 1e-2, total_steps=max(1, epochs * STEPS))
-        for epoch in range(epochs):
-            total = 0.0
-            for _ in range(STEPS):
-                graphs = [communities(chance).signals for _ in range(BATCH)]
-                parts = [loss_parts(network, g["x"], g["edge_index"]) for g in graphs]
-                loss = torch.stack([a + b for a, b in parts]).mean()
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-                schedule.step()
-                total += float(loss.detach())
-            if progress is not None:
-                progress(epoch + 1, epochs, f"loss {total / STEPS:.4f}")
+        course = Course(network, optimizer, schedule, chance, epochs=epochs, steps=STEPS, progress=progress)
+        for _ in course:
+            graphs = [communities(chance).signals for _ in range(BATCH)]
+            pairs = [loss_parts(network, g["x"], g["edge_index"]) for g in graphs]
+            loss = torch.stack([a + b for a, b in pairs]).mean()
+            nats, divergence = torch.stack([torch.stack(p) for p in pairs]).mean(0)
+            course.learn(loss, parts={"adjacency": nats, "KL": divergence})
         round_to_half(network)
         network.eval()
         with torch.no_grad():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.spaces.grid.samples.captioned import SIDE, Caption, drawn, paint, read, same
+from explorer.work.training.course import Course
 from models.layers.seeded import round_to_half, seeded
 from models.layers.vision.captions import NO_WORD, CaptionTransformer
 from models.layers.vision.codes import CODES, STRIDE, DiscreteVAE, elbo_loss, gumbel
@@ -18,6 +20,7 @@ from models.training.learning import Progress, learning
 EPOCH = 50  # steps
 BOOK_EPOCHS, WRITER_EPOCHS = 36, 40
 BATCH, RATE = 32, 4e-3
+BOOK_RISE, WRITER_RISE = 0.1, 0.15  # shares of the steps in which the rate grows
 TEMPERATURES = (2.0, 0.1)  # of the relaxation, at first and at last
 BETA = 0.01  # of the KL term, which the paper weighs more than the bound asks for, and this small picture less
 SPREAD = 1.0  # of the entropy of the usage at first; nothing at last
@@ -47,24 +50,35 @@ def train_book(
         network = seeded(lambda: DiscreteVAE(SIDE), seed).train()
         chance = np.random.default_rng(seed)
         optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
-        steps = max(1, epochs * EPOCH)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps, pct_start=0.1)
-        high, low = TEMPERATURES
-        for step in range(epochs * EPOCH):
-            pictures, _ = batch(chance, BATCH)
-            temperature = high * (low / high) ** min(1.0, step / (0.8 * steps))
-            noise = gumbel((BATCH, CODES, SIDE // STRIDE, SIDE // STRIDE), seed * steps + step).float()
-            loss, missed, kl = elbo_loss(network, pictures, noise, temperature, BETA, SPREAD * (1 - step / steps))
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            schedule.step()
-            if progress is not None and (step + 1) % EPOCH == 0:
-                text = f"loss {loss.item():.3f}  reconstruction {missed.item():.1f}  KL {kl.item():.1f}"
-                progress((step + 1) // EPOCH, epochs, text)
-        round_to_half(network)
-        network.eval()
-        return network, judge_book(network)
+        course = Course(
+            network, optimizer, _rising(optimizer, epochs, BOOK_RISE), chance, epochs=epochs, steps=EPOCH,
+            progress=progress, told="loss {:.3f}".format,
+        )  # fmt: skip
+        for _ in course:
+            _learn_book(course, network, chance, epochs * EPOCH, seed)
+        return network, _closed(network)
+
+
+def _rising(optimizer: torch.optim.Optimizer, epochs: int, rise: float) -> torch.optim.lr_scheduler.OneCycleLR:
+    return torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=max(1, epochs * EPOCH), pct_start=rise)
+
+
+def _learn_book(course: Course, network: DiscreteVAE, chance: np.random.Generator, steps: int, seed: int) -> None:
+    """Take one step of the book, of so many."""
+    pictures, _ = batch(chance, BATCH)
+    high, low = TEMPERATURES
+    step = course.at
+    temperature = high * (low / high) ** min(1.0, step / (0.8 * steps))
+    noise = gumbel((BATCH, CODES, SIDE // STRIDE, SIDE // STRIDE), seed * steps + step).float()
+    loss, missed, kl = elbo_loss(network, pictures, noise, temperature, BETA, SPREAD * (1 - step / steps))
+    course.learn(loss, parts={"reconstruction": missed, "KL": kl})
+
+
+def _closed(book: DiscreteVAE) -> dict[str, float]:
+    """End what the book learns: round it and return its figures."""
+    round_to_half(book)
+    book.eval()
+    return judge_book(book)
 
 
 @torch.no_grad()
@@ -92,47 +106,51 @@ def train_writer(
 ) -> tuple[nn.Module, Mapping[str, float]]:
     """Train the book, then the transformer on its codes; `make` builds a network with both as `dvae` and `writer`.
 
-    Epochs are shared out as in a whole training.
+    Epochs are shared out as in a whole training. Both are one course, which can be taken back across its middle.
     """
     every = BOOK_EPOCHS + WRITER_EPOCHS
     epochs = every if epochs is None else epochs
     first = round(epochs * BOOK_EPOCHS / every)
-
-    def told(shift: int) -> Progress | None:
-        return None if progress is None else lambda epoch, _, text: progress(shift + epoch, epochs, text)
-
-    book, figures = train_book(first, seed, told(0))
     with learning():
         network = seeded(make, seed)
         dvae, writer = network.dvae, network.writer
         assert isinstance(dvae, DiscreteVAE) and isinstance(writer, CaptionTransformer)
-        dvae.load_state_dict(book.state_dict())
-        _learn(writer, dvae, epochs - first, seed, told(first))
+        dvae.load_state_dict(seeded(lambda: DiscreteVAE(SIDE), seed).state_dict())
+        chances = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+        # one optimizer of both: what has no gradients stays
+        groups: list[dict[str, Any]] = [
+            {"params": dvae.parameters(), "weight_decay": 0.0},
+            {"params": writer.parameters()},
+        ]
+        optimizer = torch.optim.AdamW(groups, lr=RATE, weight_decay=0.01)
+        halves: list[torch.optim.lr_scheduler.LRScheduler] = [
+            _rising(optimizer, first, BOOK_RISE), _rising(optimizer, epochs - first, WRITER_RISE),
+        ]  # fmt: skip
+        schedule = torch.optim.lr_scheduler.SequentialLR(optimizer, halves, [first * EPOCH]) if first else halves[1]
+        course = Course(network, optimizer, schedule, *chances, epochs=epochs, steps=EPOCH, progress=progress)
+        for _ in course:
+            writing = course.at >= first * EPOCH
+            if course.at == first * EPOCH:
+                _closed(dvae)
+            dvae.train(not writing)
+            writer.train(writing)
+            if writing:
+                _learn_to_write(course, writer, dvae, chances[1])
+            else:
+                _learn_book(course, dvae, chances[0], first * EPOCH, seed)
+        figures = _closed(dvae)
         round_to_half(network)
         network.eval()
         return network, {**figures, **judge_writer(dvae, writer)}
 
 
-def _learn(writer: CaptionTransformer, dvae: DiscreteVAE, epochs: int, seed: int, progress: Progress | None) -> None:
-    """Make -log p(codes | caption) small, with every tenth caption left out."""
-    chance = np.random.default_rng(seed + 1)
-    optimizer = torch.optim.AdamW(writer.parameters(), lr=RATE, weight_decay=0.01)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=max(1, epochs * EPOCH), pct_start=0.15)
-    writer.train()
-    for step in range(epochs * EPOCH):
-        pictures, words = batch(chance, BATCH)
-        with torch.no_grad():
-            codes = codes_of(dvae, pictures)
-        words[torch.from_numpy(chance.random(len(words)) < UNCONDITIONAL)] = NO_WORD
-        loss = F.cross_entropy(writer(words, codes).flatten(0, 1), codes.flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(writer.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        if progress is not None and (step + 1) % EPOCH == 0:
-            progress((step + 1) // EPOCH, epochs, f"loss {loss.item():.4f} of a code")
-    writer.eval()
+def _learn_to_write(course: Course, writer: CaptionTransformer, dvae: DiscreteVAE, chance: np.random.Generator) -> None:
+    """Take one step that makes -log p(codes | caption) small, with every tenth caption left out."""
+    pictures, words = batch(chance, BATCH)
+    with torch.no_grad():
+        codes = codes_of(dvae, pictures)
+    words[torch.from_numpy(chance.random(len(words)) < UNCONDITIONAL)] = NO_WORD
+    course.learn(F.cross_entropy(writer(words, codes).flatten(0, 1), codes.flatten()), clip=1.0)
 
 
 @torch.no_grad()

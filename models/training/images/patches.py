@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from explorer.spaces.grid.network.fit import fit
 from explorer.spaces.grid.sample import image_sample
 from explorer.spaces.grid.samples import digit_images
+from explorer.work.training.course import Course
 from models.layers.seeded import round_to_half, seeded
 from models.layers.vision.blocks import VisionTransformer
 from models.training.learning import Progress, learning
@@ -49,22 +50,14 @@ def train(
         optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
         steps = max(1, epochs * -(-len(images) // BATCH))
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps, pct_start=0.2)
-        step = 0
-        for epoch in range(epochs):
-            total = 0.0
-            for rows in torch.randperm(len(images), generator=chance).split(BATCH):
-                network.use(*ways[step % len(ways)])
-                by = torch.randint(-SHIFT, SHIFT + 1, (2,), generator=chance).tolist()
-                loss = F.cross_entropy(network(images[rows].roll(by, (-2, -1))), labels[rows], label_smoothing=0.05)
-                optimizer.zero_grad()
-                loss.backward()
-                nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-                optimizer.step()
-                schedule.step()
-                step += 1
-                total += loss.item() * len(rows)
-            if progress is not None:
-                progress(epoch + 1, epochs, f"loss {total / len(images):.4f}")
+        course = Course(
+            network, optimizer, schedule, chance, epochs=epochs, examples=len(images), batch=BATCH, progress=progress
+        )
+        for rows in course:
+            network.use(*ways[course.at % len(ways)])
+            by = torch.randint(-SHIFT, SHIFT + 1, (2,), generator=chance).tolist()
+            loss = F.cross_entropy(network(images[rows].roll(by, (-2, -1))), labels[rows], label_smoothing=0.05)
+            course.learn(loss, weight=len(rows), clip=1.0)
         round_to_half(network)
         network.use(network.kinds[0]).eval()
         return network, judge(network, side)

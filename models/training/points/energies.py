@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.spaces.points.g2 import energies
+from explorer.work.training.course import Course
 from models.layers.seeded import round_to_half, seeded
 from models.training.learning import Progress, learning
 
@@ -80,17 +81,14 @@ def train(
         optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(1, epochs), RATE / 100)
         network.train()
-        for epoch in range(epochs):
+        course = Course(
+            network, optimizer, schedule, generator, epochs=epochs, steps=1, progress=progress,
+            told="loss {:.4f} eV".format,
+        )  # fmt: skip
+        for _ in course:
             shaken = learned.position + SHAKEN * torch.randn(learned.position.shape, generator=generator)
             found = learned.summed(network.atoms(shaken, learned.number, learned.edge_index))  # type: ignore[operator]
-            loss = F.smooth_l1_loss(found, learned.energy)
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
-            if progress is not None:
-                progress(epoch + 1, epochs, f"loss {float(loss.detach()):.4f} eV")
+            course.learn(F.smooth_l1_loss(found, learned.energy), clip=1.0)
         network.eval()
         round_to_half(network)
         return network, errors(network)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
 
+from explorer.app.training.driving import Drive, Steers
 from explorer.network.opening.loading import load_model
 from explorer.spaces.grid.drawing.tokens import perplexity
 from explorer.spaces.grid.samples.captioned import Caption, drawn, paint, read, same
@@ -161,3 +165,26 @@ def test_the_shipped_weights_do_what_is_stated() -> None:
     measured = training.judge_book(book)
     assert measured["squared_error"] == pytest.approx(0.0029, abs=2e-4)
     assert measured["perplexity"] == pytest.approx(40.2, abs=0.5) and measured["used"] == 63
+
+
+@pytest.mark.slow
+def test_a_training_is_taken_back_from_the_writer_to_the_book() -> None:
+    kept: dict[str, Any] = {}
+
+    class Back(Steers):
+        def stepped(self, drive: Drive) -> None:
+            course = drive.course
+            assert course is not None
+            if course.at == training.EPOCH - 3 and not kept:
+                kept["book"] = deepcopy(course.state())
+            if course.at == training.EPOCH + 3 and "codes" not in kept:
+                kept["codes"] = {name: value.clone() for name, value in course.network.state_dict().items()}
+                drive.restore(kept["book"])
+            elif course.at == training.EPOCH + 3:
+                again = course.network.state_dict()
+                assert all(torch.equal(value, again[name]) for name, value in kept["codes"].items())
+                kept["seen"] = True
+                drive.finish()
+
+    Drive(CARD[1], 2, 5, 1.0, Back()).run()  # an epoch of either
+    assert kept["seen"]

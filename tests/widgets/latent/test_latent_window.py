@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,13 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from pytestqt.qtbot import QtBot
 
+import main
+from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.declare.states.latent import parse_latent
 from explorer.square.analyses.latent.part import Latent
 from explorer.state.state import State
-from tests.widgets.parts.driving.windows import LONGEST_MS, Open
+from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
 from widgets.figures.export import export_view
 from widgets.figures.numbers import export_numbers
 from widgets.latent.plane_view import LatentView
@@ -147,3 +150,80 @@ def test_a_click_among_codes_of_nodes_selects_one(qtbot: QtBot, open_window: Ope
     x, y = latent.points[7]
     qtbot.mouseClick(view.chart.viewport(), Qt.MouseButton.LeftButton, pos=at(view, x, y))
     assert window.controller.state.node == 7
+
+
+# what is wrong with the examples of somebody's own network ------------------------------------------------------
+OWN = """
+from types import SimpleNamespace
+
+import numpy as np
+import torch
+from torch import nn
+
+INPUT_SHAPE = (1, 8, 8)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc, self.dec = nn.Linear(64, 3), nn.Linear(3, 64)
+
+    def encode(self, x):
+        return self.enc(x.flatten(1))
+
+    def decode(self, z):
+        return torch.sigmoid(self.dec(z)).reshape(-1, 1, 8, 8)
+
+    def forward(self, x):
+        return self.decode(self.encode(x))
+
+    def examples(self):
+        x, y, names = np.random.default_rng(0).random((40, 1, 8, 8)).astype(np.float32), np.arange(40) % 4, "abcd"
+        CHANGE
+        return SimpleNamespace(inputs=x, labels=y, names=names, title="pictures")
+"""
+BAD = {
+    "y = 0 * y": "LDA needs three classes to span a plane, and the examples have 1",
+    "x, y = x[:1], y[:1]": "needs three examples at least, and there are 1",
+    "x, y = x[:0], y[:0]": "gives no input: the plane needs three at least",
+    "x = [v[..., : 8 - k % 2] for k, v in enumerate(x)]": "inputs of unequal sizes, 1×8×7 and 1×8×8; all must be 1×8×8",
+    "x = x[..., :5]": "gives inputs of 1×8×5, and it takes 1×8×8",
+    "y = y[:7]": "gives 40 inputs and 7 labels",
+    "names = names[:2]": "gives the label 3, and names of 2 classes",
+    "x[3] = np.nan": "Example 3 of this network holds values that are no finite numbers",
+    "raise RuntimeError('no disk')": "examples() of this network failed: RuntimeError: no disk",
+    "return x": "gives something else than inputs, labels, names and a title",
+}
+
+
+@pytest.fixture
+def start() -> Callable[[], LocalEngine]:
+    return lambda: LocalEngine(main.cards(), trust=True)
+
+
+def said(qtbot: QtBot, view: LatentView | SamplesView, sentence: str) -> None:
+    label = view.pages.label
+
+    def there() -> None:
+        assert label.isVisible() and sentence in label.text()
+
+    qtbot.waitUntil(there, timeout=LONGEST_MS)
+
+
+def test_examples_that_cannot_be_shown_are_said_in_the_window(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    window = open_window(State("plain-cnn", device="cpu"))
+    for k, (change, sentence) in enumerate(BAD.items()):
+        path = tmp_path / f"net{k}.py"
+        path.write_text(OWN.replace("CHANGE", change))
+        window.controller.set_model(f"{path}:Net")
+        settle(qtbot, window)
+        view, samples = plane(window), window.panes.named("samples")
+        assert isinstance(samples, SamplesView)
+        if "LDA" in sentence:
+            finished(qtbot, window)
+            view.projection.setCurrentIndex(view.projection.findData("lda"))
+            view.projection.activated.emit(view.projection.currentIndex())
+        said(qtbot, view, sentence)
+        if "LDA" not in sentence:
+            window.panes.raise_tab("samples")
+            said(qtbot, samples, sentence)

@@ -74,7 +74,7 @@ class ParamControl(QWidget):
         self.spin.setSingleStep(p.step)
         self.spin.setWrapping(p.periodic)
         self.spin.setKeyboardTracking(False)
-        self.spin.setFixedWidth(84)
+        self.spin.setFixedWidth(60 if p.whole and not p.unit and p.maximum < 10_000 else 84)
         self.spin.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.spin.setSuffix(f" {p.unit}" if p.unit.isalpha() else p.unit)
         self.spin.valueChanged.connect(self._typed)

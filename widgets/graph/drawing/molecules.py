@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from explorer.spaces.graph.chemistry.atoms import element_of
+from explorer.spaces.graph.chemistry.atoms import element_of, sign_of
 from widgets.base.look import theme
 from widgets.graph.drawing.geometry import Strands
 from widgets.graph.drawing.ground import Ground
@@ -91,11 +91,12 @@ def paint_symbols(p: QPainter, g: Ground, panel: Panel, shown: Array) -> None:
         r = g.radius * float(panel.grow[i])
         if panel.number[i] < 0 or r < LEGIBLE:
             continue
-        p.setFont(font(max(7, round(1.15 * r - 0.15 * r * (len(symbols[i]) - 1))), bold=True))
+        text = symbols[i] + sign_of(g.names[i])
+        p.setFont(font(max(7, round(1.15 * r - 0.15 * r * (len(text) - 1))), bold=True))
         light = float(panel.fill[i].astype(float) @ (0.299, 0.587, 0.114)) > 140
         ink = QColor("#1a1a1a" if light else "#ffffff")
         if panel.near is not None and not panel.near[i]:
             ink = QColor(t.muted)
         p.setPen(ink)
         x, y = g.points[i]
-        p.drawText(QRectF(x - 2 * r, y - 2 * r, 4 * r, 4 * r), Qt.AlignmentFlag.AlignCenter, symbols[i])
+        p.drawText(QRectF(x - 2 * r, y - 2 * r, 4 * r, 4 * r), Qt.AlignmentFlag.AlignCenter, text)

@@ -25,6 +25,7 @@ NONE = "This network draws no densities."
 NEEDED = ("p_data", "p_g", "D", "D*")
 FIGURE = "= "  # before the name of a number among the matrices
 NET = "net of z"
+GRADIENT = "∇ "  # before the name of a loss: the legend has no room for a word
 PULLS = {"pull, least squares": ("first", 2), "pull, non-saturating": ("second", 2)}
 LONGEST = 0.4  # of an arrow, in units of the plane
 MOST = 98.5  # per cent of the values of a curve that its axis holds
@@ -88,7 +89,7 @@ class DensityView(FrameView[Square]):
         )
         self.way = Lines({"z above, x = G(z) below": ("second", 1)}, "z or x", "way")
         self.gradient = Lines(
-            {"gradient, non-saturating": ("good", 2), "gradient, minimax": ("bad", 2)}, "z", "gradient"
+            {GRADIENT + "non-saturating": ("good", 2), GRADIENT + "minimax": ("bad", 2)}, "z", "gradient"
         )
         self.contraction = Lines({"|dG/dz|": ("second", 2)}, "z", "|dG/dz|")
         self.maps = MapGrid()
@@ -135,7 +136,9 @@ class DensityView(FrameView[Square]):
         z, x = flat["z"], flat["G(z)"]
         ends = np.ones_like(z), np.zeros_like(z), np.full_like(z, np.nan)
         self.way.show_curves({"z above, x = G(z) below": _joined((z, x, ends[2]), ends)})
-        self.gradient.show_curves({name: (z, np.abs(flat[name])) for name in self.gradient.inks})
+        self.gradient.show_curves(
+            {name: (z, np.abs(flat[f"gradient, {name[len(GRADIENT) :]}"])) for name in self.gradient.inks}
+        )
         self.contraction.show_curves({"|dG/dz|": (z, flat["|dG/dz|"])})
 
     def _draw_plane(self, rows: Mapping[str, NDArray[np.float64]]) -> None:

@@ -30,7 +30,7 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
         self._layer = ""
         self.layer, self.side = QComboBox(), QComboBox()
         self.side.addItems([FIRST, LAST])
-        self.words = QLabel()
+        self.words = QLabel(wordWrap=True)  # a long line would widen the whole window
         self.board = TileBoard()
         content = QWidget()
         column = QVBoxLayout(content)

@@ -191,7 +191,7 @@ class LadderView(FrameView[tuple[Square, Chain]]):
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setAccessibleName("Step of back-propagation")
         self.slider.setToolTip("Forward through the layers, then backward")
-        self.words = QLabel()
+        self.words = QLabel(wordWrap=True)
         self.sheet = LadderSheet()
         area = QScrollArea()
         area.setWidget(self.sheet)

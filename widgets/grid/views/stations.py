@@ -66,10 +66,12 @@ class StationsView(FrameView[tuple[Square, StationsPart]]):
             self.hovered.emit("")
             return
         tile = self.board.tiles[at[0]]
+        above = self.board.tiles[at[0] % self.board.columns]  # it has the title of its column
         values = tile.picture if tile.picture is not None else tile.heat
         assert values is not None
         numbers = np.atleast_3d(values.T).T[:, at[1], at[2]]
-        self.hovered.emit(f"{tile.title}, row {at[1]}, {at[2]}: {', '.join(figure(float(v)) for v in numbers)}")
+        title = tile.title or f"{above.title}, of ρ(g) x"
+        self.hovered.emit(f"{title}, row {at[1]}, {at[2]}: {', '.join(figure(float(v)) for v in numbers)}")
 
     def apply_theme(self) -> None:
         self.pages.apply_theme()
@@ -94,10 +96,11 @@ def _highest(part: StationsPart) -> float:
 
 
 def _tile(station: Station, moved: bool, highest: float) -> Tile:
-    values = station.of_gx if moved else station.of_x
+    """Return the picture of a station; titles stand over the first row alone."""
+    values, title = (station.of_gx, "") if moved else (station.of_x, station.title)
     if not station.error:
-        return Tile(station.title, values)
-    return Tile(station.title, None, values.mean(0), highest, note=f"mean {figure(float(values.mean()))}")
+        return Tile(title, values)
+    return Tile(title, None, values.mean(0), highest, note=f"mean {figure(float(values.mean()))}")
 
 
 VIEW = ViewSpec(

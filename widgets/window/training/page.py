@@ -254,7 +254,6 @@ class TrainPage(Dialog):
         run = Run(info, wanted, len(self.runs) + 1, self)
         run.changed.connect(self._changed)
         run.shown.connect(partial(self._show_live, run))
-        run.refused.connect(lambda sentence: self._say(f"{sentence[:1].upper()}{sentence[1:]}.", bad=True))
         run.over.connect(partial(self._over, run))
         self.runs.append(run)
         self.which.addItem(run.name)
@@ -304,6 +303,7 @@ class TrainPage(Dialog):
         run = self.run
         if run is None or not run.process.running:
             return
+        run.warning = ""
         if value is None:
             run.process.ask(what)
         elif value != "":
@@ -389,7 +389,7 @@ class TrainPage(Dialog):
         self.bar.setRange(0, 1000 if t.total else 0 if run.process.running else 1000)
         if t.total:
             self.bar.setValue(round(1000 * t.step / t.total))
-        self._say(run.sentence or run.progress(), bad=run.bad)
+        self._say(" ".join(filter(None, (run.sentence or run.progress(), run.warning))), bad=run.alarming)
 
     def _draw_errors(self) -> None:
         shown = [run for run in self.runs if run.told.errors][-BESIDE:]

@@ -93,7 +93,6 @@ class Run(QObject):
 
     changed = Signal()
     shown = Signal(str)  # another network lies at this path
-    refused = Signal(str)  # one sentence; it goes on
     over = Signal(str)  # path of the weights; "" where there are none
 
     def __init__(self, info: ModelInfo, wanted: Wanted, number: int, parent: QObject) -> None:
@@ -101,12 +100,18 @@ class Run(QObject):
         self.info, self.wanted, self.number = info, wanted, number
         self.told = Told(loss=wanted.loss)
         self.sentence, self.bad = "Starting…", False
+        self.warning = ""  # what cannot be done, while it goes on: said until somebody does something
         self.results: Mapping[str, float] = {}
         self.folder = TemporaryDirectory(prefix="equiscope-training-", ignore_cleanup_errors=True)
         self.process = TrainProcess(self)
         self.process.told.connect(self._told)
         self.process.done.connect(self._done)
         self.process.failed.connect(self._failed)
+
+    @property
+    def alarming(self) -> bool:
+        """Return whether what is said of it is bad news."""
+        return self.bad or bool(self.warning)
 
     @property
     def name(self) -> str:
@@ -168,8 +173,9 @@ class Run(QObject):
             self._cut(int(found["back"]))
         if trouble := found.get("trouble"):
             self.sentence, self.bad, t.paused = str(trouble), True, True
-        if refused := found.get("refused"):
-            self.refused.emit(str(refused))
+        if "refused" in found:
+            refused = str(found["refused"])
+            self.warning = f"{refused[:1].upper()}{refused[1:].rstrip('.')}." if refused else ""
         if "live" in found:
             t.live = str(found["live"])
             self.shown.emit(t.live)

@@ -26,22 +26,43 @@ Np 1.90 Pu 1.87 Am 1.80 Cm 1.69
 """.split()
 RADIUS = dict(zip(_RADII[::2], map(float, _RADII[1::2]), strict=True))
 SYMBOLS = tuple(RADIUS)
-_NAMED = re.compile(r"([A-Z][a-z]?)[0-9']*(?: [0-9]+)?")
+_NAMED = re.compile(r"([A-Z][a-z]?)[0-9']*([⁰¹²³⁴⁵⁶⁷⁸⁹]*[⁺⁻])?(?: [0-9]+)?")
+_HIGH = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_LOW = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
 def element_of(name: str) -> str:
-    """Return the element that an atom's name begins with ("Cl3" is Cl, "C1 4" is C), or "" when it is none."""
+    """Return the element that an atom's name begins with ("Cl3" and "Cl3⁻" are Cl, "C1 4" is C), "" when it is none."""
     match = _NAMED.fullmatch(name)
     return match[1] if match and (match[1] in RADIUS or match[1] in "DT") else ""
 
 
-def numbered(symbols: Sequence[str]) -> tuple[str, ...]:
-    """Name atoms by their element and a running number within it: C1, C2, O1."""
+def charge_sign(charge: int) -> str:
+    """Return a formal charge as chemists write it behind the symbol: ⁺, ²⁻; "" for none."""
+    size = str(abs(charge)).translate(_HIGH) if abs(charge) > 1 else ""
+    return f"{size}{'⁺' if charge > 0 else '⁻'}" if charge else ""
+
+
+def sign_of(name: str) -> str:
+    """Return the formal charge in an atom's name as it is written there, "" where it has none."""
+    match = _NAMED.fullmatch(name)
+    return (match[2] or "") if match else ""
+
+
+def charge_of(name: str) -> int:
+    """Return the formal charge in an atom's name: N1⁺ has 1, O2²⁻ has -2."""
+    sign = sign_of(name)
+    size = int(sign[:-1].translate(_LOW) or 1) if sign else 0
+    return -size if sign.endswith("⁻") else size
+
+
+def numbered(symbols: Sequence[str], charges: Sequence[int] = ()) -> tuple[str, ...]:
+    """Name atoms by their element, a running number within it and their formal charge: C1, C2, O1⁻."""
     seen: dict[str, int] = {}
     names = []
-    for symbol in symbols:
+    for k, symbol in enumerate(symbols):
         seen[symbol] = seen.get(symbol, 0) + 1
-        names.append(f"{symbol}{seen[symbol]}")
+        names.append(f"{symbol}{seen[symbol]}{charge_sign(charges[k]) if k < len(charges) else ''}")
     return tuple(names)
 
 

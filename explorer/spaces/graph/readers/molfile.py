@@ -19,6 +19,8 @@ from explorer.spaces.graph.readers.assembly import Found, sample_of
 
 MOST_MOLECULES = 1000
 _KINDS = len(BONDS)
+_CHARGES = {"1": 3, "2": 2, "3": 1, "5": -1, "6": -2, "7": -3}  # of the old column of an atom's line; 4 is a radical
+_MOST_CHARGE = 15
 
 
 @dataclass(slots=True)
@@ -30,6 +32,8 @@ class Molecule:
     places: list[tuple[float, float, float]] = field(default_factory=list)
     bonds: list[tuple[int, int, int]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)  # where the bonds stand
+    charges: dict[int, int] = field(default_factory=dict)  # formal ones, of the atoms that have one
+    charged: bool = False  # by lines "M  CHG"
 
 
 def found_in_molecules(molecules: list[Molecule]) -> Found:
@@ -43,7 +47,7 @@ def found_in_molecules(molecules: list[Molecule]) -> Found:
     kinds = np.zeros((len(bonds), _KINDS))
     kinds[np.arange(len(bonds)), [min(max(k, 1), _KINDS) - 1 for *_, k in bonds]] = 1.0
     found = Found(len(symbols), pairs, attributes=kinds, x=one_hot(symbols))
-    found.names = numbered(symbols)
+    found.names = numbered(symbols, [m.charges.get(k, 0) for m in molecules for k in range(len(m.symbols))])
     found.place = lambda k: f"the bond in line {lines[k]}" if lines else f"bond {k}"
     found.notes = ["x: which element an atom is; edge_attr: " + ", ".join(BONDS)]
     if len(molecules) > 1:
@@ -104,6 +108,8 @@ def _molecule(lines: _Lines) -> Molecule:
         except ValueError:
             raise lines.wrong("atom") from None
         _add_atom(lines, molecule, line[31:34].strip(), place)
+        if charge := _CHARGES.get(line[36:39].strip()):
+            molecule.charges[len(molecule.symbols) - 1] = charge
     for _ in range(bonds):
         line = lines.next("a bond")
         try:
@@ -118,6 +124,30 @@ def _add_atom(lines: _Lines, molecule: Molecule, symbol: str, place: tuple[float
         raise lines.wrong("atom")
     molecule.symbols.append(symbol)
     molecule.places.append(place)
+
+
+def _charge(word: str) -> int:
+    """Read a formal charge; raise ValueError for what is none."""
+    charge = int(word)
+    if abs(charge) > _MOST_CHARGE:
+        raise ValueError(word)
+    return charge
+
+
+def _charge_atoms(lines: _Lines, molecule: Molecule, line: str) -> None:
+    """Take charges from a line "M  CHG", the first of which replaces all of the atoms' lines."""
+    words = line.split()[2:]
+    try:
+        pairs = [(int(words[k]), _charge(words[k + 1])) for k in range(1, 2 * int(words[0]), 2)]
+    except (ValueError, IndexError):
+        raise lines.wrong("line of charges") from None
+    if not molecule.charged:
+        molecule.charged = True
+        molecule.charges.clear()
+    for atom, charge in pairs:
+        if not 1 <= atom <= len(molecule.symbols):
+            raise lines.wrong("line of charges of atoms that are there")
+        molecule.charges[atom - 1] = charge
 
 
 def _add_bond(lines: _Lines, molecule: Molecule, first: int, second: int, kind: int, atoms: int) -> None:
@@ -150,6 +180,9 @@ def _version_3000(lines: _Lines, molecule: Molecule) -> None:
                 at[int(words[0])] = len(molecule.symbols)
                 place = (float(words[2]), float(words[3]), float(words[4]))
                 _add_atom(lines, molecule, words[1], place)
+                for word in words[6:]:
+                    if word.startswith("CHG="):
+                        molecule.charges[len(molecule.symbols) - 1] = _charge(word[4:])
             elif section == "BOND":
                 ends = [at.get(int(word), -1) + 1 for word in words[2:4]]
                 _add_bond(lines, molecule, ends[0], ends[1], int(words[1]), len(at))
@@ -167,6 +200,8 @@ def read_molecules(text: str) -> tuple[list[Molecule], int]:
         ended = False
         while lines.at < len(lines.lines) and not (line := lines.next("")).startswith("$$$$"):
             ended |= line.startswith("M  END")
+            if line.startswith("M  CHG") and not ended:
+                _charge_atoms(lines, molecules[-1], line)
         if not ended:
             raise Broken(f"it is truncated: the molecule before line {lines.at + 1} has no 'M  END'")
         if not any(line.strip() for line in lines.lines[lines.at :]):

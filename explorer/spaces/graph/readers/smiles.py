@@ -68,6 +68,8 @@ def _molecule(made: Any, drawn: bool) -> Molecule:
     molecule = Molecule()
     for atom in made.GetAtoms():
         place = drawing.GetAtomPosition(atom.GetIdx()) if drawing is not None else None
+        if charge := atom.GetFormalCharge():
+            molecule.charges[len(molecule.symbols)] = charge
         molecule.symbols.append(atom.GetSymbol())
         molecule.places.append((place.x, place.y, 0.0) if place is not None else (0.0, 0.0, 0.0))
     for bond in made.GetBonds():

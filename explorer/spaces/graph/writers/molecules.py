@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from explorer.data.samples import Sample
 from explorer.data.writers import Writer
-from explorer.spaces.graph.chemistry.atoms import element_of
+from explorer.spaces.graph.chemistry.atoms import charge_of, element_of
 from explorer.spaces.graph.chemistry.bonds import bond_kinds
 from explorer.spaces.graph.writers.kinds import GRAPHS
 from explorer.spaces.graph.writers.records import left_out, listed
@@ -69,6 +69,10 @@ def _write_molfile(sample: Sample, path: Path) -> tuple[str, ...]:
                 x, y, z = places[i]
                 file.write(f"{x:10.4f}{y:10.4f}{z:10.4f} {elements[i]:<3} 0  0  0  0  0  0  0  0  0  0  0  0\n")
             file.writelines(f"{a + 1:3}{b + 1:3}{kind:3}  0\n" for a, b, kind in bonds)
+            charged = [(n + 1, charge_of(sample.names[i])) for n, i in enumerate(nodes) if charge_of(sample.names[i])]
+            for first in range(0, len(charged), 8):  # a line holds eight at most
+                some = charged[first : first + 8]
+                file.write(f"M  CHG{len(some):3}" + "".join(f"{n:4}{charge:4}" for n, charge in some) + "\n")
             file.write("M  END\n" + "$$$$\n" * (not single))
     return left_out(sample, _HELD)
 
@@ -99,7 +103,9 @@ def _write_smiles(sample: Sample, path: Path) -> tuple[str, ...]:
     for nodes, bonds in _molecules(sample):
         made = Chem.RWMol()
         for i in nodes:
-            made.AddAtom(Chem.Atom(elements[i]))
+            atom = Chem.Atom(elements[i])
+            atom.SetFormalCharge(charge_of(sample.names[i]))
+            made.AddAtom(atom)
         for a, b, kind in bonds:
             made.AddBond(a, b, kinds[kind - 1])
             if kind == 4:

@@ -17,6 +17,7 @@ from explorer.declare.examples import Coding, Examples
 from explorer.declare.types.fields import FieldType, Regular
 from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.running import evaluating
+from explorer.square.analyses.latent.known import own_examples
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared
 from explorer.work.progress import Cancelled
@@ -37,6 +38,7 @@ class Coder:
         codes: of the examples, as far as they are encoded: a list of (n, d).
         posterior: μ and log σ² of the examples, as far; empty where the code is not drawn.
         made: planes, grids, walks, orbits and samples, by what they depend on.
+        problem: what is wrong with the network's own examples, in one sentence.
     """
 
     p: Prepared
@@ -45,6 +47,7 @@ class Coder:
     codes: list[Floats] = field(default_factory=list)
     posterior: list[tuple[Floats, Floats]] = field(default_factory=list)
     made: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    problem: str = ""
 
     @property
     def _model(self) -> Any:
@@ -178,14 +181,17 @@ def coder(p: Prepared) -> Coder | None:
         decoded = found.running(lambda: model.decode(found._tensor(z)))
         if len(z) != 1 or tuple(decoded.shape) != tuple(p.x.shape) or not np.isfinite(z).all():
             return None
-        examples = model.examples() if hasattr(model, "examples") else _samples(p)
     except Cancelled:
         raise
     except Exception:  # methods of these names do something else in somebody's own network
         return None
-    if examples is None or tuple(examples.inputs.shape[1:]) != tuple(p.x.shape[1:]):
+    examples = own_examples(model, tuple(p.x.shape[1:])) if hasattr(model, "examples") else _samples(p)
+    if examples is None:
         return None
-    found.examples = examples
+    if isinstance(examples, str):
+        found.problem = examples
+    else:
+        found.examples = examples
     return found
 
 

@@ -57,7 +57,7 @@ def at_once(one: BothWays) -> Latent | None:
 def refine_latent(p: Prepared, state: State, square: Square) -> Iterator[Square]:
     """Yield the square with ever more of the codes, a few milliseconds of work at a time."""
     found, known = coder(p), square.latent
-    if found is None or known is None:
+    if found is None or known is None or found.problem:
         return
     z = (known.code, known.moved, known.expected)
     start = time.perf_counter()
@@ -156,13 +156,13 @@ def _assembled(found: Coder, state: State, z: Floats, moved: Floats, expected: F
     layer = "code" if found.code_field is not None else ""
     made = Latent(
         choice, offered(turning, found.images), layer, str(found.code_field or "unknown"), len(z), z, moved, expected,
-        busy="Encoding the examples…",
+        busy=found.problem or "Encoding the examples…",
     )  # fmt: skip
     if found.examples is not None:
         made = replace(made, title=found.examples.title, names=found.examples.names)
     if found.images:
         made = replace(made, picture=pictures(found.p.x.detach().cpu().float().numpy())[0])
-    if not found.complete:
+    if found.problem or not found.complete:
         return made
     plane = found.made.get(_key(choice, state))
     if not isinstance(plane, Plane):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +47,7 @@ def offered(turning: bool, images: bool) -> tuple[str, ...]:
         turning: the code has a part that turns in the plane.
         images: the examples are images, which can be projected themselves.
     """
-    left_out = ({"umap", "x-umap"} if find_spec("umap") is None else set()) | (set() if turning else {"turning"})
-    return tuple(n for n in PROJECTIONS if n not in left_out and (images or not n.startswith(PIXELS)))
+    return tuple(n for n in PROJECTIONS if (turning or n != "turning") and (images or not n.startswith(PIXELS)))
 
 
 def linear(vectors: Floats, matrix: Floats, axes: tuple[str, str]) -> Plane:
@@ -72,9 +70,12 @@ def fitted(
         arrow: (2, k), the part of the code that turns, for "turning".
 
     Raises:
-        ValueError: there are too few examples or classes for it, in one sentence.
+        ValueError: there are too few examples or classes for it, or no library, in one sentence.
     """
     count, size = vectors.shape
+    strange = ~np.isfinite(vectors).all(1)
+    if strange.any():
+        raise ValueError(f"the code of example {int(strange.argmax())} holds values that are no finite numbers")
     kind = name.removeprefix(PIXELS)
     if kind == "axes" or size < 2:
         pair = sorted(np.argsort(-weights, kind="stable")[:2]) if size > 1 else [0]
@@ -129,8 +130,10 @@ def _embedded(kind: str, vectors: Floats, seed: int) -> Floats:
 
             model = LocallyLinearEmbedding(n_neighbors=few, n_components=2, random_state=seed, eigen_solver="dense")
             return np.asarray(model.fit_transform(vectors) * np.sqrt(len(vectors)), float)
-        from umap import UMAP
-
+        try:
+            from umap import UMAP
+        except ImportError:
+            raise ValueError("UMAP needs the library umap-learn: pip install umap-learn, then start again") from None
         return np.asarray(UMAP(n_neighbors=few, random_state=seed).fit_transform(vectors), float)
 
 

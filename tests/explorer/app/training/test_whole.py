@@ -49,8 +49,22 @@ def course_part() -> torch.Tensor:
     return torch.tensor(0.5)
 
 
+def loop(epochs: int | None = None, seed: int = 0, progress: Any = None) -> tuple[nn.Module, Mapping[str, float]]:
+    """Loop without a course; after six steps there is a number that is none."""
+    with torch.inference_mode(False), torch.enable_grad():
+        network = nn.Linear(2, 1)
+        optimizer = torch.optim.SGD(network.parameters(), lr=0.01)
+        for step in range(12):
+            loss = network(torch.ones(4, 2)).square().mean() * (float("nan") if step == 6 else 1.0)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    return network.eval(), {"error": loss.item()}
+
+
 CARDS = {
     "line": LINE,
+    "loop": card("loop", lambda: nn.Linear(2, 1), train=loop),
     "course": card("course", lambda: nn.Linear(2, 1), train=learn),
     "single": card("single", lambda: nn.Linear(2, 1), train=lambda **given: learn(examples=1, **given)),
     "hungry": card("hungry", lambda: nn.Linear(2, 1), train=lambda **given: learn(fails=12, **given)),
@@ -143,6 +157,12 @@ def test_a_diverging_loss_names_step_and_parameter_and_can_be_resumed(train: Any
     assert "step 10 is kept: --resume --rate 0.1 goes on from there" in said
     monkeypatch.undo()
     assert train("course", "--resume", "--rate", "0.1")[0] == 0 and out.exists()
+
+
+def test_a_trainer_that_loops_by_itself_is_stopped_too(train: Any) -> None:
+    code, said, out = train("loop")
+    assert code == 2 and not out.exists()
+    assert "the loss is not a number after 6 steps, so the training has stopped: the gradient of weight is" in said
 
 
 def test_a_cut_off_training_resumes_to_the_bit(train: Any, tmp_path: Path, monkeypatch: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -60,6 +62,20 @@ def test_too_few_classes_or_examples_are_said() -> None:
         fitted("lda", CODES, LABELS % 2, ONES, None, 0)
     with pytest.raises(ValueError, match="three examples"):
         fitted("tsne", CODES[:2], LABELS[:2], ONES, None, 0)
+
+
+def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "umap", None)
+    assert "umap" in offered(False, True)
+    with pytest.raises(ValueError, match=r"pip install umap-learn"):
+        fitted("umap", CODES, LABELS, ONES, None, 0)
+
+
+def test_a_code_that_is_no_number_is_named() -> None:
+    codes = CODES.copy()
+    codes[4, 1] = np.inf
+    with pytest.raises(ValueError, match="code of example 4 holds values that are no finite"):
+        fitted("pca", codes, LABELS, ONES, None, 0)
 
 
 def test_what_is_offered_is_what_can_be() -> None:
