@@ -20,9 +20,10 @@ def resident():
 
 def work():
     blocks = [bytearray(65_536) for _ in range(800)]
+    allocated.wait()  # what the next thread allocates must not go where this one has freed
     kept.append(blocks[::8])
 
-kept = []
+kept, allocated = [], threading.Barrier(6)
 threads = [threading.Thread(target=work) for _ in range(6)]
 [t.start() for t in threads]
 [t.join() for t in threads]
