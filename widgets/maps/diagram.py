@@ -26,6 +26,7 @@ from widgets.base.text.glossary import meaning, say, words_in
 from widgets.base.text.words import figure
 
 # of the number; that of an element that moves nothing is grey: it proves nothing
+BADGE = 18.0  # pixels, its height
 ROLES = {"holds": "good", "broken": "bad", "broken earlier": "bad", "nothing to test": "muted"}
 SIGNS = {"holds": "✓", "broken": "✗", "broken earlier": "✗", "no law": "–", "no verdict": "–", "nothing to test": "–"}
 TERSE = 32  # characters of a text whose words are explained; in a sentence they would be too many
@@ -276,20 +277,25 @@ class ReadOut(QGraphicsItem):
             painter.drawEllipse(QPointF(left + 4.5, heading.center().y()), 4.5, 4.5)
         else:
             line("relative error", 11, "muted")
-        size = 17.0 if compact else min(max(26.0, self._box.height() / 9), 44.0)
+        # three more lines and the badge go below it
+        room = self._box.height() - 3 * QFontMetricsF(font(11, fixed=True)).height() - BADGE - 6
+        size = 17.0 if compact else min(max(26.0, self._box.height() / 9), 44.0, max(17.0, room / 1.3))
         role = "muted" if self.stale else ROLES.get(self.verdict, "text")
         number = line("…" if self.stale else figure(self.value), size, role, bold=True)
-        badge_font = font(11, bold=True)
         text = self.stale or f"{SIGNS.get(self.verdict, '')} {self.verdict}"
-        badge = QRectF(0, 0, QFontMetricsF(badge_font).horizontalAdvance(text) + 14, 18)
+        badge_font, wide = next(
+            (f, w) for points in (11, 10, 9, 8, 7)
+            if (w := QFontMetricsF(f := font(points, bold=True)).horizontalAdvance(text) + 14) <= width or points == 7
+        )  # fmt: skip
+        badge = QRectF(0, 0, wide, BADGE)
         if compact and number.right() + 8 + badge.width() <= self._box.right():
-            badge.moveTo(number.right() + 8, number.center().y() - 9)
+            badge.moveTo(number.right() + 8, number.center().y() - BADGE / 2)
         else:
             badge.moveTo(left, y + 2)
-            y += 24
+            y += BADGE + 6
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour("muted" if role == "text" else role))
-        painter.drawRoundedRect(badge, 9, 9)
+        painter.drawRoundedRect(badge, BADGE / 2, BADGE / 2)
         painter.setFont(badge_font)
         painter.setPen(colour("panel"))
         painter.drawText(badge, int(Qt.AlignmentFlag.AlignCenter), text)

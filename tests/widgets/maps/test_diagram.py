@@ -1,0 +1,45 @@
+"""The relative error and its verdict, in little room."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import QStyleOptionGraphicsItem
+
+from widgets.maps.diagram import ROLES, ReadOut
+
+ROOM = 300  # pixels of the picture: more than the item has
+
+
+def painted(box: QRectF, verdict: str, title: str = "") -> np.ndarray:
+    """Return which pixels of a picture have something on them, (height, width)."""
+    item = ReadOut()
+    item.title, item.role = title, "accent"
+    item.place(box)
+    item.show_measure(0.0, 0.0, 7.5e-8, verdict)
+    image = QImage(ROOM, ROOM, QImage.Format.Format_ARGB32)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    item.paint(painter, QStyleOptionGraphicsItem())
+    painter.end()
+    pixels = np.frombuffer(image.constBits(), np.uint8).reshape(ROOM, ROOM, 4)
+    return np.asarray(pixels[..., 3] > 0)
+
+
+@pytest.mark.parametrize("verdict", ROLES)
+@pytest.mark.parametrize("width", [92, 120, 200])
+def test_a_verdict_is_not_wider_than_its_place(qapp: object, verdict: str, width: int) -> None:
+    found = painted(QRectF(10, 10, width, 130), verdict)
+    assert found.any(0)[10:40].any()
+    assert not found[:, 11 + width :].any()
+
+
+def test_in_little_height_the_figure_is_smaller_and_all_lines_are_there(qapp: object) -> None:
+    def lines(height: float) -> int:
+        rows = painted(QRectF(10, 10, 140, height), "holds").any(1).astype(int)
+        return int((np.diff(rows, prepend=0) == 1).sum())
+
+    assert lines(200) == lines(94) == 5  # relative error, the figure, the verdict, floor, local
