@@ -9,9 +9,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.data.kinds import of_another_kind
 from explorer.data.named_columns import named_columns
 from explorer.data.samples import Sample, Signal
-from explorer.declare.space import domain_word
 from explorer.declare.types.fields import PAIR, FieldType
 from explorer.spaces.graph.analysis.measures import clustering, core_numbers, neighbours, simple_graph
 from explorer.spaces.graph.chemistry.atoms import COLUMNS, SYMBOLS, element_of, one_hot
@@ -148,9 +148,7 @@ def fit_graph(sample: Sample, wanted: GraphInput) -> Sample:
         ValueError: no graph or set, no nodes, more than `wanted.most`, no coordinates where they are asked for.
     """
     if sample.domain not in ("graph", "set"):
-        raise ValueError(
-            f"{sample.name!r} lies on a {domain_word(sample.domain)}, and this network takes a graph or a set"
-        )
+        raise of_another_kind(sample, "graph", "set")
     own = np.asarray(sample.x.values)
     nodes, edges = len(own), sample.signals["edge_index"].values.shape[1]
     if not nodes:

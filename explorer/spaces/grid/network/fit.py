@@ -9,8 +9,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.data.kinds import of_another_kind
 from explorer.data.samples import Sample, Signal
-from explorer.declare.space import domain_word
 
 Floats = NDArray[np.float32]
 InputShape = tuple[int, int | None, int | None]  # channels, height, width; None takes any
@@ -30,7 +30,7 @@ def fit(sample: Sample, shape: InputShape, multiple: int = 1) -> Sample:
         ValueError: the sample is not an image, or its channels have no obvious conversion.
     """
     if sample.domain != "grid" or sample.x.values.ndim != 3:
-        raise ValueError(f"{sample.name!r} lies on a {domain_word(sample.domain)}, and this network takes an image")
+        raise of_another_kind(sample, "grid")
     values = np.asarray(sample.x.values, np.float32)
     values, notes = _channels(sample.name, values, shape[0], sample.choice("colour", "grey"))
     height, width = shape[1:]

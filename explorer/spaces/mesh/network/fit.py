@@ -9,8 +9,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.data.kinds import of_another_kind
 from explorer.data.samples import Sample, Signal
-from explorer.declare.space import domain_word
 from explorer.declare.types.fields import FieldType
 from explorer.spaces.graph.fields import EDGE_INDEX
 from explorer.spaces.mesh.fields import (
@@ -44,7 +44,7 @@ def fit_mesh(sample: Sample, wanted: MeshInput) -> Sample:
         ValueError: no mesh, more vertices than the network takes, or features that this mesh does not have.
     """
     if sample.domain != "mesh":
-        raise ValueError(f"{sample.name!r} lies on a {domain_word(sample.domain)}, and this network takes a mesh")
+        raise of_another_kind(sample, "mesh")
     position = np.asarray(sample.signals["position"].values, np.float64)
     if wanted.most is not None and len(position) > wanted.most:
         raise ValueError(

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.data.kinds import of_another_kind
 from explorer.data.named_columns import named_columns
 from explorer.data.samples import Array, Sample, Signal
 from explorer.declare.space import domain_word
@@ -74,7 +75,7 @@ def fit_sequence(sample: Sample, wanted: SequenceInput) -> Sample:
         ValueError: no sequence, no steps, no columns, no DNA where a network takes DNA; in one sentence.
     """
     if sample.domain != "sequence":
-        raise ValueError(f"{sample.name!r} lies on a {domain_word(sample.domain)}, and this network takes a sequence")
+        raise of_another_kind(sample, "sequence")
     own: Floats = np.asarray(sample.x.values, np.float32)
     if own.ndim != 2 or not own.shape[1]:
         raise ValueError(f"{sample.name!r} has no channels, and this network needs at least one")

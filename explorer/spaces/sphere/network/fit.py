@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from explorer.data.kinds import of_another_kind
 from explorer.data.samples import Sample
-from explorer.declare.space import domain_word
 from explorer.spaces.sphere.network.form import SphereInput
 from explorer.spaces.sphere.sample import sphere_sample
 
@@ -47,7 +47,7 @@ def fit_sphere(sample: Sample, form: SphereInput) -> Sample:
     if sample.domain == "grid" and sample.x.values.ndim == 3:
         sample = _of_panorama(sample, max(form.degree, MOST_DEGREE))
     if sample.domain != "sphere":
-        raise ValueError(f"{sample.name!r} lies on a {domain_word(sample.domain)}, and this network takes a sphere")
+        raise of_another_kind(sample, "sphere")
     values, notes = np.asarray(sample.x.values, np.float32), list[str]()
     if len(values) != form.channels:
         if form.channels != 1 and len(values) != 1:

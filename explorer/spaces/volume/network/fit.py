@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from explorer.data.kinds import of_another_kind
 from explorer.data.samples import Sample
-from explorer.declare.space import domain_word
 from explorer.spaces.volume.network.form import Shape
 from explorer.spaces.volume.sample import volume_sample
 
@@ -22,7 +22,7 @@ def fit_volume(sample: Sample, shape: Shape) -> Sample:
         ValueError: the sample is no volume, or its channels have no obvious conversion.
     """
     if sample.domain != "volume" or sample.x.values.ndim != 4:
-        raise ValueError(f"{sample.name!r} lies on a {domain_word(sample.domain)}, and this network takes a volume")
+        raise of_another_kind(sample, "volume")
     values, notes = np.asarray(sample.x.values, np.float32), list[str]()
     if len(values) != shape[0]:
         if len(values) != 1:

@@ -106,5 +106,5 @@ def test_pictures_twice_as_wide_as_high_are_taken(tmp_path: Path) -> None:
     assert "a panorama of 256x128" in fitted.notes[-2] and "degrees above 6 left out" in fitted.notes[-1]
     with pytest.raises(ValueError, match="'digit-3' is 29x29, and a panorama is twice as wide as it is high"):
         fit_sphere(find_sample("digit-3"), SphereInput(1, 6))
-    with pytest.raises(ValueError, match="lies on a graph, and this network takes a sphere"):
+    with pytest.raises(ValueError, match="lies on a graph, and this network takes a function on the sphere"):
         fit_sphere(find_sample("karate"), SphereInput(1, 6))
