@@ -119,6 +119,7 @@ def test_the_window_gets_the_selected_node(run: Any) -> None:
         ("check fine --data digit-set-5", ["digit-set-5", "takes an image"]),
         ("check fine --group permutation", ["permutation acts on a graph or set", "grid"]),
         ("run fine --out o --no-pictures --transform permute:3", ["permute", "graph"]),
+        ("run fine --out o --no-pictures --node 0", ["places of 'digit-3' have no numbers", "leave out --node"]),
         ("--model fine --node -1", ["--node"]),
         ("--model fine --node Ann", ["--node", "'Ann'"]),
     ],
@@ -129,6 +130,15 @@ def test_what_is_wrong_is_told_in_one_line(
     monkeypatch.chdir(tmp_path)
     refused(run(*words.split()), *parts)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_pictures_of_a_node_that_is_not_there_are_refused(run: Any, net: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    path = net(FAIR)
+    monkeypatch.chdir(tmp_path)
+    words = ("run", path, "--trust", "--data", "karate", "--no-pictures", "--out", "o", "--node")
+    refused(run(*words, 34), "'karate' has 34 places, 0 to 33, and --node or --step says 34")
+    assert not (tmp_path / "o").exists()
+    assert run(*words, 33).code == 0
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,7 @@ def test_sequences_are_listed(said: Any) -> None:
         ("run causal --out o --no-pictures --transform rotate:90", ["rotate acts on a grid", "lives on a sequence"]),
         ("run causal --out o --no-pictures --transform shift:1,wrap", ["boundary must be one of zero, circular"]),
         ("run causal --out o --no-pictures --transform rescale:99", ["rate must lie between 0.1 and 10"]),
+        ("run causal --out o --no-pictures --step 5000", [" places, 0 to ", "--step says 5000"]),
         ("export sine --out s.graphml", ["a sequence is not written as .graphml", ".csv"]),
         ("export sine --out s.fasta", ["holds no DNA", ".csv"]),
     ],
