@@ -90,7 +90,9 @@ class Densities(nn.Module):
         with torch.inference_mode(False), torch.enable_grad():
             x = torch.from_numpy(at).to(next(self.parameters())).requires_grad_()
             scores = deepcopy(self.discriminator)(x)  # whoever draws may have loaded it where nothing is differentiated
-            (gradient,) = torch.autograd.grad(generator_loss(scores, loss) * len(at), x)
+            loss_of = generator_loss(scores, loss) * len(at)
+            # D may be silenced, and then leads nowhere
+            (gradient,) = torch.autograd.grad(loss_of, x, materialize_grads=True)
         return np.asarray(gradient.double().cpu().numpy())
 
     def _line(self) -> Drawing:

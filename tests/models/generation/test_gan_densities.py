@@ -137,6 +137,17 @@ def test_the_gradient_that_is_drawn_is_that_of_one_value_of_the_loss() -> None:
         assert (either[1] - either[0]) / (2 * h) == pytest.approx(drawing[f"gradient, {loss}"][near], rel=1e-5)
 
 
+@pytest.mark.parametrize("name", ["gan-line", "gan-plane"])
+def test_a_discriminator_that_is_silenced_pulls_nowhere(name: str) -> None:
+    """A layer set to zero cuts the score off x, and drawing it ended in torch's words about unused tensors."""
+    network = shipped(name)
+    network.discriminator[0].register_forward_hook(lambda module, given, out: torch.zeros_like(out))
+    curves = network.drawing().curves
+    assert np.ptp(curves["D"]) == 0
+    drawn = [values for title, values in curves.items() if title.startswith(("gradient, ", "pull, "))]
+    assert len(drawn) > 1 and not any(values.any() for values in drawn)
+
+
 def test_a_half_that_is_fixed_by_hand_stands_still_while_the_other_learns() -> None:
     kept: list[dict[str, torch.Tensor]] = []
 
