@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Qt, Slot
+from PySide6.QtCore import QObject, QRectF, Qt, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QFocusFrame, QWidget
+from shiboken6 import isValid
 
 from widgets.base.look import theme
 
 WIDE = 2.0  # pixels
 
 
-class FocusRing(QFocusFrame):
+class FocusRing(QObject):
     """Follows the focus inside one window."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self._window = window
+        self._frame: _Frame | None = None
         self._keys = False  # whether the keyboard has moved the focus last
         self._following = False
-        self.hide()
 
     def follow(self) -> None:
         """Follow the focus from here on: the window is shown."""
@@ -31,6 +32,11 @@ class FocusRing(QFocusFrame):
         """Show the ring: Tab has been pressed."""
         self._keys = True
 
+    def around(self) -> QWidget | None:
+        """Return what the ring is round, None while there is none."""
+        shown = self._frame is not None and isValid(self._frame) and self._frame.isVisible()
+        return self._frame.widget() if shown and self._frame is not None else None
+
     def stop(self) -> None:
         """Show nothing and follow no focus any more: the window is closed.
 
@@ -40,17 +46,26 @@ class FocusRing(QFocusFrame):
         if self._following:
             self._following = False
             _application().focusChanged.disconnect(self._moved)
-        self.setWidget(None)  # type: ignore[arg-type]  # which ends it
+        self._show(None)
 
     @Slot(QWidget, QWidget)
     def _moved(self, _: QWidget | None, new: QWidget | None) -> None:
         if QApplication.mouseButtons() != Qt.MouseButton.NoButton:
             self._keys = False
         inside = new is not None and new is not self._window and new.window() is self._window
-        shown = self._keys and inside
-        self.setWidget(new if shown else None)  # type: ignore[arg-type]
-        self.setVisible(shown)
+        self._show(new if self._keys and inside else None)
 
+    def _show(self, widget: QWidget | None) -> None:
+        # Qt puts the frame into the place of what it is round, and it goes with that place: with a panel, say
+        if self._frame is None or not isValid(self._frame):
+            if widget is None:
+                return
+            self._frame = _Frame(self._window)
+        self._frame.setWidget(widget)  # type: ignore[arg-type]  # None ends it
+        self._frame.setVisible(widget is not None)
+
+
+class _Frame(QFocusFrame):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -229,7 +229,7 @@ class ImportPage(Dialog):
                 self.ways[way.name] = button
                 self.group.addButton(button)
                 self.ways_box.addWidget(button)
-                button.show()  # layouts show what is new later, and what is not on screen gets no keyboard
+                button.show()  # layouts show what is new later, and what is not on screen yet gets no keyboard
         if look.way in self.ways:
             self.ways[look.way].setChecked(True)
         self.ways_title.setVisible(bool(self.ways))
@@ -248,6 +248,7 @@ class ImportPage(Dialog):
                 label = QLabel(choice.title)
                 label.setBuddy(editor)
                 self.form.addRow(label, editor)
+                editor.show()
         for choice in choices:
             editor = self.editors[choice.name]
             _check(editor, choice)

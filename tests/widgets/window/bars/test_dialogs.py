@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QComboBox, QMainWindow, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QMainWindow, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import delete
 
 from tests.widgets.parts.frames.fake_engine import FakeEngine
 from tests.widgets.parts.frames.sample_frames import make_frame
@@ -49,12 +50,35 @@ def test_the_first_field_has_the_focus_and_esc_closes(qtbot: QtBot, window: Main
     page = page_of(qtbot)
     qtbot.waitUntil(lambda: isinstance(QApplication.focusWidget(), QComboBox))
     assert focused().accessibleName() == "Format"
-    assert not page.focus_ring.isVisible(), "nobody has pressed Tab yet"
+    assert page.focus_ring.around() is None, "nobody has pressed Tab yet"
     qtbot.keyClick(focused(), Qt.Key.Key_Tab)
     qtbot.waitUntil(lambda: focused().accessibleName() == "Width")
-    assert page.focus_ring.isVisible() and page.focus_ring.widget() is focused()
+    assert page.focus_ring.around() is focused()
     qtbot.keyClick(focused(), Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: QApplication.activeModalWidget() is None)
+
+
+def test_the_ring_outlives_the_panel_that_it_was_in(qtbot: QtBot, window: MainWindow) -> None:
+    """Qt makes it a child of where the focus is, and deletes it with that: the window could not be closed then."""
+    page = Dialog(window)
+    panel = QWidget(page)
+    inside, beside = QPushButton("inside", panel), QPushButton("beside", page)
+    QVBoxLayout(panel).addWidget(inside)
+    column = QVBoxLayout(page)
+    column.addWidget(panel)
+    column.addWidget(beside)
+    page.open()
+    beside.setFocus()
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is beside)
+    qtbot.keyClick(beside, Qt.Key.Key_Tab)
+    qtbot.waitUntil(lambda: page.focus_ring.around() is inside)
+    delete(panel)
+    assert page.focus_ring.around() is None
+    beside.clearFocus()
+    beside.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(lambda: page.focus_ring.around() is beside)
+    page.close()
+    assert page.focus_ring.around() is None
 
 
 def test_tab_goes_down_the_page(qtbot: QtBot, window: MainWindow) -> None:

@@ -102,7 +102,7 @@ def test_esc_leaves_everything_as_it_was(qtbot: QtBot, open_window: Open, tmp_pa
     assert first is page.ways["edges"], "the way that is chosen has the keyboard"
     qtbot.keyClick(first, Qt.Key.Key_Tab)
     assert page.focusWidget() is next(iter(page.editors.values())), "then what is chosen of it, not the buttons"
-    assert page.focus_ring.widget() is page.focusWidget()
+    assert page.focus_ring.around() is page.focusWidget()
     qtbot.keyClick(page, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: window.files.imports.page is None, timeout=LONGEST_MS)
     assert window.controller.state == before and not window.controller.can_undo
