@@ -11,6 +11,18 @@ from explorer.state.state import State
 from tests.explorer.parts.command_line import refused
 from tests.explorer.parts.small_cards import CARDS
 
+NET = """
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mixed = nn.Linear(2, 3)
+
+    def forward(self, x, edge_index):
+        return self.mixed(x)
+"""
+
 
 @pytest.mark.parametrize("word", ["--node", "--step"])
 def test_pictures_show_the_layer_and_the_place(run: Any, tmp_path: Path, word: str) -> None:
@@ -20,14 +32,18 @@ def test_pictures_show_the_layer_and_the_place(run: Any, tmp_path: Path, word: s
         drawn.append(state)
         return []
 
-    model = next(iter(CARDS))
-    layer = run("run", model, "--no-pictures", "--json", "--out", tmp_path / "a").json["layers"][-1]["name"]
-    run("run", model, "--layer", layer, word, 3, "--out", tmp_path / "b", pictures=pictures)
-    assert [(state.layer, state.node) for state in drawn] == [(layer, 3)]
+    path = tmp_path / "net.py"
+    path.write_text(NET, encoding="utf-8")
+    words = ("run", f"{path}:Net", "--trust", "--data", "karate", "--layer", "mixed")
+    assert run(*words, word, 33, "--out", tmp_path / "a", pictures=pictures).code == 0
+    assert [(state.layer, state.node) for state in drawn] == [("mixed", 33)]
+    refused(run(*words, word, 34, "--out", tmp_path / "b", pictures=pictures), "'karate' has 34 places, 0 to 33")
+    assert len(drawn) == 1 and not (tmp_path / "b").exists()
 
 
 def test_a_layer_or_place_that_cannot_be_is_refused(run: Any, tmp_path: Path) -> None:
     model = next(iter(CARDS))
     refused(run("run", model, "--layer", "nonsense", "--no-pictures", "--out", tmp_path / "a"), "no layer 'nonsense'")
+    refused(run("run", model, "--step", 3, "--no-pictures", "--out", tmp_path / "a"), "have no numbers")
     refused(run("run", model, "--step", "-1", "--no-pictures", "--out", tmp_path / "a"), "--step must not be negative")
     assert not (tmp_path / "a").exists()
