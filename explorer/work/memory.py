@@ -16,13 +16,15 @@ ARENAS = 2  # the window's and one for all threads that compute
 
 def share_arenas() -> None:
     """Let all threads but the first share one heap; call it before they are started."""
-    with contextlib.suppress(OSError, AttributeError):
-        if sys.platform.startswith("linux"):
-            ctypes.CDLL(None).mallopt(_ARENA_MAX, ARENAS)
+    _ask("mallopt", _ARENA_MAX, ARENAS)
 
 
 def give_back() -> None:
     """Return freed pages to the system; takes milliseconds, in which other threads may wait for memory."""
-    with contextlib.suppress(OSError, AttributeError):
-        if sys.platform.startswith("linux"):
-            ctypes.CDLL(None).malloc_trim(0)
+    _ask("malloc_trim", 0)
+
+
+def _ask(function: str, *numbers: int) -> None:
+    if sys.platform.startswith("linux"):
+        with contextlib.suppress(OSError, AttributeError):
+            getattr(ctypes.CDLL(None), function)(*numbers)

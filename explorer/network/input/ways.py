@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from explorer.declare.card import Form
 from explorer.declare.telling.asking import Question
 
 if TYPE_CHECKING:
@@ -74,6 +75,40 @@ class Way:
             return None
         names = self.names or tuple(attribute(s) for s in self.signals)
         return Call(tuple(held.index(s) for s in self.signals), names, self.given)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called(Form):
+    """An input of which somebody's network may be given the `signals` in several ways.
+
+    Attributes:
+        given: "order", by "names", or as attributes and items of one "object", as of a torch_geometric Data.
+        names: under which the signals are given, where that is not in order; () for those of a torch_geometric Data.
+    """
+
+    given: str = IN_ORDER
+    names: tuple[str, ...] = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def signals(self) -> tuple[str, ...]:
+            """Return what of a sample the network is called with."""
+
+    @property
+    def way(self) -> Way:
+        """Return how a network is given the signals."""
+        return Way(self.signals, self.names, self.given)
+
+    @property
+    def drawn(self) -> str:
+        """Return the signal that is drawn as the input."""
+        return self.signals[0]
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Return the signals with the one that is drawn first."""
+        return (self.drawn, *(s for s in self.signals if s != self.drawn))
 
 
 @dataclass(frozen=True)

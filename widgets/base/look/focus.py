@@ -34,8 +34,8 @@ class FocusRing(QObject):
 
     def around(self) -> QWidget | None:
         """Return what the ring is round, None while there is none."""
-        shown = self._frame is not None and isValid(self._frame) and self._frame.isVisible()
-        return self._frame.widget() if shown and self._frame is not None else None
+        frame = self._there()
+        return frame.widget() if frame is not None and frame.isVisible() else None
 
     def stop(self) -> None:
         """Show nothing and follow no focus any more: the window is closed.
@@ -56,13 +56,17 @@ class FocusRing(QObject):
         self._show(new if self._keys and inside else None)
 
     def _show(self, widget: QWidget | None) -> None:
-        # Qt puts the frame into the place of what it is round, and it goes with that place: with a panel, say
-        if self._frame is None or not isValid(self._frame):
+        frame = self._there()
+        if frame is None:
             if widget is None:
                 return
-            self._frame = _Frame(self._window)
-        self._frame.setWidget(widget)  # type: ignore[arg-type]  # None ends it
-        self._frame.setVisible(widget is not None)
+            frame = self._frame = _Frame(self._window)
+        frame.setWidget(widget)  # type: ignore[arg-type]  # None ends it
+        frame.setVisible(widget is not None)
+
+    def _there(self) -> _Frame | None:
+        """Return the frame: Qt puts it into the place of what it is round, and it goes with that, a panel say."""
+        return self._frame if self._frame is not None and isValid(self._frame) else None
 
 
 class _Frame(QFocusFrame):

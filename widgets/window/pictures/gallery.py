@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from explorer.app.thread.orders import Engine
+from explorer.declare.card import ModelInfo
 from explorer.declare.elements import Step, parse_chain
 from explorer.declare.space import Scene, kinds, spaces
 from explorer.state.state import State
@@ -55,7 +56,7 @@ def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     models = models_of(start)
     made = window_pictures(start, folder, models)
-    states = [State(model=name, steps=showcase(domain)) for name, domain in models.items()]
+    states = [State(model=name, steps=showcase(m.domain)) for name, m in models.items()]
 
     def visit(window: MainWindow) -> None:
         model = window.controller.state.model
@@ -74,7 +75,7 @@ def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
     return [*made, index]
 
 
-def window_pictures(start: Callable[[], Engine], folder: Path, models: Mapping[str, str]) -> list[Path]:
+def window_pictures(start: Callable[[], Engine], folder: Path, models: Collection[str]) -> list[Path]:
     """Save the windows that the spaces want to be shown, light and dark; return the paths."""
     made = []
     for theme in ("light", "dark"):
@@ -90,11 +91,11 @@ def window_pictures(start: Callable[[], Engine], folder: Path, models: Mapping[s
     return made
 
 
-def models_of(start: Callable[[], Engine]) -> dict[str, str]:
-    """Return the models by name, and the kind of data that each lives on."""
+def models_of(start: Callable[[], Engine]) -> dict[str, ModelInfo]:
+    """Return what there is to know of the models, by name."""
     engine = start()
     try:
-        return {m.name: m.domain for m in engine.catalogue().models}
+        return {m.name: m for m in engine.catalogue().models}
     finally:
         engine.close()
 

@@ -24,13 +24,8 @@ def page_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
     models = models_of(start)
     windows = window_pictures(start, folder, models)
     cards = thumbnail_pictures(start, folder, (THEME,), SCALE)
-    engine = start()
-    try:
-        found = engine.catalogue().models
-    finally:
-        engine.close()
     index = folder / "README.md"
-    index.write_text(page(folder, windows, found), encoding="utf-8")
+    index.write_text(page(folder, windows, list(models.values())), encoding="utf-8")
     return [*windows, *cards, index]
 
 

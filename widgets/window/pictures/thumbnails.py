@@ -48,7 +48,7 @@ def thumbnail_pictures(
             made.append(path)
         print(model, file=sys.stderr, flush=True)
 
-    states = [State(model=name, steps=showcase(domain)) for name, domain in models_of(start).items()]
+    states = [State(model=name, steps=showcase(m.domain)) for name, m in models_of(start).items()]
     visit_window(start, states[0], states, visit, size=SCREEN, path=None, orbit=False)
     return made
 

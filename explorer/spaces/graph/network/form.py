@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.declare.card import Form
-from explorer.network.input.ways import IN_ORDER, Way
+from explorer.network.input.ways import Called
 
 SIGNALS = ("x", "edge_index", "edge_attr", "edge_weight", "position", "batch", "adjacency", "number")
 DRAWN = ("x", "number", "adjacency")  # the first of these that a network takes is drawn as its input
@@ -14,7 +13,7 @@ FEATURES = ("seeds", "atoms", "degree", "position", "constant")
 
 
 @dataclass(frozen=True, slots=True)
-class GraphInput(Form):
+class GraphInput(Called):
     """Call a network on graphs or sets with `signals` of the sample, in this order.
 
     Attributes:
@@ -29,8 +28,6 @@ class GraphInput(Form):
         columns: names of the columns of x, found by name where the sample names its own; with `channels` None they
             are the first ones, and all others of the sample follow.
         axes: those of x, one of AXES; an adjacency has a batch of one where x has.
-        given: "order", by "names", or as attributes and items of one "object", as of a torch_geometric Data.
-        names: under which the signals are given, where that is not in order; () for those of a torch_geometric Data.
         most: the largest number of nodes that the network is made for (dense attention), or None.
     """
 
@@ -44,16 +41,8 @@ class GraphInput(Form):
     most: int | None = None
     columns: tuple[str, ...] = ()
     axes: str = AXES[0]
-    given: str = IN_ORDER
-    names: tuple[str, ...] = ()
 
     @property
-    def way(self) -> Way:
-        """Return how a network is given the signals."""
-        return Way(self.signals, self.names, self.given)
-
-    @property
-    def held(self) -> tuple[str, ...]:
-        """Return the signals with the one that is drawn first."""
-        first = next((s for s in DRAWN if s in self.signals), self.signals[0])
-        return (first, *(s for s in self.signals if s != first))
+    def drawn(self) -> str:
+        """Return x, else numbers of the nodes, else a matrix between them."""
+        return next((s for s in DRAWN if s in self.signals), self.signals[0])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.declare.card import Form
-from explorer.network.input.ways import IN_ORDER, Way
+from explorer.network.input.ways import Called
 
 SIGNALS = ("x", "position", "edge_index", "edge_attr", "velocity", "charge", "number", "batch", "frames")
 FEATURES = ("elements", "charge", "speed", "values", "constant", "number")
@@ -14,7 +13,7 @@ EDGES = ("all", "near", "nearest", "bonds")
 
 
 @dataclass(frozen=True, slots=True)
-class PointsInput(Form):
+class PointsInput(Called):
     """Call a network on points in space with `signals`, in this order.
 
     Attributes:
@@ -30,8 +29,6 @@ class PointsInput(Form):
         reach: in units of the points.
         most: the largest number of points that the network is made for, or None.
         axes: one of AXES: points and channels, with a batch of one or none, where there are no edges.
-        given: "order", by "names", or as attributes and items of one "object", as of a torch_geometric Data.
-        names: under which the signals are given, where that is not in order; () for those of a torch_geometric Data.
     """
 
     space = "points"
@@ -45,16 +42,8 @@ class PointsInput(Form):
     neighbours: int = 8
     most: int | None = 2000
     axes: str = AXES[0]
-    given: str = IN_ORDER
-    names: tuple[str, ...] = ()
 
     @property
-    def way(self) -> Way:
-        """Return how a network is given the signals."""
-        return Way(self.signals, self.names, self.given)
-
-    @property
-    def held(self) -> tuple[str, ...]:
-        """Return the signals with one that is drawn first: no list of edges."""
-        first = next(s for s in self.signals if s != "edge_index")
-        return (first, *(s for s in self.signals if s != first))
+    def drawn(self) -> str:
+        """Return the first that is not a list of edges."""
+        return next(s for s in self.signals if s != "edge_index")
