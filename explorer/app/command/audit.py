@@ -11,13 +11,14 @@ import numpy as np
 import torch
 from torch import nn
 
-from explorer.app.command.settling import settled
+from explorer.app.command.agreeing import agreed, other_readings
+from explorer.app.command.settling import settled, text_of
 from explorer.data.choosing import several
 from explorer.data.finding import find_sample
 from explorer.data.samples import Sample
 from explorer.declare.card import Card
-from explorer.declare.space import kinds, space_of, space_of_kind
-from explorer.declare.symmetries import Situation, find_symmetry
+from explorer.declare.space import domain_word, kinds, space_of, space_of_kind
+from explorer.declare.symmetries import Situation, Symmetry, find_symmetry
 from explorer.declare.telling.summaries import Law
 from explorer.equivariance.check import check_equivariance, common_step, unrepeated
 from explorer.equivariance.verdict.laws import laws
@@ -54,11 +55,12 @@ def audit(
     details: bool = True,
 ) -> list[Report]:
     """Check a model under `group`, or under each group that it claims (D4 when it claims none)."""
+    asked = state
     state, found = settled(engine, state, group)
     card = engine.card(state.model)
     groups = [group] if group else list(card.groups) or [kinds()[card.domain].group]
     for g in groups:
-        find_symmetry(g)
+        _require_kind(find_symmetry(g), g, card)
     model, given, p, first = _given(engine, state, dtype, overrides, count)
     notes = (*((found,) if found else ()), *p.notes)
     if state.interventions:
@@ -77,10 +79,30 @@ def audit(
     for row in (row for report in reports for row in report.layers):
         if row.cumulative_max is not None and math.isnan(row.cumulative_max):
             raise LayerError(row.name, f"layer {row.name} of {card.name} gave NaN on moved data")
+    if others := other_readings(engine, asked, state):
+        text = text_of(space_of_kind(card.domain), card.domain, card.input)
+        reports = agreed(
+            reports, text, others, lambda other: audit(engine, other, group, dtype, tol, overrides, count, details)
+        )
     told = p.trouble.sentence.partition(",")[0]
     if p.trouble and not any(told in warning for report in reports for warning in report.warnings):
         reports = [unrepeated(report, p.trouble.sentence) for report in reports]
-    return [replace(report, warnings=tuple(dict.fromkeys((*report.warnings, *notes)))) for report in reports]
+    return [
+        replace(r, warnings=tuple(n for n in dict.fromkeys((*r.warnings, *notes)) if n not in r.hints)) for r in reports
+    ]
+
+
+def _require_kind(symmetry: Symmetry, group: str, card: Card) -> None:
+    """Raise ValueError where a group acts on other data than the network takes, as far as that is known."""
+    if card.domain in symmetry.domains:
+        return
+    where = " or ".join(map(domain_word, symmetry.domains))
+    own = (
+        f": it runs with no {where} that was tried; if it takes one, say how, as in --input '{symmetry.domains[-1]}'"
+        if card.own
+        else ""
+    )
+    raise ValueError(f"{group} acts on a {where}, and the input is a {domain_word(card.domain)}{own}")
 
 
 def _given(
