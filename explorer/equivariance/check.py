@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from explorer.declare.elements import Element
 from explorer.declare.space import Space, space_of
@@ -101,6 +102,11 @@ def check_equivariance(
     model = copied(model)
     if first.call is None:
         require_call(model, len(first.arguments))
+    if any(is_lazy(v) for v in (*model.parameters(), *model.buffers())):
+        with evaluating(model), torch.no_grad():
+            first.to(dtype=_precision(model)).run(
+                model, clone=True
+            )  # lazy layers get their shapes of the data that they first meet
     stored = rounding.stored(model) if symmetry.filters else {}
     device = next((p.device for p in model.parameters()), torch.device("cpu"))
     notes = []
