@@ -39,6 +39,9 @@ def born(words: list[str], tied: bool = True) -> Born:
     if sys.platform == "win32":
         threading.Thread(target=_follow_id, args=(int(parent),), daemon=True).start()
         return end
+    for number in (line, life, crash):  # what it starts, or becomes, must not keep the line open
+        with contextlib.suppress(OSError):
+            os.set_inheritable(int(number), False)
     if tied:
         _die_with(int(parent))
     threading.Thread(target=_follow, args=(int(life),), daemon=True).start()

@@ -20,6 +20,7 @@ from explorer.work.processes.starting import start
 
 MOST_SHOWN = 8_192  # bytes of output of the network that are passed on
 MOST_WRITTEN = 50_000_000  # bytes of output of the network; one that writes more is ended
+ENDING = 0.3  # seconds from when its line is closed until a process that ends has ended
 CHECKED = 64  # characters; what is longer is no name of a thread that is told
 
 
@@ -73,7 +74,7 @@ class _Command:
 
     def _problem(self) -> str:
         """Wait until it is done; return what is wrong, "" where nothing is."""
-        process = self._started.process
+        process, closed = self._started.process, False
         while self._code is None:
             ended = process.poll() is not None
             if self._started.connection.poll(0 if ended else TICK):
@@ -82,7 +83,10 @@ class _Command:
                     continue
                 except (EOFError, OSError):
                     ended = True
+                    closed = self._lives_on()
             self._pass_on()
+            if closed:
+                return f"{who(self._names)} closed the line on which it is asked{self._place()}, and was stopped"
             if ended:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(GRACE)
@@ -97,6 +101,14 @@ class _Command:
         if self._code > SIGNALLED:  # nobody has asked it to end: it has asked itself
             return f"{who(self._names)} {cause(SIGNALLED - self._code)}{self._last_place()}"
         return self._left_over()
+
+    def _lives_on(self) -> bool:
+        """Say whether the process goes on though it can be heard no more."""
+        try:
+            self._started.process.wait(ENDING)
+        except subprocess.TimeoutExpired:
+            return True
+        return False
 
     def _left_over(self) -> str:
         """Return what is wrong when all is done: a process that goes on. Threads of idle pools end by themselves."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import io
 import sys
 import threading
@@ -14,6 +15,8 @@ from explorer.app.remote.note import Note
 from explorer.work import crumbs
 from explorer.work.processes.birth import born, keep_to
 
+MOST_LINES = 10  # of what is ignored
+LONGEST_LINE = 200  # characters of an exception that is ignored
 LIBRARIES = 6 * 2**30  # bytes of addresses that are taken by what is not imported yet
 
 
@@ -37,6 +40,21 @@ class Line(io.TextIOBase):
         return True
 
 
+def tell_ignored(noise: TextIO) -> None:
+    """Say in a line, and once, what Python ignores: exceptions of destructors, of hooks at the end, of threads."""
+    told = set[str]()
+
+    def line(kind: type[BaseException], error: object, where: str) -> None:
+        with contextlib.suppress(Exception):  # it may not be possible to write it, or to say it
+            text = f"{' '.join(f'{kind.__name__}: {error}'.split())[:LONGEST_LINE]} (ignored, {where})\n"
+            if text not in told and len(told) < MOST_LINES:
+                told.add(text)
+                noise.write(text)
+
+    sys.unraisablehook = lambda it: line(it.exc_type, it.exc_value, "in a destructor or at the end")
+    threading.excepthook = lambda it: line(it.exc_type, it.exc_value, "in a thread")
+
+
 def main(words: list[str]) -> None:
     """Run a command line and say how it ended; return when its threads may end by themselves."""
     end = born(words)
@@ -46,9 +64,11 @@ def main(words: list[str]) -> None:
     noise = open(2, "w", encoding="utf-8", errors="replace", buffering=1, closefd=False)
     sys.stdout = Line(end.connection, "out", noise)
     sys.stderr = Line(end.connection, "err", noise)
+    tell_ignored(noise)
     code = import_module(program).main(argv)
     sys.stdout = sys.stderr = noise
-    noise.flush()
+    with contextlib.suppress(OSError, ValueError):  # the network may have closed it
+        noise.flush()
     left = [t.name for t in threading.enumerate() if not t.daemon and t is not threading.current_thread()]
     atexit.register(end.connection.send, ("over",))  # once all threads have ended, and before all that takes long
     end.connection.send(("done", code, tuple(left)))
