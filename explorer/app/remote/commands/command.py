@@ -51,6 +51,7 @@ class _Command:
         self._started = start(f"{__package__}.commanded", (program, str(self._limit), *argv), (number,))
         self._output = Output(self._started.process, MOST_SHOWN)
         self._answer: list[str] = []
+        self._midway = False  # in a line that the network has begun
         self._code: int | None = None  # known once it is done
         self._threads: tuple[str, ...] = ()  # that it has left
 
@@ -67,6 +68,7 @@ class _Command:
             self._started.close()
             self._note.close()
         if problem or self._code is None:
+            self._new_line()
             print(f"equiscope: {problem}", file=sys.stderr)
             return 2
         print("".join(self._answer), end="")
@@ -125,6 +127,7 @@ class _Command:
                 self._answer.append(text)
             case "err", (str(text),):
                 self._pass_on()
+                self._new_line()
                 print(text, end="", file=sys.stderr, flush=True)
             case "done", (int(code), tuple(threads)):
                 self._code, self._threads = code, threads
@@ -138,3 +141,10 @@ class _Command:
     def _pass_on(self, all_told: bool = False) -> None:
         if text := self._output.taken(all_told):
             print(text, end="", file=sys.stderr, flush=True)
+            self._midway = not text.endswith("\n")
+
+    def _new_line(self) -> None:
+        """End a line that the network has begun: a question, for instance."""
+        if self._midway:
+            print(file=sys.stderr)
+        self._midway = False

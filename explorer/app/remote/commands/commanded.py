@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from explorer.app.remote.note import Note
 from explorer.work import crumbs
-from explorer.work.processes.birth import born, keep_to
+from explorer.work.processes.birth import born, end_fork, keep_to, own
 
 MOST_LINES = 10  # of what is ignored
 LONGEST_LINE = 200  # characters of an exception that is ignored
@@ -33,6 +33,7 @@ class Line(io.TextIOBase):
     def write(self, text: str) -> int:
         if threading.current_thread() is not threading.main_thread():
             return self.noise.write(text)
+        end_fork(self._connection)
         self._connection.send((self._kind, text))
         return len(text)
 
@@ -59,13 +60,14 @@ def main(words: list[str]) -> None:
     """Run a command line and say how it ended; return when its threads may end by themselves."""
     end = born(words)
     note, program, limit, *argv = end.words
-    crumbs.listen(Note(int(note)).write)
+    crumbs.listen(own(end.connection, Note(int(note)).write))
     keep_to(int(limit), LIBRARIES)
     noise = open(2, "w", encoding="utf-8", errors="replace", buffering=1, closefd=False)
     sys.stdout = Line(end.connection, "out", noise)
     sys.stderr = Line(end.connection, "err", noise)
     tell_ignored(noise)
     code = import_module(program).main(argv)
+    end_fork(end.connection)
     sys.stdout = sys.stderr = noise
     with contextlib.suppress(OSError, ValueError):  # the network may have closed it
         noise.flush()

@@ -125,7 +125,7 @@ def _of_series(rows: list[tuple[int, Row]]) -> tuple[Series, str]:
     lines: list[int] = []
     names: tuple[str, ...] = ()
     taken: dict[str, list[Any]] = {}
-    where = ""
+    where, steps = "", 0
     for number, row in rows:
         columns = {key: _column(value, number, key) for key, value in row.items()}
         sizes = {len(column) for column in columns.values()}
@@ -152,7 +152,8 @@ def _of_series(rows: list[tuple[int, Row]]) -> tuple[Series, str]:
         for key, role in roles.items():
             if role:
                 taken.setdefault(role, []).append(columns[key][:, 0])
-        require_steps(sum(lengths), len(names))
+        steps += lengths[-1]  # a sum over all lines for each of them takes minutes
+        require_steps(steps, len(names))
     channels_named = names if names != ("x",) and not all(name.startswith("x ") for name in names) else ()
     series = Series(np.concatenate(parts), channels=channels_named)
     for role, found in taken.items():

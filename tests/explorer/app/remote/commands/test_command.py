@@ -48,6 +48,24 @@ def test_an_answer_is_that_of_this_process(
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")
+@pytest.mark.parametrize("how", ["os.fork(); return x", "if os.fork() == 0: sys.exit(3)\n        return x"])
+def test_a_network_that_forks_is_answered_once(capsys: pytest.CaptureFixture[str], tmp_path: Path, how: str) -> None:
+    told = check(capsys, tmp_path, how)
+    assert (
+        told.code == 0
+        and told.err == ""
+        and told.out.count("holds") == check(capsys, tmp_path, FINE).out.count("holds")
+    )
+
+
+@pytest.mark.slow
+def test_a_question_of_the_network_is_a_line_of_its_own(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    told = check(capsys, tmp_path, "input('How many? ')")
+    assert told.err.startswith("How many? \nequiscope: layer trap raised EOFError")
+
+
+@pytest.mark.slow
 def test_what_python_ignores_is_a_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     fails = "lambda: 1 / 0"
     how = f"import atexit; atexit.register({fails}); threading.Thread(target={fails}, daemon=True).start(); return x"
