@@ -50,9 +50,7 @@ from explorer.work.stamps import stamp
 THUMBNAIL = 48  # pixels along a side
 _KEEP = 4  # epochs kept prepared: two models, before and after the last change
 _SAMPLES = 8
-# of what all engines of the process keep beside what is in use, which they keep whatever it takes
-KEEP_BYTES = 256 * 2**20
-shared = Shared(KEEP_BYTES)
+shared = Shared(256 * 2**20)  # bytes of what all engines of the process keep beside what is in use
 
 
 class LocalEngine:
