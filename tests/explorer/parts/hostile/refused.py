@@ -47,6 +47,22 @@ def _circle(case: str) -> bytes:
         at = after
 
 
+def _tagged(case: str, changes: Mapping[int, tuple[int, int | None]]) -> bytes:
+    """Return a TIFF with other types and values of the tags of its first page."""
+    content = bytearray(accepted_files()[case][1])
+    at = struct.unpack_from("<I", content, 4)[0] + 2
+    while tag := struct.unpack_from("<H", content, at)[0]:
+        kind, value = changes.get(tag, (0, None))
+        if kind:
+            struct.pack_into("<H", content, at + 2, kind)
+        if value is not None:
+            struct.pack_into("<H", content, at + 8, value)
+        if tag >= max(changes):
+            return bytes(content)
+        at += 12
+    raise AssertionError(f"{case} has not all of these tags")
+
+
 def _chunk(kind: bytes, body: bytes) -> bytes:
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
@@ -102,6 +118,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.tif", _cut("tiff"), "truncated|damaged"),
             ("a.tif", b"II*\0" + bytes(20), "no picture"),
             ("a.tif", b"II*\0\xff\xff\xff\x7f", "truncated"),
+            ("a.tif", _tagged("tiff-lzw", {258: (2, None), 262: (3, 6)}), "3 channels of unknown bits, YCBCR, LZW"),
             ("a.tif", _circle("tiff"), "circle"),
             ("a.tif", _circle("tiff-zip"), "circle"),
         ),
