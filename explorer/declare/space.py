@@ -187,7 +187,7 @@ class Inference(ABC):
 
     def size(self, inputs: Inputs) -> tuple[int, int]:
         """Return (height, width) of the input; what has one direction is one wide."""
-        return (inputs.places, 1)
+        return (inputs.field.domain.by_channel(inputs.x).shape[-1], 1)
 
     def size_words(self, inputs: Inputs) -> str:
         """Return the size for a sentence that begins "an input of ...", or "" where it says nothing."""
