@@ -277,7 +277,7 @@ class Space(ABC):
         return None
 
     def declared(self, said: Declared) -> Form:
-        """Return what a network takes of which somebody says it; raise ValueError where it cannot be."""
+        """Return the form of an input that somebody declares; raise ValueError where it is impossible."""
         asked = {question.name: question for question in self.questions}
         if self.form is None:
             raise ValueError(f"what a network on a {said.kind} takes cannot be declared")

@@ -156,7 +156,7 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Point(Domain):
-    """No domain left: one value per sample and channel (class scores, pooled vectors)."""
+    """A single place: one value per sample and channel, such as class scores and pooled vectors."""
 
     name = "point"
     placed = False
@@ -241,7 +241,7 @@ class Representation:
 
 @dataclass(frozen=True, slots=True)
 class Scalar(Representation):
-    """Every channel is a scalar field: the point group moves places, never mixes channels.
+    """A representation whose channels are scalar fields: the point group moves places and never mixes channels.
 
     `intensity` marks measured grey values (an input image): brightness acts on these alone.
     """
