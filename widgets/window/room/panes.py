@@ -178,7 +178,7 @@ class Panes(QTabWidget):
 
     # telling ----------------------------------------------------------------------------------------------
     def tell(self, what: str, show: Callable[[View], None]) -> None:
-        """Tell every view something, in place of what was told under that name before; those that come later too."""
+        """Tell something to every view, present and future; it replaces what was told under that name before."""
         self._told[what] = show
         self.each(show)
 
