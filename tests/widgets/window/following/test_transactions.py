@@ -106,4 +106,6 @@ def test_what_a_start_asks_for_and_cannot_be_shown_is_said(
     settle(qtbot, window, measured=True)
     assert sentence in message(window)  # until it is read
     assert not window.controller.can_undo
-    assert (window.controller.state.layer, window.controller.state.node, window.controller.state.other) == ("",) + 2 * (None,)
+    assert (window.controller.state.layer, window.controller.state.node, window.controller.state.other) == ("",) + 2 * (
+        None,
+    )
