@@ -187,7 +187,7 @@ class Inference(ABC):
 
     def size(self, inputs: Inputs) -> tuple[int, int]:
         """Return (height, width) of the input; what has one direction is one wide."""
-        return (inputs.places, 1)
+        return (inputs.field.domain.by_channel(inputs.x).shape[-1], 1)
 
     def size_words(self, inputs: Inputs) -> str:
         """Return the size for a sentence that begins "an input of ...", or "" where it says nothing."""
@@ -277,7 +277,7 @@ class Space(ABC):
         return None
 
     def declared(self, said: Declared) -> Form:
-        """Return what a network takes of which somebody says it; raise ValueError where it cannot be."""
+        """Return the form of an input that somebody declares; raise ValueError where it is impossible."""
         asked = {question.name: question for question in self.questions}
         if self.form is None:
             raise ValueError(f"what a network on a {said.kind} takes cannot be declared")

@@ -64,7 +64,9 @@ class LocalEngine:
     def __init__(self, cards: Mapping[str, Card], trust: bool | Trust = False) -> None:
         self.cards = dict(cards)
         self.trust = trust if isinstance(trust, Trust) else Trust(everything=trust)
-        self._models: Table[object, tuple[nn.Module, tuple[str, ...]]] = Table(shared, _KEEP, _model_bytes)
+        self._models: Table[object, tuple[nn.Module, tuple[str, ...]]] = Table(
+            shared, _KEEP, lambda made: held_bytes([*made[0].parameters(), *made[0].buffers()])
+        )
         self._samples: Table[object, Sample] = Table(shared, _SAMPLES)
         self._prepared: Table[object, Prepared] = Table(shared, _KEEP, lambda p: p.nbytes)
         self.versions = Versions()
@@ -416,10 +418,6 @@ class LocalEngine:
         self._answers = self._shown = None
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
-
-
-def _model_bytes(made: tuple[nn.Module, tuple[str, ...]]) -> int:
-    return held_bytes([*made[0].parameters(), *made[0].buffers()])
 
 
 def _about(key: object, name: str) -> bool:

@@ -52,7 +52,7 @@ def _near(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
 
 
 def _candidates(param: Param, value: float) -> list[tuple[float, float]]:
-    """Return (how far it is, value) of what could be exact: fractions of a turn, whole numbers; a choice stays."""
+    """Return (distance, value) of values that could be exact: fractions of a turn, whole numbers; choices stay."""
     span = param.maximum - param.minimum
     if param.choices or not 0 < span < math.inf:
         return [(0.0, value)]

@@ -20,7 +20,7 @@ MOST = 64  # functions that are drawn
 
 
 class BasisChart(Plot):
-    """Each function is a curve, from the first one's colour to the last one's; below, the edges of x as ticks."""
+    """Draws each function as a curve, coloured from first to last, and the edges of x as ticks below."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, left=ValueAxis("left"), bottom=ValueAxis("bottom"))
