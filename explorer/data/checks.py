@@ -73,6 +73,14 @@ def refusal(path: Path, what: str, do: str) -> ReadError:
     return ReadError(f"cannot read {name}: {_clipped(plain(what).strip(' .;:'), room)}; {do}.")
 
 
+_OF_JSON = {"NoneType": "null", "bool": "true or false", "str": "a text", "list": "a list", "dict": "an object"}
+
+
+def kind_in_json(value: object) -> str:
+    """Return what a value of JSON is, in JSON's words and not in Python's: "a list", "null"."""
+    return _OF_JSON.get(type(value).__name__, "a number")
+
+
 def plain(text: str) -> str:
     """Return a text as one line, with a question mark for each run of characters that cannot be shown."""
     shown = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))

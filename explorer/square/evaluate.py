@@ -276,6 +276,7 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
         back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
         matrices=fixed.matrices, shown=fixed.total, interventions=p.interventions, source=_source(p, layer.owner),
         part=space.part(one), latent=latent_now(one), kind=space.kinds[0].name, message=p.trouble.sentence,
+        places=p.inputs.numbered,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from explorer.app.remote.crossing import Receiver, Sender
 from explorer.app.remote.note import Note
 from explorer.square.frame import Frame
 from explorer.work.memory import RESTED, give_back
-from explorer.work.processes.birth import born, keep_to
+from explorer.work.processes.birth import born, end_fork, keep_to, own
 from explorer.work.progress import Cancelled, listening
 
 EVERY = 0.1  # seconds between two words on how far it is
@@ -43,7 +43,7 @@ class Server:
         self._running: dict[int, Iterator[object]] = {}
         self._frame: Frame | None = None
         self._said = 0.0
-        crumbs.listen(note.write)
+        crumbs.listen(own(connection, note.write))
         keep_to(limit)
 
     def serve(self) -> None:
@@ -71,6 +71,7 @@ class Server:
             return "failed", *relayed(error)
 
     def _reply(self, *reply: object) -> None:
+        end_fork(self._connection)
         self._connection.send_bytes(self._sender.packed(reply, keep=reply[0] == "done"))
 
     def _told(self, text: str, share: float) -> None:

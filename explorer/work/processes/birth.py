@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import IO, Any, NoReturn
@@ -40,6 +41,10 @@ def born(words: list[str], tied: bool = True) -> Born:
     if sys.platform == "win32":
         threading.Thread(target=_follow_id, args=(int(parent),), daemon=True).start()
         return end
+    for number in (line, life, crash):  # what it starts, or becomes, must not keep the line open
+        with contextlib.suppress(OSError):
+            os.set_inheritable(int(number), False)
+    os.register_at_fork(after_in_child=end.connection.close)  # what the network forks must not speak for it
     if tied:
         _die_with(int(parent))
     threading.Thread(target=_follow, args=(int(life),), daemon=True).start()
@@ -48,6 +53,22 @@ def born(words: list[str], tied: bool = True) -> Born:
     faulthandler.register(signal.SIGUSR1, end.crash)
     _leave_a_trace(end.crash)
     return end
+
+
+def end_fork(connection: Connection[Any, Any]) -> None:
+    """End this process if the network has forked it: only what it does in the network's own code is its own."""
+    if connection.closed:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def own(connection: Connection[Any, Any], write: Callable[[str], None]) -> Callable[[str], None]:
+    """Return `write`, which ends a process that the network has forked as soon as it leaves the network's own code."""
+
+    def written(place: str) -> None:
+        end_fork(connection)
+        write(place)
+
+    return written
 
 
 def _die_with(parent: int) -> None:

@@ -220,6 +220,10 @@ class Panes(QTabWidget):
         self._frame = frame
         self.each(lambda view: self._hand(view, frame, view is front))
 
+    def awaits(self, frame: Frame) -> bool:
+        """Return whether a view that is seen will draw more of a frame, which is still being computed."""
+        return any(seat.view is not None and seat.isVisible() and seat.view.awaits(frame) for seat in self.seats)
+
     def _hand(self, view: View, frame: Frame, at_once: bool) -> None:
         if view.MOST <= View.MOST < len(frame.squares):
             frame = replace(frame, squares=frame.squares[: View.MOST])

@@ -53,6 +53,8 @@ def read_crystal(path: Path) -> Crystal:
     from ase.io.cif import CIFBlock, NoStructureData
 
     for name, tags in _blocks(_tokens(path.read_text("latin-1"))):
+        if "_atom_site.cartn_x" in tags:
+            return _molecule(tags)
         block = CIFBlock(name, tags)
         try:
             symbols = block.get_symbols()
@@ -63,6 +65,34 @@ def read_crystal(path: Path) -> Crystal:
             if all(isinstance(column, list) and len(column) == len(symbols) for column in columns):
                 return _crystal(block, symbols, np.array(columns, np.float64).T, kind == "fract")
     raise Broken("it holds no whole structure", "save it again")
+
+
+def _molecule(tags: dict[str, Any]) -> Crystal:
+    """Return the atoms of an mmCIF, as the Protein Data Bank writes it: of its first model, and of no symmetry."""
+    from ase.data import atomic_numbers
+
+    wanted = ["_atom_site.type_symbol", *(f"_atom_site.cartn_{axis}" for axis in "xyz")]
+    columns = [_column(tags, tag) for tag in wanted]
+    if not all(len(column) == len(columns[0]) for column in columns):
+        raise Broken("its table of atoms has no symbol and three coordinates for each", "save it again")
+    symbols = [symbol.capitalize() for symbol in columns[0]]
+    if unknown := next((symbol for symbol in symbols if symbol not in atomic_numbers), ""):
+        raise Broken(f"{unknown[:9]!r} is no chemical element", "correct it")
+    for axis, column in zip("xyz", columns[1:], strict=True):
+        if wrong := next((k for k, word in enumerate(column, 1) if not _NUMBER.fullmatch(word)), 0):
+            raise Broken(f"cartn_{axis} of atom {wrong} is {column[wrong - 1][:20]!r}, and no number", "correct it")
+    numbers = np.array([atomic_numbers[symbol] for symbol in symbols], np.int64)
+    places = np.array([[float(word.partition("(")[0]) for word in column] for column in columns[1:]]).T
+    models = _column(tags, "_atom_site.pdbx_pdb_model_num")
+    if len(models) != len(numbers) or len(set(models)) == 1:
+        return Crystal(places, numbers, (), ())
+    first = np.array([model == models[0] for model in models])
+    return Crystal(places[first], numbers[first], (), (f"the first of {len(set(models))} models",))
+
+
+def _column(tags: dict[str, Any], tag: str) -> list[str]:
+    found = tags.get(tag, [])
+    return [found] if isinstance(found, str) else list(found)
 
 
 # text ---------------------------------------------------------------------------------------------------------------

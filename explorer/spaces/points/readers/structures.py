@@ -132,5 +132,6 @@ READER = (
            _reader("extxyz", "extended XYZ"), fits=_is_extended, rank=-1),
     Reader("pdb", "Molecule (PDB)", (".pdb", ".ent"), "points", lambda head: _PDB.match(head) is not None,
            _reader("proteindatabank", "PDB")),
-    Reader("cif", "Crystal (CIF)", (".cif",), "points", lambda head: head[:5] == b"data_", _reader("cif", "CIF")),
+    Reader("cif", "Crystal or molecule (CIF, mmCIF)", (".cif", ".mmcif"), "points", lambda head: head[:5] == b"data_",
+           _reader("cif", "CIF")),
 )  # fmt: skip
