@@ -27,10 +27,10 @@ from explorer.equivariance.verdict.guilt import guilty_layers, unknown_before
 from explorer.equivariance.verdict.hints import hints
 from explorer.equivariance.verdict.outcome import LayerReport, Report, model_hash, versions
 from explorer.network.changing.precision import converted, copied
-from explorer.network.describing.statistics import statistics
+from explorer.network.describing.statistics import first_nan, statistics
 from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.capture import Fed, capture
-from explorer.network.tracing.layers import Layer, LayerError, Trace
+from explorer.network.tracing.layers import Layer, LayerError, NotFiniteError, Trace
 from explorer.work.progress import step
 
 MOST_ROUNDING = 1e-12  # relative, in float64; float32 differs by half a per mille there
@@ -202,7 +202,10 @@ class Audit:
             f, answer, figures = layer.field, answers[layer.name], self.figures[layer.name]
             # as of 2x5 places, which a turn makes 5x2, or as of scores whose masked ones are infinite
             if layer.name in self.trace.outputs and value.isfinite().all() and not answer.isfinite().all():
-                raise LayerError(layer.name, f"layer {layer.name} gave NaN or infinity on the moved data ({label})")
+                first = first_nan(case.values, answers) or layer.name
+                begins = f"; NaN begins in layer {first}" if first != layer.name else ""
+                told = f"layer {layer.name} gave NaN or infinity on the moved data ({label}){begins}"
+                raise NotFiniteError(first, told)
             if expected.shape != answer.shape or not (value.isfinite().all() and answer.isfinite().all()):
                 figures.idle.append(label)
                 continue

@@ -10,6 +10,8 @@ import sys
 
 from explorer.work.processes.footprint import footprint
 
+LONGEST = 5.0  # seconds that a guard has to see that its child has ended
+
 
 def memory(pid: int) -> int:
     """Return the bytes of memory that a process takes for itself, 0 where that is not known."""
@@ -17,11 +19,22 @@ def memory(pid: int) -> int:
     return taken.resident - taken.shared
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and all that it has started, at once."""
+def end(process: subprocess.Popen[bytes], working: int | None = None) -> None:
+    """End a process and all that it has started, at once.
+
+    Args:
+        working: the child of it that does the work, as `Started.working` says it; None where it works itself.
+    """
     if sys.platform == "win32":
         process.kill()
     else:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        group = process.pid if working is None else working
+        if group:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, signal.SIGKILL)
+        else:  # not known yet: its child sees that it is gone
+            process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # a guard ends when its child has
+            process.wait(LONGEST)
+        process.kill()
     process.wait()
