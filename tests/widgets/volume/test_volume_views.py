@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import parse_chain
+from explorer.spaces.points.elements.isometry import rotation
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.drawing.values import VolumePart
 from explorer.spaces.volume.elements.cube_map import CubeMap, linear
@@ -177,6 +179,34 @@ def test_a_ball_is_a_closed_surface_with_its_faces_outwards() -> None:
     a, b, c = (points[faces[:, k]] for k in range(3))
     assert float(np.einsum("ij,ij->", a, np.cross(b, c))) / 6 == pytest.approx(4 / 3 * np.pi * 7**3, rel=0.02)
     assert len(isosurface(np.zeros((5, 5, 5), np.float32), 1.0)[1]) == 0
+
+
+def test_alt_and_drag_turn_the_volume_and_let_go_near_the_cube(qtbot: QtBot) -> None:
+    view = IsosurfaceView()
+    qtbot.addWidget(view)
+    heard: list[Wish] = []
+    view.wished.connect(heard.append)
+
+    def let_go(chain: str) -> list[Wish]:
+        heard.clear()
+        view.set_state(replace(FIRST, steps=parse_chain(chain)))
+        view.canvas.let_go.emit()
+        return heard
+
+    view.set_state(replace(FIRST, steps=parse_chain("rotate-volume:30,20,10")))
+    before, further = rotation(np.array([30.0, 20.0, 10.0])), rotation(np.array([0.0, 7.0, -4.0]))
+    view.canvas.turned.emit(further)
+    (wish,) = heard
+    assert wish.step is not None and wish.step[0] == wish.tag == "rotate-volume"
+    assert np.abs(rotation(np.array(wish.step[1])) - further @ before).max() < 1e-9
+    # near a rotation of the cube it becomes that one, else it stays where it is
+    near, done = let_go("rotate-volume:1,86,2")
+    assert near.step == ("rotate-volume", (0.0, 90.0, 0.0)) and done.done
+    near, done = let_go("rotate-volume:2,-1,3")
+    assert near.step == ("rotate-volume", (0.0, 0.0, 0.0)) and done.done
+    for far in ("rotate-volume:0,80,0", "rotate-volume:0,90,0", "cube:z90"):
+        (done,) = let_go(far)
+        assert done.done and done.step is None
 
 
 def test_no_volume_and_another_space(qtbot: QtBot) -> None:

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QSize
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
-from explorer.spaces.points.drawing.values import Curve
+from explorer.spaces.points.drawing.spectrum import Curve
 from widgets.base.look import theme
 from widgets.base.text.words import figure
 from widgets.charts.axis.axes import ValueAxis

@@ -19,20 +19,20 @@ from widgets.charts.library import pg
 from widgets.charts.plot import Plot
 
 MOST = 128  # paths that are drawn, the strongest ones
-COLUMNS = ("value", "harmonic of the way", "gives")
 GAP, WIDE = 0.07, 0.06  # between nodes, and width of a node, of the chart
 LEAST = 0.004  # the narrowest ribbon, so that a path that carries nothing can be seen and read
 SHADES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's, by degree
 
 
 def shade(kind: str) -> str:
-    """Return the colour of a kind, "2e": one for each degree."""
-    return SHADES[int(kind[:-1]) % len(SHADES)]
+    """Return the colour of a kind, "2e" or "2": one for each degree."""
+    return SHADES[degree_first(kind)[0] % len(SHADES)]
 
 
 def degree_first(kind: str) -> tuple[int, str]:
     """Return what kinds are sorted by."""
-    return int(kind[:-1]), kind[-1]
+    degree = kind.rstrip("eo")
+    return int(degree), kind[len(degree) :]
 
 
 class Ribbon(QGraphicsPathItem):
@@ -73,7 +73,7 @@ class RoutesChart(Plot):
         if not routes:
             return
         assert isinstance(self.bottom, NameAxis)
-        self.bottom.set_names([Name(text) for text in COLUMNS])
+        self.bottom.set_names([Name(text) for text in ("value", routes[0].coupled_with, "gives")])
         self.set_ranges((-0.35, 2.35), (-0.06, 1.06))
         self._draw()
         self._write()
@@ -119,7 +119,7 @@ class RoutesChart(Plot):
 
     def _order(self, ends: tuple[str, str, str], column: int) -> tuple[tuple[int, str], ...]:
         others = (ends[1], ends[2]) if column == 0 else (ends[0], ends[2]) if column == 1 else (ends[1], ends[0])
-        return tuple((-degree_first(kind)[0], kind[-1]) for kind in others)
+        return tuple((-degree, parity) for degree, parity in map(degree_first, others))
 
     # colours and words ----------------------------------------------------------------------------------------------
     def _colour(self) -> None:

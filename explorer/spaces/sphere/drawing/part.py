@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from explorer.spaces.points.drawing.told import routes_of
 from explorer.spaces.sphere.drawing.values import PANELS, ROWS, SpherePart
 from explorer.spaces.sphere.fields import Coefficients
 from explorer.spaces.sphere.harmonics import map_basis
@@ -30,7 +31,7 @@ def sphere_part(one: BothWays) -> SpherePart:
     return SpherePart(
         {name: _picture(v[0, k], domain) for name, (v, domain, k) in found.items()},
         {name: spectrum(v[0], domain) for name, (v, domain, _) in found.items()},
-        channel, channels, wide,
+        channel, channels, wide, routes_of(p),
     )  # fmt: skip
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
+from explorer.spaces.points.drawing.routes import Route, Routed
 from explorer.square.frame import Array
 
 ROWS = 48  # of an equirectangular picture
@@ -13,7 +14,7 @@ PANELS = ("x", "ρ(g)x", "F(x)", "F(ρ(g)x)", "ρ′(g)F(x)", "difference")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SpherePart:
+class SpherePart(Routed):
     """The part of a frame that lies on the sphere.
 
     Attributes:
@@ -22,6 +23,7 @@ class SpherePart:
         spectra: {panel: power of each degree, summed over channels}.
         channel, channels: which of how many is drawn of the layer.
         wide: whether the layer has functions on SO(3).
+        routes: {product: its paths, with what they carry of x}.
     """
 
     data: ClassVar[str] = "sphere"
@@ -31,3 +33,4 @@ class SpherePart:
     channel: int
     channels: int
     wide: bool
+    routes: Mapping[str, tuple[Route, ...]] = field(default_factory=dict)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.spaces.points.drawing.routes import Route, Routed
+from explorer.spaces.points.drawing.spectrum import Curve, Degreed, Spectrum
 from explorer.spaces.volume.elements.cube_map import CubeMap
 from explorer.spaces.volume.elements.volume_turn import VolumeTurn
 from explorer.spaces.volume.fields import Sides
@@ -18,7 +19,7 @@ from explorer.square.frame import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VolumePart(Routed):
+class VolumePart(Routed, Degreed):
     """The part of a frame that lies on voxels.
 
     Attributes:
@@ -35,6 +36,8 @@ class VolumePart(Routed):
         order: to which orientation each has gone; () where the group has no such element.
         strides: how many voxels of the layer lie between two of the arrays of x, of the layer, of the gallery.
         routes: {steerable convolution: its paths, with what they carry of x}.
+        spectrum: sizes of the layer's values by degree, over all voxels; None where it has no degrees.
+        curves: {layer: functions of a distance that it shows}.
     """
 
     data: ClassVar[str] = "volume"
@@ -58,6 +61,18 @@ class VolumePart(Routed):
     order: tuple[int, ...] = ()
     strides: tuple[int, int, int] = (1, 1, 1)
     routes: Mapping[str, tuple[Route, ...]] = field_of(default_factory=dict)
+    spectrum: Spectrum | None = None
+    curves: Mapping[str, Curve] = field_of(default_factory=dict)
+
+    def spectrum_at(self, place: int | None) -> Spectrum | None:
+        return self.spectrum
+
+    def marks(self, curve: Curve) -> NDArray[np.floating]:
+        """Return how far voxels are from each other, up to the end of the curve."""
+        most = float(curve.along[-1])
+        squares = np.arange(int(most) + 1) ** 2
+        apart = np.sqrt(np.unique(squares[:, None, None] + squares[:, None] + squares))
+        return np.asarray(apart[(apart > 0) & (apart <= most)])
 
     def carried(self, place: tuple[int, int, int]) -> tuple[int, int, int] | None:
         """Return where a voxel of x, (slice, row, column), goes; None where it is cut off."""
