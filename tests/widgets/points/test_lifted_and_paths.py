@@ -135,6 +135,9 @@ def test_paths_on_the_sphere_are_those_of_a_product_of_functions(paths: RoutesVi
     ends = {(int(r.value), int(r.harmonic), int(r.out)) for r in part.routes["act1"]}
     assert ends == {(i, j, k) for i in range(5) for j in range(5) for k in range(5) if abs(i - j) <= k <= i + j}
     assert [name.text for name in chart.bottom.names] == ["value", "degree of 1 + f/2", "gives"]
+    # each path makes every channel of act1, so that none stands out there
+    chart.show_routes(part.routes["act1"], "act1", "act1", 0)
+    assert {ribbon.pen().color().alpha() for ribbon in chart.ribbons[:65]} == {0}
     assert shade("2") == shade("2e") == shade("2o") != shade("1")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from tests.widgets.parts.driving.view_driving import gather, odd_frames, opened
 from tests.widgets.parts.frames.points_frames import MOVING, TURN, give, points_frame
 from widgets.base.look import theme
 from widgets.base.view import Wish
-from widgets.points.looks import at_points, value_names
+from widgets.points.looks import at_points, point_words, value_names
 from widgets.points.solids import solids
 from widgets.points.views.points import PointsView
 
@@ -64,6 +65,36 @@ def test_atoms_are_balls_and_vectors_turn_with_them(view: PointsView) -> None:
     # oxygen is red, as chemists have it, and the two ends of a bond have the colours of their atoms
     oxygen = int(np.flatnonzero(part.numbers == 8)[0])
     assert before.colours is not None and before.colours[oxygen].tolist() == [255, 13, 13]
+
+
+def test_atoms_are_coloured_by_their_charges_where_a_person_wants_it(view: PointsView, tmp_path: Path) -> None:
+    path = tmp_path / "water.extxyz"
+    path.write_text(
+        "3\nProperties=species:S:1:pos:R:3:initial_charges:R:1\nO 0 0 0.119 -0.8\nH 0 0.763 -0.477 0.4\n"
+        "H 0 -0.763 -0.477 0\n"
+    )
+    give(view, points_frame(sample=str(path)))
+    assert view.charges.isVisible() and view.canvas.looks[0].colours[0].tolist() == [255, 13, 13]  # type: ignore[index]
+    view.charges.setChecked(True)
+    look = view.canvas.looks[0]
+    assert look.colours is not None and "from -0.8 to 0.4" in look.note.replace("−", "-")
+    assert look.colours[:3].tolist() == [[0, 114, 178], [182, 122, 75], [150, 150, 150]]
+    assert "charge -0.8" in point_words(view.parts()[0][0], view.parts()[0][1], "x", 0).replace("−", "-")
+    give(view, points_frame())  # ethanol, of which no charges are known
+    assert not view.charges.isVisible() and view.canvas.looks[0].note == ""
+
+
+def test_of_many_atoms_those_with_a_formal_charge_are_named(view: PointsView, tmp_path: Path) -> None:
+    path = tmp_path / "long.sdf"
+    atoms = "".join(f"{1.5 * k:10.4f}{0.3 * (k % 2):10.4f}{0.1 * k:10.4f} C   0  0\n" for k in range(42))
+    bonds = "".join(f"{k + 1:3d}{k + 2:3d}  1  0\n" for k in range(41))
+    path.write_text(
+        f"long\n\n\n 42 41  0  0  0  0  0  0  0  0999 V2000\n{atoms}{bonds}M  CHG  1   7  -1\nM  END\n$$$$\n"
+    )
+    part = give(view, points_frame("schnet", "", "interactions.0", str(path)))
+    assert len(part.names) == 42 and [text.words for text in view.canvas.looks[0].texts] == ["C7⁻"]
+    view.names.setChecked(False)
+    assert not view.canvas.looks[0].texts
 
 
 def test_values_of_degree_two_are_surfaces_that_turn(view: PointsView) -> None:

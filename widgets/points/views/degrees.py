@@ -66,7 +66,7 @@ class DegreesView(FrameView[tuple[Square, Degreed]]):
         name = self._shown(square, part)
         curve = part.curves.get(name)
         self._bases.setVisible(bool(name))
-        self.basis.show_curve(curve, np.zeros(0) if curve is None else part.marks(curve), name)
+        self.basis.show_curve(curve, np.zeros(0) if curve is None else part.marks(curve), name, part.apart)
 
     def _shown(self, square: Square, part: Degreed) -> str:
         """Return the module whose functions are shown: the selected layer, else the chosen one, else the first."""

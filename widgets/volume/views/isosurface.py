@@ -20,11 +20,13 @@ from widgets.base.frame_view import FrameView
 from widgets.base.look import theme
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
+from widgets.maps.linking import precise
 from widgets.maps.mosaic import symmetric_scale
 from widgets.mesh.drawing import pyvista_import
-from widgets.mesh.drawing.canvas import SOON, MeshCanvas
+from widgets.mesh.drawing.canvas import SOON
 from widgets.mesh.drawing.look import MeshLook, blank
-from widgets.volume.cursor import Panel, panels
+from widgets.volume.canvas import SurfaceCanvas
+from widgets.volume.cursor import PLANES, Panel, panels
 
 SHOWN = ("x", "ρ(g)x", "ρ′(g)F(x)", "F(ρ(g)x)")
 AT_REST = ("x", "F(x)")
@@ -42,13 +44,13 @@ class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
     which resamples nothing and gives a verdict.
     """
 
-    MOST = 1
+    MOST, POINTS_AT = 1, "voxel"
     NOTHING = "Choose a volume and a network on volumes: their surfaces are drawn here."
     NONE = "This model does not live on volumes."
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.canvas = MeshCanvas(self)
+        self.canvas = SurfaceCanvas(self)
         self.level = QSlider(Qt.Orientation.Horizontal)
         self.level.setRange(1, FULL - 1)
         self.level.setValue(round(0.4 * FULL))
@@ -70,6 +72,8 @@ class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
         column.setSpacing(2)
         column.addWidget(chrome)
         column.addWidget(self.canvas, 1)
+        self.canvas.hovered.connect(self._hover)
+        self.canvas.picked.connect(self._picked)
         self.canvas.turned.connect(self._turn)
         self.canvas.let_go.connect(self._let_go)
         self._again = QTimer(self, singleShot=True, interval=AGAIN_MS)
@@ -95,7 +99,7 @@ class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
 
     def show_empty(self, sentence: str) -> None:
         self._chrome.hide()
-        self._panels = []
+        self._panels, self.canvas.panels = [], ()
         self.canvas.message = sentence
         self.canvas.show_looks(())
 
@@ -124,6 +128,7 @@ class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
             looks.append(look)
         if not any(p.name not in ("x", "ρ(g)x") for p in self._panels):
             looks.append(blank("This layer has no voxels: its answer stands still.", "F(x)"))
+        self.canvas.panels = tuple(self._panels)
         self.canvas.show_looks(looks)
         self.words.setText(f"{share:.0%} of the range of x, ±{figure(share * most)} in the layer")
 
@@ -145,14 +150,29 @@ class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
         return MeshLook(vertices, faces, panel.name, colours=colours)
 
     # what the person does ---------------------------------------------------------------------------------------
+    def _hover(self, panel: int, vertex: int) -> None:
+        place = self.canvas.voxel_at(panel, vertex) if vertex >= 0 else None
+        if place is None:
+            self.hovered.emit("")
+            return
+        value = self._panels[panel].values[self._panels[panel].at(place) or place]
+        where = ", ".join(f"{name} {k}" for name, k in zip(PLANES, place, strict=True))
+        self.hovered.emit(f"{self._panels[panel].name}, voxel {where} of x:  {precise(float(value))}")
+
+    def _picked(self, panel: int, kind: str, vertex: int) -> None:
+        """Cut the slices at the voxel that was clicked."""
+        place = self.canvas.voxel_at(panel, vertex) if kind == "vertex" else None
+        if place is not None:
+            self.pointer.moved.emit(int(np.ravel_multi_index(place, self._panels[panel].part.sides)))
+
     def _turned(self) -> NDArray[Any]:
         """Return the rotation that the volume has been turned by."""
         step = self.state.step(TURN)
         return rotation(np.asarray(step.values if step is not None else np.zeros(3), float))
 
-    def _wish(self, matrix: NDArray[Any]) -> None:
+    def _wish(self, matrix: NDArray[Any], digits: int = 2) -> None:
         wanted = zip(transforms()[TURN].params, turn_of(matrix), strict=True)
-        self.wished.emit(Wish(step=(TURN, tuple(p.clamp(round(float(v), 9)) for p, v in wanted)), tag=TURN))
+        self.wished.emit(Wish(step=(TURN, tuple(p.clamp(round(float(v), digits)) for p, v in wanted)), tag=TURN))
 
     def _turn(self, further: NDArray[Any]) -> None:
         """Turn the volume by a small rotation after the one that it has been turned by."""
@@ -166,7 +186,7 @@ class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
         others = [np.eye(3), *(rotation(np.array(turn)) for turn in near(*turn_of(here))[:1])]
         found = min(others, key=lambda other: float(np.linalg.norm(turn_of(other @ here.T))))
         if 1e-6 < float(np.linalg.norm(turn_of(found @ here.T))) < SNAP:
-            self._wish(found)
+            self._wish(found, 9)  # so near that no voxel is resampled
         self.wished.emit(Wish(done=True))
 
     # exports ----------------------------------------------------------------------------------------------------

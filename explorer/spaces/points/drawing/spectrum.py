@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,7 @@ class Degreed:
     """Base of the parts of a frame whose layers may have values of degrees: {layer: functions that it shows}."""
 
     __slots__ = ()
+    apart: ClassVar[str] = "edges"  # what distances are marked of
     curves: Mapping[str, Curve]
 
     def spectrum_at(self, place: int | None) -> Spectrum | None:

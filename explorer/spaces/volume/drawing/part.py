@@ -43,7 +43,7 @@ def volume_part(one: BothWays) -> VolumePart:
         return plain
     values = field.domain.spread(one.value)[0]
     channels = len(values)
-    channel = min(one.state.channel or 0, channels - 1)
+    channel = _first(values) if one.state.channel is None else min(one.state.channel, channels - 1)
     fine = _step(values.shape[-3:], 1, MOST_VOXELS)
 
     def shown(v: Tensor | None) -> Array | None:
@@ -52,7 +52,7 @@ def volume_part(one: BothWays) -> VolumePart:
     part = replace(
         plain, values=shown(one.value), answer=shown(one.answer), expected=shown(one.expected),
         difference=shown(one.difference), channel=channel, channels=channels, spacing=field.spacing,
-        strides=(step, fine, 1),
+        strides=(step, fine, 1), kinds=_kinds(_degrees(field.rep)),
     )  # fmt: skip
     return _with_gallery(part, one, field, field.rep) if isinstance(field.rep, Orientations) else part
 
@@ -84,6 +84,20 @@ def _degrees(rep: Representation) -> Irreps | None:
         case Pseudoscalar():
             return irreps("1x0o")
     return None
+
+
+def _kinds(rep: Irreps | None) -> tuple[str, ...]:
+    """Return what each channel of a block of values is: its degree and parity, and which component of it."""
+    if rep is None:
+        return ()
+    values = [(f"{degree}{parity}", 2 * degree + 1) for degree, parity, _ in rep.slices]
+    return tuple(f"{kind} {k + 1}/{wide}" if wide > 1 else kind for kind, wide in values for k in range(wide))
+
+
+def _first(values: Tensor) -> int:
+    """Return the first channel, (channels, z, y, x), that is not the same everywhere; 0 where all are."""
+    flat = values.detach().flatten(1)
+    return int((flat != flat[:, :1]).any(1).int().argmax())
 
 
 def _spectrum(one: BothWays, field: FieldType | None) -> Spectrum | None:

@@ -31,6 +31,7 @@ class VolumePart(Routed, Degreed):
         maps: the steps of g in turn, for places.
         sides: of x.
         group, labels: of the orientations of the layer; "" and () where it has none.
+        kinds: of the channels of one block of values: "0e", "1o 2/3"; () where channels have no degrees.
         field: which field of orientations `gallery` holds.
         gallery, gallery_moved: every orientation of that field, (orientations, z, y, x): of F(x) and of F(ρ(g)x).
         order: to which orientation each has gone; () where the group has no such element.
@@ -41,6 +42,7 @@ class VolumePart(Routed, Degreed):
     """
 
     data: ClassVar[str] = "volume"
+    apart: ClassVar[str] = "voxels"
 
     x: Array
     gx: Array
@@ -63,6 +65,7 @@ class VolumePart(Routed, Degreed):
     routes: Mapping[str, tuple[Route, ...]] = field_of(default_factory=dict)
     spectrum: Spectrum | None = None
     curves: Mapping[str, Curve] = field_of(default_factory=dict)
+    kinds: tuple[str, ...] = ()
 
     def spectrum_at(self, place: int | None) -> Spectrum | None:
         return self.spectrum
@@ -73,6 +76,13 @@ class VolumePart(Routed, Degreed):
         squares = np.arange(int(most) + 1) ** 2
         apart = np.sqrt(np.unique(squares[:, None, None] + squares[:, None] + squares))
         return np.asarray(apart[(apart > 0) & (apart <= most)])
+
+    def name_of(self, channel: int) -> str:
+        """Return what a channel of the layer is called: its number, its field and orientation, or its degree."""
+        if self.labels:
+            field, h = divmod(channel, len(self.labels))
+            return f"field {field}, {self.labels[h]}"
+        return f"channel {channel}" + (f" · {self.kinds[channel % len(self.kinds)]}" if self.kinds else "")
 
     def carried(self, place: tuple[int, int, int]) -> tuple[int, int, int] | None:
         """Return where a voxel of x, (slice, row, column), goes; None where it is cut off."""
