@@ -17,7 +17,8 @@ from explorer.spaces.points.fields import Irreps
 from explorer.square.frame import Square
 from widgets.base.look import theme
 from widgets.base.text.words import figure
-from widgets.mesh.drawing.look import Glyphs, Marks, MeshLook, Path, Text, blank
+from widgets.mesh.drawing.inks import rgb
+from widgets.mesh.drawing.look import GROUND, Glyphs, Marks, MeshLook, Path, Text, blank
 from widgets.mesh.looks import EMPTY
 from widgets.points.solids import Solids, fewer, rings, solids, spacing
 
@@ -28,6 +29,7 @@ NO_PAIRS = "Pairs of points: see Matrix for the difference."
 NO_PLACES = "This layer has one answer for the whole cloud: see Output."
 MANY_LINES = 400
 MOST_BONDS, MOST_LINES, MOST_NAMES, MOST_ARROWS, MOST_BODIES = 20_000, 3000, 40, 4000, 1500
+CONTRAST = 1.5  # to the ground, of what colours points
 ATOM = 0.45  # of the covalent radius
 DOT = 0.28  # of the usual distance to the nearest point
 LEAST_DOT = 0.004  # of the longest side of the cloud
@@ -221,7 +223,7 @@ class _Maker:
     def _scalars(self, places: Array, found: Value, title: str) -> Panel:
         numbers = found.numbers[:, 0]
         levels = (-self.limit if self._signed() else 0.0, self.limit)
-        table = None if levels[0] < 0 else theme.error_map()
+        table = standing_out(theme.signed_map() if levels[0] < 0 else theme.error_map())
         return self._drawn(
             places, title, self._solids(places), numbers=numbers, levels=levels, table=table, bar=found.name
         )
@@ -272,8 +274,10 @@ class _Maker:
         levels, note = None, ""
         if most < EMPTY * self.norm:  # rounding is not to look like an error
             levels, note = (0.0, EMPTY * self.norm), f"at most {figure(most)}" if most else "none"
-        return self._drawn(places, title, self._solids(places), numbers=size, levels=levels, table=theme.error_map(),
-                           bar="all channels", note=note)  # fmt: skip
+        table = standing_out(theme.error_map())
+        return self._drawn(
+            places, title, self._solids(places), numbers=size, levels=levels, table=table, bar="all channels", note=note
+        )
 
     # what they share --------------------------------------------------------------------------------------------
     def _elements(self) -> Array:
@@ -348,6 +352,27 @@ def _named(names: tuple[str, ...]) -> list[int]:
         return list(range(len(names)))
     charged = [k for k, name in enumerate(names) if sign_of(name)]
     return charged if len(charged) <= MOST_NAMES else []
+
+
+def standing_out(table: Array) -> Array:
+    """Return a table in which colours that the ground would swallow are mixed with an ink that stands out there."""
+    colour, other = table[:, :3].astype(float), np.array(rgb("muted"), float)
+    ground = _light(np.array([rgb(GROUND)], float))[0]
+    part = np.zeros(len(table))
+    for share in np.linspace(0, 1, 21)[1:]:
+        mixture = (1 - part[:, None]) * colour + part[:, None] * other
+        low, high = np.sort(np.stack([_light(mixture), np.full(len(table), ground)]), axis=0)
+        part = np.where((high + 0.05) / (low + 0.05) < CONTRAST, share, part)
+    made = table.copy()
+    made[:, :3] = np.round((1 - part[:, None]) * colour + part[:, None] * other).astype(table.dtype)
+    return made
+
+
+def _light(colours: Array) -> Array:
+    """Return the relative luminance of colours (n, 3) from 0 to 255, as WCAG has it."""
+    share = colours / 255
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    return np.asarray(linear @ [0.2126, 0.7152, 0.0722])
 
 
 def point_words(square: Square, part: PointsPart, side: str, point: int) -> str:

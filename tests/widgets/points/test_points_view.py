@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 
 from explorer.declare.elements import parse_chain
@@ -16,7 +17,7 @@ from tests.widgets.parts.driving.view_driving import gather, odd_frames, opened
 from tests.widgets.parts.frames.points_frames import MOVING, TURN, give, points_frame
 from widgets.base.look import theme
 from widgets.base.view import Wish
-from widgets.points.looks import at_points, point_words, value_names
+from widgets.points.looks import at_points, point_words, standing_out, value_names
 from widgets.points.solids import solids
 from widgets.points.views.points import PointsView
 
@@ -95,6 +96,31 @@ def test_of_many_atoms_those_with_a_formal_charge_are_named(view: PointsView, tm
     assert len(part.names) == 42 and [text.words for text in view.canvas.looks[0].texts] == ["C7⁻"]
     view.names.setChecked(False)
     assert not view.canvas.looks[0].texts
+
+
+@pytest.mark.parametrize("choice", ["light", "dark"])
+def test_no_colour_of_a_point_vanishes_on_the_ground(qtbot: Any, choice: str) -> None:
+    theme.use(choice)
+    try:
+        ground = light(np.array([QColor(theme.current().raised).getRgb()[:3]]))
+        for table in (theme.signed_map(), theme.error_map()):
+            made = standing_out(table)
+            before, after = (contrast(light(colours[:, :3]), ground) for colours in (table, made))
+            assert before.min() < 1.3 and after.min() > 1.45, "those near zero were nearly the ground"
+            kept = before >= 1.5
+            assert kept.mean() > 0.5 and np.array_equal(made[kept], table[kept])
+    finally:
+        theme.use("light")
+
+
+def light(colours: np.ndarray) -> np.ndarray:
+    """Return the relative luminance of colours, as WCAG 2 defines it."""
+    share = colours / 255
+    return np.where(share <= 0.03928, share / 12.92, ((share + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+
+def contrast(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return (np.maximum(one, other) + 0.05) / (np.minimum(one, other) + 0.05)
 
 
 def test_values_of_degree_two_are_surfaces_that_turn(view: PointsView) -> None:

@@ -106,14 +106,14 @@ class PointsPart(Routed, Degreed):
             answer = answer[self.order]
             if self.rep == "coordinates":  # seen from their middle, as a shift moves places
                 values, answer = values - values.mean(0), answer - answer.mean(0)
-            if self._is_point(place):
+            if place is not None and self._is_point(place):
                 values, answer = values[[place]], answer[[place]]
         elif self.kind == "edge" and len(self.edge_order) == len(answer):
             answer = answer[self.edge_order]
         return spectrum(rep, values, answer)
 
-    def _is_point(self, place: int | None) -> bool:
-        return self.kind == "particle" and place is not None and place < len(self.position)
+    def _is_point(self, place: int) -> bool:
+        return self.kind == "particle" and place < len(self.position)
 
     def called(self, place: int | None) -> str:
         if place is None or not self._is_point(place):
