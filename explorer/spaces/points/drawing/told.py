@@ -81,7 +81,7 @@ def curves_of(p: Prepared) -> dict[str, Curve]:
     for name, module in p.model.named_modules():
         if inspect.ismethod(show := getattr(module, "curves", None)):
             along, values, quantity, unit = show()
-            made[name] = Curve(*(_frozen(part.detach()) for part in (along, values)), quantity, unit)
+            made[name] = Curve(_frozen(along.detach()), _frozen(values.detach()), quantity, unit)
     return made
 
 
