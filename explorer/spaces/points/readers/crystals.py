@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken
+from explorer.data.formats.checks import Broken
 
 MOST_ATOMS = 200_000
 MOST_IMAGES = 40 * MOST_ATOMS  # of all sites under all symmetries, before those that coincide are one
