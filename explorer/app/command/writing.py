@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.equivariance.verdict.outcome import Report
-from explorer.work.replacing import write_whole
+from explorer.work.files.replacing import write_whole
 
 
 def write_report(

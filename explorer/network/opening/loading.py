@@ -51,7 +51,7 @@ from explorer.network.opening.refusals import ModelError, Unknown, Untrusted
 from explorer.network.opening.stored_weights import WEIGHTS, load_weights
 from explorer.network.opening.way import ways
 from explorer.network.tracing.layers import named_error
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 
 
 def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False) -> Card:

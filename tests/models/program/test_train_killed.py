@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from safetensors.numpy import load_file
 
-from explorer.work.places import ROOT
+from explorer.work.files.places import ROOT
 
 STEPS = 120
 LONGEST_S = 240.0

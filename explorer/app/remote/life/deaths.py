@@ -10,7 +10,7 @@ from pathlib import Path
 from explorer.app.remote.settings import GB, MEMORY
 from explorer.declare.states.model_name import code_of, named_as_shown
 from explorer.work.crumbs import ROOT
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 
 TOLD = {
     "SIGSEGV": "crashed (segmentation fault)",
