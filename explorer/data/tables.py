@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -32,9 +32,11 @@ REMARKS = ("#", "%")
 _SOURCES = ("source", "src", "from", "node1", "node_1")
 _TARGETS = ("target", "dst", "to", "node2", "node_2")
 _COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
+_GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ T](\d{1,2}:\d{2}(?::\d{2})?))?")
 _WHOLE = re.compile(r"[-+]?\d+")
 _LOOKED_AT = 200  # lines
+_MOST_TITLES = 8  # lines above a table
 _MOST_OF_EDGES = 4  # columns of whole numbers that edges are written in
 
 
@@ -52,6 +54,7 @@ class Layout:
     counter: int | None = None  # the number of the row, as pandas writes it
     dates: bool = False
     texts: tuple[int, ...] = ()  # columns of words, which are no channels
+    titles: int = 0  # lines of words above the table
     chosen: tuple[int, ...] | None = None  # the channels that a person has chosen
 
     @property
@@ -97,16 +100,23 @@ def number_of(cell: str) -> float | None:
         return None
 
 
-def comma_number(cell: str, mark: str | None) -> float | None:
-    """Return the number of "3,5" where semicolons stand between cells, as spreadsheets write it, else None.
+def has_comma(cell: str) -> bool:
+    """Say whether it is a number with a decimal comma, 3,5, or with commas between thousands, 12,345.6."""
+    return _COMMA.fullmatch(cell) is not None or _GROUPED.fullmatch(cell) is not None
 
-    With any other separator a comma may as well part thousands.
+
+def comma_mark(cells: Iterable[str], mark: str | None) -> str:
+    """Return what commas in the numbers of a column become: "." of decimals, "" of thousands, "," where both may be.
+
+    Between semicolons they are decimals, as spreadsheets write them, if every number has one. Three digits after each
+    of them part thousands in a table with commas between cells, and may be either in any other.
     """
-    return float(cell.replace(",", ".")) if mark == ";" and has_decimal_comma(cell) else None
-
-
-def has_decimal_comma(cell: str) -> bool:
-    return _COMMA.fullmatch(cell) is not None
+    numbers = [cell for cell in cells if has_comma(cell)]
+    single = all(map(_COMMA.fullmatch, numbers))
+    if single and (mark == ";" or not all(map(_GROUPED.fullmatch, numbers))):
+        return "."
+    grouped = all(map(_GROUPED.fullmatch, numbers))
+    return "" if grouped and (mark == "," or not single) else ","
 
 
 def moment_of(cell: str) -> float | None:
@@ -126,6 +136,28 @@ def _is_date(cell: str) -> bool:
     return number_of(cell) is None and moment_of(cell) is not None
 
 
+def mark_of(line: str) -> str | None:
+    """Return what stands between the cells of a line; None of spaces."""
+    return next((m for m in ("\t", ";", ",") if m in line), None)
+
+
+def _titles(lines: list[str]) -> int:
+    """Return how many lines stand above a table: words in one cell each, above a heading and numbers."""
+    mark = mark_of(lines[: _MOST_TITLES + 2][-1])
+    rows = [cells_of(line, mark) for line in lines[: _MOST_TITLES + 2]]
+    filled = [[cell for cell in row if cell] for row in rows]
+    count = next((k for k, row in enumerate(filled) if len(row) != 1 or _is_value(row[0])), 0)
+    if mark is None or not 0 < count < len(rows) - 1:
+        return 0
+    heading, first = rows[count], rows[count + 1]
+    alike = len(heading) == len(first) and len(filled[count]) > 1
+    return count if alike and any(map(_is_value, filled[count + 1])) else 0
+
+
+def _is_value(cell: str) -> bool:
+    return number_of(cell) is not None or _is_date(cell) or has_comma(cell)
+
+
 def layout_of(lines: list[str], asked: Mapping[str, str] = MappingProxyType({})) -> Layout:
     """Look at the heading and the first lines of data of a table; Broken where there is none.
 
@@ -136,15 +168,17 @@ def layout_of(lines: list[str], asked: Mapping[str, str] = MappingProxyType({}))
     kept = kept[: _LOOKED_AT + 1]
     if not kept:
         raise Broken("it has no line of numbers", "write a line of numbers for each step")
+    titles = _titles([line for _, line in kept])
+    kept = kept[titles:]
     number, line = kept[0]
-    mark = next((m for m in ("\t", ";", ",") if m in line), None)
+    mark = mark_of(line)
     cells = cells_of(line, mark)
-    told = [number_of(c) is not None or _is_date(c) or (mark != "," and has_decimal_comma(c)) for c in cells]
+    told = [_is_value(c) for c in cells]
     headed = not any(t for t, c in zip(told, cells) if c)
     # headings that are all empty are a row of gaps
     headed &= any(cells)
     headed = asked["header"] == "yes" if "header" in asked else headed
-    layout = Layout(mark, number, len(cells))
+    layout = Layout(mark, number, len(cells), titles=titles)
     if headed:
         if len(kept) < 2:
             raise Broken(f"line {number} is a heading and no numbers follow", "write a line of numbers for each step")
@@ -174,7 +208,7 @@ def layout_of(lines: list[str], asked: Mapping[str, str] = MappingProxyType({}))
 def _is_text(cells: list[str]) -> bool:
     """Say whether most cells of a column are words; a few of them are mistakes, which the reader names."""
     known = [cell for cell in cells if cell.lower() not in GAPS]
-    words = [cell for cell in known if number_of(cell) is None and not has_decimal_comma(cell)]
+    words = [cell for cell in known if number_of(cell) is None and not has_comma(cell)]
     return not cells or 2 * len(words) > len(known)
 
 
@@ -188,7 +222,7 @@ def _say(layout: Layout, asked: Mapping[str, str]) -> None:
 
 
 def declared(lines: list[str]) -> bool | None:
-    """Return whether a remark says that it is a series, or (False) a list of edges; None where none does."""
+    """Return True where a remark declares a series, False where it declares a list of edges, else None."""
     for line in lines[:_LOOKED_AT]:
         if not is_remark(line):
             continue
@@ -231,7 +265,7 @@ def ratings(text: str) -> tuple[Fit, Fit]:
 def _weighed(
     layout: Layout, ends: list[list[str]], lines: int, named: list[list[bool]], possible: Fit
 ) -> tuple[Fit, Fit]:
-    """Weigh a table without times whose headings do not say what it is, by what could be the ends of its edges."""
+    """Rate an undeclared table without times by the columns that could be the ends of edges."""
     words = {k for k in (0, 1) if k in layout.texts}
     if not possible:
         return Fit.NO, Fit.LIKELY if len(ends) == lines else Fit.ALLOWED
@@ -251,4 +285,4 @@ def _weighed(
 
 
 def _is_name(cell: str) -> bool:
-    return cell.lower() not in GAPS and number_of(cell) is None and not _is_date(cell) and not has_decimal_comma(cell)
+    return cell.lower() not in GAPS and number_of(cell) is None and not _is_date(cell) and not has_comma(cell)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -168,7 +168,23 @@ def check_equivariance(
         except LayerError as error:
             notes.append(f"no Lie derivative: {str(error).splitlines()[0][:200]}")
     report = audit.report(name or type(model).__name__, group, tol, lie, training, notes)
-    return unrepeated(report, unsteady) if unsteady else report
+    if unsteady:
+        return unrepeated(report, unsteady)
+    if details and report.verdict == "broken":
+
+        def trial(other: str) -> Report:
+            options: Any = {"overrides": overrides, "declared": declared, "boundary": boundary, "details": False}
+            return check_equivariance(model, given, other, dtype=None, tol=tol, seed=seed, **options)
+
+        return replace(report, hints=(*report.hints, *_that_hold(symmetry.nearby, trial)))
+    return report
+
+
+def _that_hold(groups: Sequence[str], trial: Callable[[str], Report]) -> Iterator[str]:
+    """Yield a sentence about each group whose law a trial finds to hold."""
+    for other in groups:
+        if trial(other).holds:
+            yield f"it holds under {other}, {find_symmetry(other).title}"
 
 
 def _told(report: Report, note: str) -> Report:

@@ -18,6 +18,7 @@ from explorer.data.finding import base_of, find_sample, samples, split_part
 from explorer.data.opening import ambiguous, choices_of, readings
 from explorer.data.readers import Fit, Reader, ReadError
 from explorer.data.samples import Sample
+from explorer.data.texts import beginning
 from explorer.declare.space import domain_word, kinds, same_space, space_of_kind
 from explorer.declare.telling.choices import AS, Choice, split_asked, with_asked
 from explorer.state.state import State
@@ -156,7 +157,7 @@ def _head(path: Path) -> tuple[tuple[str, ...], ...]:
 
     try:
         with path.open("rb") as file:
-            text = file.read(_LOOKED_AT).decode("utf-8-sig", "replace")
+            text = beginning(file.read(_LOOKED_AT))
     except OSError:
         return ()
     if "\0" in text or text.count("\ufffd") > len(text) // 16:

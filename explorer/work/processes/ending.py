@@ -8,17 +8,15 @@ import signal
 import subprocess
 import sys
 
+from explorer.work.processes.footprint import footprint
+
 LONGEST = 5.0  # seconds that a guard has to see that its child has ended
 
 
 def memory(pid: int) -> int:
     """Return the bytes of memory that a process takes for itself, 0 where that is not known."""
-    try:
-        with open(f"/proc/{pid}/statm", "rb") as file:
-            _, resident, shared, *_ = map(int, file.read().split())
-    except (OSError, ValueError):
-        return 0
-    return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
+    taken = footprint(pid)
+    return taken.resident - taken.shared
 
 
 def end(process: subprocess.Popen[bytes], working: int | None = None) -> None:

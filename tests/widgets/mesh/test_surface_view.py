@@ -447,3 +447,12 @@ def test_all_of_the_mesh_is_seen_in_panels_of_any_shape_and_words_do_not_widen_t
     view.resize(900, 500)
     view.grab()
     assert view.canvas.eye is hand, "where a hand has put the eye it stays"
+
+
+def test_what_stands_below_the_surface_stands_in_one_line(view: SurfaceView) -> None:
+    give(view, mesh_frame(sample="body", layer="classify"))
+    view.arrows.setChecked(True)
+    view.resize(960, 480)
+    view.grab()
+    parts = [part for part in (view._at, view.amount, view.cut) if part.isVisible()]
+    assert len(parts) == 3 and len({part.geometry().center().y() for part in parts}) == 1

@@ -111,6 +111,12 @@ def _verdict(square: Square) -> str:
     return "the output has no law" if any(m.exact for m in found) else "resampled element: a curve, no verdict"
 
 
+def verdict_in_brief(square: Square) -> str:
+    """Return `verdict_sentence` in one or two words, for where there is no room for it."""
+    brief = {"undefined": "no number", "no law": "no verdict", "unmoved": "nothing to test", "withheld": "?"}
+    return brief.get(square.verdict, square.verdict or "being measured")
+
+
 def verdict_colour_role(square: Square) -> str:
     """Return "bad", "good" or "muted": the role of the theme's colour that goes with `verdict_sentence`."""
     return {"broken": "bad", "undefined": "bad", "holds": "good"}.get(square.verdict, "muted")

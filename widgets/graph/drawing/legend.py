@@ -6,6 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QLinearGradient, QPainter, QPen, QPolygonF
 
 from widgets.base.look import theme
+from widgets.base.look.shown import terms
 from widgets.base.text.words import figure
 from widgets.graph.drawing.look import Legend
 from widgets.maps.diagram import font
@@ -94,7 +95,7 @@ def paint_legend(p: QPainter, legend: Legend, box: QRectF) -> None:
                 return
             x = box.right() - wide - 1
         text(legend.count)
-    if tall:
+    if tall and terms():  # on paper nobody can click
         y = max(y + 34, box.bottom() - 18 * len(legend.hints))
         for hint in legend.hints:
             if y + 18 <= box.bottom() + 2:

@@ -110,9 +110,11 @@ class SurfaceView(FrameView[tuple[Square, MeshPart]]):
         self._at = QLabel("Arrows at")
         for part in (self._at, self.amount):
             part.setProperty("chrome", True)
-        below.addWidget(self._at, 0, Qt.AlignmentFlag.AlignTop)
-        below.addWidget(self.amount, 0, Qt.AlignmentFlag.AlignTop)
-        below.addWidget(self.cut, 0, Qt.AlignmentFlag.AlignTop)
+        beside = QHBoxLayout()  # in one line, above however many lines of words
+        for part in (self._at, self.amount, self.cut):
+            beside.addWidget(part)
+        below.addLayout(beside)
+        below.setAlignment(beside, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)

@@ -75,16 +75,15 @@ class Output:
         return text
 
     def _read(self) -> None:
-        while data := os.read(self._pipe.fileno(), 65_536):
-            with self._lock:
-                kept = data[: self._room]
-                self._room -= len(kept)
-                self._kept += kept
-                self._left_out += len(data) - len(kept)
-                self.total += len(data)
+        with self._pipe:  # closed here: whoever waits for this thread may have to give up on a busy machine
+            while data := os.read(self._pipe.fileno(), 65_536):
+                with self._lock:
+                    kept = data[: self._room]
+                    self._room -= len(kept)
+                    self._kept += kept
+                    self._left_out += len(data) - len(kept)
+                    self.total += len(data)
 
     def close(self) -> None:
-        """Stop reading; the process has ended, and all that could hold its output."""
+        """Wait a moment for the rest; the process has ended, and all that could hold its output."""
         self._thread.join(GRACE)
-        if not self._thread.is_alive():
-            self._pipe.close()

@@ -114,7 +114,7 @@ def _file(path: Path) -> Contents:
 
 
 def code_in(path: Path) -> tuple[tuple[str, str], ...]:
-    """Return (path, sha256) of each file that is executed where this one is opened as a model; () of what is none."""
+    """Return (path, sha256) of each file that opening this one as a model executes; () if it is no model."""
     if path.suffix.lower() == ".py":
         return code_files(path)
     try:
