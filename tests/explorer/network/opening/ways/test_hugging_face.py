@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ from torch import nn
 
 from explorer.app.answering.engine import LocalEngine
 from explorer.app.command.audit import audit
+from explorer.declare.elements import parse_chain
 from explorer.network.opening.loading import find_card, load_model
 from explorer.network.opening.refusals import ModelError
 from explorer.state.state import State
@@ -183,6 +185,16 @@ def test_a_table_of_places_is_seen_in_the_curve(absolute: bool, transformers: An
     assert report.dtype == "float64"
     seen = rows["out"].resampled_cumulative
     assert seen is not None and (seen > 0.1 if absolute else seen == 0.0)
+
+
+def test_what_tokens_that_leave_cost_is_told_in_the_window_too(transformers: Any, tmp_path: Path) -> None:
+    """A shift by whole steps puts nothing between places, so it must not be said."""
+    state = State(str(folder(tmp_path / "lm", "Language")), sample="text:abcdefgh", device="cpu")
+    engine = LocalEngine({})
+    shifted = engine.answer(replace(state, steps=parse_chain("shift:2")), lambda: False).squares[0]
+    assert shifted.cut_off.startswith("a part of x that counts in the answer is cut off")
+    still = engine.answer(replace(state, steps=parse_chain("shift:0.5")), lambda: False).squares[0]
+    assert not still.cut_off
 
 
 def test_an_image_model_is_tested_in_steps_of_its_patches(transformers: Any, tmp_path: Path) -> None:
