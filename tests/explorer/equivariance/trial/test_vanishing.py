@@ -1,4 +1,4 @@
-"""Values that are rounding alone are zero: no fault of a layer that has nothing else to give, and no excuse for others."""
+"""Values that are rounding alone are zero: no fault of layers that have nothing else to give, no excuse for others."""
 
 from __future__ import annotations
 
