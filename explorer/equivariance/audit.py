@@ -31,7 +31,7 @@ from explorer.equivariance.verdict.outcome import LayerReport, Report, model_has
 from explorer.network.describing.statistics import first_nan, statistics
 from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.capture import capture
-from explorer.network.tracing.layers import Layer, LayerError, NotFiniteError, Trace
+from explorer.network.tracing.layers import Layer, NotFiniteError, Trace
 from explorer.work.progress import step
 
 TIED = 1e-6  # share by which an error must be worse than another to be the worst one
