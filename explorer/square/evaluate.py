@@ -18,6 +18,7 @@ from explorer.declare.telling.excerpt import Excerpt
 from explorer.declare.types.fields import FieldType, Regular
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import PROBES, Effect, attributed
+from explorer.equivariance.trial.inert import remembered
 from explorer.equivariance.trial.remembered import Remembered
 from explorer.network.changing.moved_network import following
 from explorer.network.describing.source_lines import excerpts
@@ -32,7 +33,7 @@ from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
 from explorer.square.drawing.weights import weights_of
 from explorer.square.frame import Array, LayerInfo, Measure, Square
-from explorer.square.judging import judged, limit
+from explorer.square.judging import cut_off, judged, limit
 from explorer.square.preparing.kept import Kept, kept
 from explorer.square.preparing.prepare import Prepared, meet_chance, reseed
 from explorer.state.state import State
@@ -93,7 +94,7 @@ def measured(
     tolerance = limit(p, layer, group, relative) if exact else 0.0
     if not exact:
         verdict = "no law"
-    elif element.identity:
+    elif element.identity and (plain.identity or torch.equal(expected, value)):
         verdict = "unmoved"
     elif here is None:
         verdict = "broken" if relative > tolerance else "holds"
@@ -120,11 +121,10 @@ def square(
         LayerError: a layer raised, or gave NaN; `.where` names it.
         Cancelled: nobody waits any more.
     """
-    element = Remembered(chain_element(state.steps).on(p.inputs))
     selected = p.layer(state.layer, fraction)
     space_of(p.inputs).look_at(p)  # before the network follows the signal
     with p.unrecorded(), evaluating(p.model), following(p.model) as changed:
-        gx = p.inputs.moved(element)
+        element, gx = remembered(chain_element(state.steps).on(p.inputs), p.inputs)
         # F(x') is F(x) where the network is given the very same: of a mesh carried through space no length changes
         same = element.identity or measure.unmoved(p.inputs.arguments, gx.arguments)
         answers = dict(p.values) if same and not changed else p.run(gx, cancelled)
@@ -143,6 +143,7 @@ def square(
     if state.pixel is not None and p.inputs.batched:
         result = replace(result, field_of_view=receptive_field(p, selected, state.pixel, state.channel))
     result = replace(result, weights=weights_of(p, selected, state.gradient))
+    result = replace(result, cut_off=cut_off(p, element))
     return judged(p, result, measures, element.group), answers
 
 
@@ -162,7 +163,8 @@ def refine(
 
     Last comes what each guilty layer's own error does to the output.
     """
-    element = Remembered(chain_element(state.steps).on(p.inputs))
+    with p.unrecorded():
+        element, _ = remembered(chain_element(state.steps).on(p.inputs), p.inputs)
     measures = dict(have)
     if not p.chance:
         meet_chance(p)
@@ -275,6 +277,7 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
         back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
         matrices=fixed.matrices, shown=fixed.total, interventions=p.interventions, source=_source(p, layer.owner),
         part=space.part(one), latent=latent_now(one), kind=space.kinds[0].name, message=p.trouble.sentence,
+        places=p.inputs.numbered,
     )  # fmt: skip
 
 

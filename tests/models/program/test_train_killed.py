@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.work.places import ROOT
+from explorer.work.files.places import ROOT
 
 STEPS = 120
 LONGEST_S = 240.0

@@ -178,7 +178,7 @@ class Panes(QTabWidget):
 
     # telling ----------------------------------------------------------------------------------------------
     def tell(self, what: str, show: Callable[[View], None]) -> None:
-        """Tell every view something, in place of what was told under that name before; those that come later too."""
+        """Tell something to every view, present and future; it replaces what was told under that name before."""
         self._told[what] = show
         self.each(show)
 
@@ -245,7 +245,8 @@ class Panes(QTabWidget):
         wanted = []
         for k in range(self.count()):
             spec = self._spec(k)
-            wanted.append(spec.tells(square) and (not spec.domains or domain in spec.domains))
+            # the kind of data first: a view of another one need not be imported to be asked
+            wanted.append((not spec.domains or domain in spec.domains) and spec.tells(square))
         if (domain, wanted) == self._offered:
             return  # what a person has raised all the same stays
         self._offered, before = (domain, wanted), self.currentIndex()

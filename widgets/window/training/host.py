@@ -25,7 +25,7 @@ class Trainer(QObject):
         super().__init__(shell)
         self._shell = shell
         self.page: TrainPage | None = None
-        shell.controller.frame_ready.connect(self._drawn)
+        shell.controller.frame_ready.connect(self.follow)
         self._before: dict[str, str] = {}  # {name of a network that learns: the model that was shown before it}
 
     def card(self) -> ModelInfo | None:
@@ -73,7 +73,7 @@ class Trainer(QObject):
             self._before[name] = controller.state.model
             self._show(card, name)
 
-    def _drawn(self, frame: Frame | None) -> None:
+    def follow(self, frame: Frame | None) -> None:
         """Say that a network that learns has been drawn, whole where it is looked at: it may show the next one."""
         if self.page is None or frame is None or not in_training(frame.state.model):
             return

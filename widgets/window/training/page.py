@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 
 from explorer.declare.card import ModelInfo
 from explorer.declare.states.model_name import LIVE
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
 from widgets.window.training.panels import ErrorPanel, LossPanel

@@ -73,7 +73,7 @@ class Wanted:
 
 @dataclass
 class Told:
-    """All that a run has said."""
+    """The messages of a run so far."""
 
     losses: dict[str, Series] = field(default_factory=dict)
     errors: dict[str, Series] = field(default_factory=dict)  # of each layer

@@ -148,7 +148,7 @@ def test_gephi_says_what_is_directed(tmp_path: Path) -> None:
         ("f.csv", "# nothing\n", "no line that is an edge"),
         ("g.csv", "hello, this is a text\n" * 9, "line 1 is text"),
         ("h.txt", "one\ntwo\n", "line 1 has one column"),
-        ("i.csv", b"\xff\xfe\x00\x01" * 9, "text"),
+        ("i.csv", b"\xff\xfe\x00\x01" * 9, "one column"),
         ("j.csv", "a" * 2_000_000, "characters"),
         ("a.gml", 'graph [\n node [\n id 0\n ]\n edge [\n source 0\n target 3\n ]\n]\n', "edge in line 5 leads to 3"),
         ("b.gml", "graph [\n node [\n id 0\n", "truncated"),

@@ -19,7 +19,7 @@ from torch import nn
 from explorer.app.answering.engine import LocalEngine
 from explorer.declare.states.model_name import LIVE
 from explorer.state.state import State
-from explorer.work.places import ROOT
+from explorer.work.files.places import ROOT
 from explorer.work.training.course import Course
 from explorer.work.training.losses import CLASSES
 from tests.explorer.parts.small_cards import CARDS, card, symmetric_net
@@ -228,7 +228,7 @@ def test_a_training_goes_back_with_the_line_in_the_chart(qtbot: QtBot, page: Tra
     qtbot.waitUntil(lambda: run.told.step == goal, timeout=LONGEST_MS)
     page.draw()
     assert chart.now.value() == goal and run.told.paused
-    faint = [line for line in chart._lines if len(line.getData()[0]) and line.opts["pen"].color().alpha() == FAINT]
+    faint = [line for line in chart.lines if len(line.getData()[0]) and line.opts["pen"].color().alpha() == FAINT]
     (after,) = faint
     assert after.getData()[0][0] == goal and after.getData()[0][-1] == step
 
