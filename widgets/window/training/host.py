@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import chain_text
@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # its charts take a second to import, and not at the start
 
 class Trainer(QObject):
     """Has at most one page open."""
+
+    exported = Signal(object)  # a view of the page
 
     def __init__(self, shell: Shell) -> None:
         super().__init__(shell)
@@ -47,6 +49,7 @@ class Trainer(QObject):
             self.page.trained.connect(self._trained)
             self.page.shown.connect(self._shown)
             self.page.gone.connect(self._gone)
+            self.page.exported.connect(self.exported)
         elif info.name in self.page.infos:
             self.page.choose(info.name)
         else:  # of other data

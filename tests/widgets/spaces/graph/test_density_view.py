@@ -76,6 +76,13 @@ def test_maps_net_and_arrows_of_the_plane(view):
     assert view.stack.currentIndex() == 0
 
 
+def test_the_colours_of_the_arrows_are_named_at_the_size_of_a_small_window(view):
+    view.resize(760, 460)
+    view.set_frame(frame(plane()))
+    view.grab()
+    assert view.pulls.header.legend.isVisible()
+
+
 def test_arrows_point_where_they_pull_and_the_longest_is_the_strongest():
     at, way = np.zeros((2, 2)), np.array([[4.0, 0.0], [0.0, -1.0]])
     x, y = (v.reshape(2, 6) for v in arrows(at, way))

@@ -26,7 +26,7 @@ NEEDED = ("p_data", "p_g", "D", "D*")
 FIGURE = "= "  # before the name of a number among the matrices
 NET = "net of z"
 GRADIENT = "∇ "  # before the name of a loss: the legend has no room for a word
-PULLS = {"pull, least squares": ("first", 2), "pull, non-saturating": ("second", 2)}
+PULLS = {"least squares": ("first", 2), "non-saturating": ("second", 2)}  # of the losses; a word more is too long
 LONGEST = 0.4  # of an arrow, in units of the plane
 MOST = 98.5  # per cent of the values of a curve that its axis holds
 HEAD = 0.3  # of an arrow, the share that its tip takes
@@ -152,7 +152,7 @@ class DensityView(FrameView[Square]):
         both = [np.hstack([np.vstack([v, v.T]), np.vstack([gap, gap])]).ravel() for v in (x, y)]  # rows, columns
         self.net.show_curves({NET: (both[0], both[1])})
         at = np.stack([rows["pulled at, x"].ravel(), rows["pulled at, y"].ravel()], 1)
-        told = {n: np.stack([rows[f"{n}, x"].ravel(), rows[f"{n}, y"].ravel()], 1) for n in PULLS}
+        told = {n: np.stack([rows[f"pull, {n}, x"].ravel(), rows[f"pull, {n}, y"].ravel()], 1) for n in PULLS}
         self.pulls.show_curves({name: arrows(at, way) for name, way in told.items()})
 
     def apply_theme(self) -> None:
