@@ -58,6 +58,8 @@ $(STAMP): pyproject.toml constraints.txt .ci/system-packages | system
 		"$$python" -m venv .venv; \
 	fi
 	$(BIN)/python -m pip install --disable-pip-version-check $(PIP_ARGS) -c constraints.txt -e '.[dev]'
+	@# compiled once, as pip does with a wheel: a start reads that also where Python is told to write nothing
+	-$(BIN)/python -m compileall -q explorer models widgets equiscope main.py
 	@touch $@
 
 run: setup

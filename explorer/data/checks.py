@@ -73,8 +73,16 @@ def refusal(path: Path, what: str, do: str) -> ReadError:
     return ReadError(f"cannot read {name}: {_clipped(plain(what).strip(' .;:'), room)}; {do}.")
 
 
+_OF_JSON = {"NoneType": "null", "bool": "true or false", "str": "a text", "list": "a list", "dict": "an object"}
+
+
+def kind_in_json(value: object) -> str:
+    """Return what a value of JSON is, in JSON's words and not in Python's: "a list", "null"."""
+    return _OF_JSON.get(type(value).__name__, "a number")
+
+
 def plain(text: str) -> str:
-    """Return a text in one line, with a question mark in place of each run of what cannot be shown."""
+    """Return a text as one line, with a question mark for each run of characters that cannot be shown."""
     shown = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
     return _HIDDEN.sub("?", shown)
 
@@ -84,7 +92,7 @@ def _clipped(text: str, most: int) -> str:
 
 
 def reason(error: BaseException) -> str:
-    """Return what is said of an exception in a clause; "" where its own words are of no use to a person.
+    """Return the words of an exception as a clause; "" where they are of no use to a person.
 
     What libraries say of a damaged file is about their variables and the bytes that they were given.
     """

@@ -222,7 +222,7 @@ def _say(layout: Layout, asked: Mapping[str, str]) -> None:
 
 
 def declared(lines: list[str]) -> bool | None:
-    """Return whether a remark says that it is a series, or (False) a list of edges; None where none does."""
+    """Return True where a remark declares a series, False where it declares a list of edges, else None."""
     for line in lines[:_LOOKED_AT]:
         if not is_remark(line):
             continue
@@ -265,7 +265,7 @@ def ratings(text: str) -> tuple[Fit, Fit]:
 def _weighed(
     layout: Layout, ends: list[list[str]], lines: int, named: list[list[bool]], possible: Fit
 ) -> tuple[Fit, Fit]:
-    """Weigh a table without times whose headings do not say what it is, by what could be the ends of its edges."""
+    """Rate an undeclared table without times by the columns that could be the ends of edges."""
     words = {k for k in (0, 1) if k in layout.texts}
     if not possible:
         return Fit.NO, Fit.LIKELY if len(ends) == lines else Fit.ALLOWED

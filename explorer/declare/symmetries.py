@@ -42,6 +42,7 @@ class Symmetry:
             holds to the precision of the run, whatever the weights.
         trials: groups of it that are tried where somebody asks which laws a network keeps, each with its elements in
             words; () stands for (name, title).
+        nearby: groups that are tried where this one is broken; what holds under one of them is said.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Symmetry:
     elements: Callable[[str, Situation], list[tuple[str, Element]]]
     filters: bool = False
     trials: tuple[tuple[str, str], ...] = ()
+    nearby: tuple[str, ...] = ()
 
 
 @scanned

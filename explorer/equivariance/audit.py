@@ -19,6 +19,7 @@ from explorer.equivariance.figures import Figures, summary
 from explorer.equivariance.presets import preset_figures
 from explorer.equivariance.trial import rounding
 from explorer.equivariance.trial.exchanges import exchanged
+from explorer.equivariance.trial.inert import inert
 from explorer.equivariance.trial.moving import moving
 from explorer.equivariance.trial.remembered import Remembered
 from explorer.equivariance.verdict import sentences
@@ -26,10 +27,10 @@ from explorer.equivariance.verdict.guilt import guilty_layers, unknown_before
 from explorer.equivariance.verdict.hints import hints
 from explorer.equivariance.verdict.outcome import LayerReport, Report, model_hash, versions
 from explorer.network.changing.precision import converted, copied
-from explorer.network.describing.statistics import statistics
+from explorer.network.describing.statistics import first_nan, statistics
 from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.capture import Fed, capture
-from explorer.network.tracing.layers import Layer, LayerError, Trace
+from explorer.network.tracing.layers import Layer, LayerError, NotFiniteError, Trace
 from explorer.work.progress import step
 
 MOST_ROUNDING = 1e-12  # relative, in float64; float32 differs by half a per mille there
@@ -174,20 +175,22 @@ class Audit:
         return {n: max(least[n], found[n] if found[n] < MOST_ROUNDING else 0.0) for n in self.names}
 
     def add(self, label: str, element: Element) -> None:
-        """Measure every layer under one element."""
+        """Measure every layer under one element, unless it moves nothing: then it tests nothing."""
+        own = [element.on(case.inputs) for case in self.cases]
+        moved = [case.inputs.moved(g) for case, g in zip(self.cases, own, strict=True)]
+        if all(inert(g, case.inputs, gx) for case, g, gx in zip(self.cases, own, moved, strict=True)):
+            return
         self.elements.append((label, all(case.inputs.exact(element) for case in self.cases)))
-        for case in self.cases:
-            self._add(case, label, element)
+        for case, g, gx in zip(self.cases, own, moved, strict=True):
+            self._add(case, label, g, gx, self.run(case.other.moved(element.on(case.other)))[0])
         for name in self.names:
             if found := self.found[name].pop(label, None):
                 cumulative, local = found
                 here = None if not local else float(torch.cat(local).median())
                 self.table[name][label] = (float(torch.cat(cumulative).median()), here)
 
-    def _add(self, case: _Case, label: str, element: Element) -> None:
-        others, _ = self.run(case.other.moved(element.on(case.other)))
-        element = element.on(case.inputs)
-        answers, _ = self.run(case.inputs.moved(element))
+    def _add(self, case: _Case, label: str, element: Element, gx: Inputs, others: Mapping[str, Tensor]) -> None:
+        answers, _ = self.run(gx)
         once = Remembered(element)  # masks and figures are kept by the element itself
         for layer in self.trace.layers:
             step("Measuring", 0.0)
@@ -199,7 +202,10 @@ class Audit:
             f, answer, figures = layer.field, answers[layer.name], self.figures[layer.name]
             # as of 2x5 places, which a turn makes 5x2, or as of scores whose masked ones are infinite
             if layer.name in self.trace.outputs and value.isfinite().all() and not answer.isfinite().all():
-                raise LayerError(layer.name, f"layer {layer.name} gave NaN or infinity on the moved data ({label})")
+                first = first_nan(case.values, answers) or layer.name
+                begins = f"; NaN begins in layer {first}" if first != layer.name else ""
+                told = f"layer {layer.name} gave NaN or infinity on the moved data ({label}){begins}"
+                raise NotFiniteError(first, told)
             if expected.shape != answer.shape or not (value.isfinite().all() and answer.isfinite().all()):
                 figures.idle.append(label)
                 continue

@@ -18,6 +18,7 @@ from explorer.declare.telling.excerpt import Excerpt
 from explorer.declare.types.fields import FieldType, Regular
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import PROBES, Effect, attributed
+from explorer.equivariance.trial.inert import remembered
 from explorer.equivariance.trial.remembered import Remembered
 from explorer.network.changing.moved_network import following
 from explorer.network.describing.source_lines import excerpts
@@ -93,7 +94,7 @@ def measured(
     tolerance = limit(p, layer, group, relative) if exact else 0.0
     if not exact:
         verdict = "no law"
-    elif element.identity:
+    elif element.identity and (plain.identity or torch.equal(expected, value)):
         verdict = "unmoved"
     elif here is None:
         verdict = "broken" if relative > tolerance else "holds"
@@ -120,11 +121,10 @@ def square(
         LayerError: a layer raised, or gave NaN; `.where` names it.
         Cancelled: nobody waits any more.
     """
-    element = Remembered(chain_element(state.steps).on(p.inputs))
     selected = p.layer(state.layer, fraction)
     space_of(p.inputs).look_at(p)  # before the network follows the signal
     with p.unrecorded(), evaluating(p.model), following(p.model) as changed:
-        gx = p.inputs.moved(element)
+        element, gx = remembered(chain_element(state.steps).on(p.inputs), p.inputs)
         # F(x') is F(x) where the network is given the very same: of a mesh carried through space no length changes
         same = element.identity or measure.unmoved(p.inputs.arguments, gx.arguments)
         answers = dict(p.values) if same and not changed else p.run(gx, cancelled)
@@ -162,7 +162,8 @@ def refine(
 
     Last comes what each guilty layer's own error does to the output.
     """
-    element = Remembered(chain_element(state.steps).on(p.inputs))
+    with p.unrecorded():
+        element, _ = remembered(chain_element(state.steps).on(p.inputs), p.inputs)
     measures = dict(have)
     if not p.chance:
         meet_chance(p)

@@ -130,9 +130,9 @@ def read_session(data: bytes) -> Session:
     except RecursionError:
         raise SessionError("it is nested too deeply to be a session") from None
     except json.JSONDecodeError as error:
-        raise SessionError(f"it is not JSON (line {error.lineno}: {error.msg})") from None
-    except ValueError as error:  # a number of thousands of digits
-        raise SessionError(f"it is not JSON ({error})") from None
+        raise SessionError(f"it is not JSON (line {error.lineno}, column {error.colno})") from None
+    except ValueError:
+        raise SessionError("a number in it has thousands of digits") from None
     if not isinstance(whole, dict) or "equiscope" not in whole:
         raise SessionError('it is no Equiscope session: "equiscope" is missing')
     version = whole["equiscope"]

@@ -52,7 +52,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file, all of it or none of it, and have it on the disk before it takes the place of what was there."""
+    """Write a file completely or not at all: it is synchronised to the disk before it replaces the old one."""
     with replacing(path) as beside, beside.open("wb") as file:
         file.write(data)
         file.flush()

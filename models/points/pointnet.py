@@ -27,7 +27,7 @@ class Largest(nn.Module):
 
 
 class Decided(nn.Module):
-    """In how many channels each point attains the maximum: (N, C), (1, C) -> (N, 1)."""
+    """Count the channels in which each point attains the maximum: (N, C), (1, C) -> (N, 1)."""
 
     out_field = PARTICLE
 

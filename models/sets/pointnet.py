@@ -23,7 +23,7 @@ from models.training.points.shapes import SHAPES, Recipe, measured, train
 
 
 class WonChannels(nn.Module):
-    """In how many channels each point attains the maximum of its set: (N, C), (G, C), (N,) -> (N, 1)."""
+    """Count the channels in which each point attains the maximum of its set: (N, C), (G, C), (N,) -> (N, 1)."""
 
     def __init__(self) -> None:
         super().__init__()

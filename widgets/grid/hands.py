@@ -55,7 +55,7 @@ class PlaneHands(Hands):
         return PlaneLink(after).linear if after else np.eye(2)
 
     def sense(self) -> float:
-        """Return -1 when what acts after the rotation mirrors it, so that it is seen the other way round."""
+        """Return -1 when a mirror acts after the rotation, which is then seen the other way round, else 1."""
         a = self._after("rotate")
         return -1.0 if a[0, 0] * a[1, 1] < a[0, 1] * a[1, 0] else 1.0
 

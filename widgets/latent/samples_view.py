@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QResizeEve
 from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QVBoxLayout, QWidget
 
 from explorer.square.analyses.latent.part import Latent
+from explorer.square.frame import Frame
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look import theme
 from widgets.base.text.words import subject
@@ -115,6 +116,9 @@ class SamplesView(FrameView[Latent]):
     def parts(self) -> list[Latent]:
         """Return the codes of the first network that decodes images."""
         return [s.latent for s in self.squares if s.latent is not None and s.latent.picture is not None]
+
+    def awaits(self, frame: Frame) -> bool:
+        return any(s.latent is not None and not s.latent.whole for s in frame.squares[: self.MOST])
 
     def reason(self, parts: list[Latent]) -> str:
         if not self.squares:

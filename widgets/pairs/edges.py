@@ -228,7 +228,7 @@ class Values(pg.GraphicsObject):
 
 
 class Edges(pg.GraphicsWidget):
-    """All that stands round the picture of one matrix, linked to its box."""
+    """The labels, ticks and sums round the picture of one matrix, linked to its box."""
 
     def __init__(self, box: pg.ViewBox) -> None:
         super().__init__()

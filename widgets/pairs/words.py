@@ -107,7 +107,7 @@ def properties_table(
 
 
 def _short(text: str) -> str:
-    """Return only the figure of "formula = figure", and nothing of what explains why there is none."""
+    """Return the figure of "formula = figure"; "" of a sentence that explains why there is none."""
     text = text.rpartition(" = ")[2].partition(" of |a|")[0]
     return text if any(c.isdigit() for c in text) else ""
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.spaces.graph.chemistry.atoms import sign_of
 from explorer.spaces.points.drawing.ball import fineness
 from explorer.spaces.points.drawing.chemistry import colours, radii
 from explorer.spaces.points.drawing.values import PointsPart
@@ -15,7 +17,8 @@ from explorer.spaces.points.fields import Irreps
 from explorer.square.frame import Square
 from widgets.base.look import theme
 from widgets.base.text.words import figure
-from widgets.mesh.drawing.look import Glyphs, Marks, MeshLook, Path, Text, blank
+from widgets.mesh.drawing.inks import rgb
+from widgets.mesh.drawing.look import GROUND, Glyphs, Marks, MeshLook, Path, Text, blank
 from widgets.mesh.looks import EMPTY
 from widgets.points.solids import Solids, fewer, rings, solids, spacing
 
@@ -26,6 +29,7 @@ NO_PAIRS = "Pairs of points: see Matrix for the difference."
 NO_PLACES = "This layer has one answer for the whole cloud: see Output."
 MANY_LINES = 400
 MOST_BONDS, MOST_LINES, MOST_NAMES, MOST_ARROWS, MOST_BODIES = 20_000, 3000, 40, 4000, 1500
+CONTRAST = 1.5  # to the ground, of what colours points
 ATOM = 0.45  # of the covalent radius
 DOT = 0.28  # of the usual distance to the nearest point
 LEAST_DOT = 0.004  # of the longest side of the cloud
@@ -42,6 +46,7 @@ class Choice:
     bonds: bool = True
     edges: bool = False
     names: bool = True
+    charges: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,7 +200,13 @@ class _Maker:
         if self.part.velocity is not None:
             longest = float(np.linalg.norm(self.part.velocity, axis=1).max(initial=0)) or 1.0
             glyphs.append(self._arrows(places, self.part.velocity, longest))
-        return self._drawn(places, title, self._solids(places), colours=self._elements(), glyphs=tuple(glyphs))
+        note = ""
+        if self._charged:
+            low, high = (figure(float(v)) for v in (self.part.charge.min(), self.part.charge.max()))  # type: ignore[union-attr]
+            note = f"charges from {low} to {high}, blue to orange"
+        return self._drawn(
+            places, title, self._solids(places), colours=self._elements(), glyphs=tuple(glyphs), note=note
+        )
 
     def _linked(self, places: Array, links: Array | None, title: str) -> Panel:
         """Draw the pairs that a layer joins: an inferred graph, or who listens to whom."""
@@ -212,7 +223,7 @@ class _Maker:
     def _scalars(self, places: Array, found: Value, title: str) -> Panel:
         numbers = found.numbers[:, 0]
         levels = (-self.limit if self._signed() else 0.0, self.limit)
-        table = None if levels[0] < 0 else theme.error_map()
+        table = standing_out(theme.signed_map() if levels[0] < 0 else theme.error_map())
         return self._drawn(
             places, title, self._solids(places), numbers=numbers, levels=levels, table=table, bar=found.name
         )
@@ -263,16 +274,24 @@ class _Maker:
         levels, note = None, ""
         if most < EMPTY * self.norm:  # rounding is not to look like an error
             levels, note = (0.0, EMPTY * self.norm), f"at most {figure(most)}" if most else "none"
-        return self._drawn(places, title, self._solids(places), numbers=size, levels=levels, table=theme.error_map(),
-                           bar="all channels", note=note)  # fmt: skip
+        table = standing_out(theme.error_map())
+        return self._drawn(
+            places, title, self._solids(places), numbers=size, levels=levels, table=table, bar="all channels", note=note
+        )
 
     # what they share --------------------------------------------------------------------------------------------
     def _elements(self) -> Array:
         charge = self.part.charge
-        if self.atoms or charge is None:
+        if charge is None or (self.atoms and not self._charged):
             return colours(self.part.numbers)
-        table = np.array([NEGATIVE, NEUTRAL, POSITIVE], np.uint8)
-        return np.asarray(table[np.sign(charge).astype(int) + 1])
+        share = charge / (float(np.abs(charge).max(initial=0.0)) or 1.0)
+        ends = np.where(share[:, None] < 0, NEGATIVE, POSITIVE)
+        return np.asarray(np.round(NEUTRAL + np.abs(share)[:, None] * (ends - np.array(NEUTRAL))), np.uint8)
+
+    @property
+    def _charged(self) -> bool:
+        """Say whether atoms are to be coloured by their charges, and have some."""
+        return self.choice.charges and self.atoms and self.part.charge is not None
 
     def _width(self) -> float:
         return 0.35 * float(np.median(self.radius)) if len(self.radius) else 0.1
@@ -320,10 +339,40 @@ class _Maker:
             edges = edges[:, :0]
         if 0 < edges.shape[1] <= MOST_LINES:
             glyphs += (Glyphs(places[edges[0]], places[edges[1]] - places[edges[0]], "muted"),)
-        if self.choice.names and part.names and len(places) <= MOST_NAMES:
-            texts = [Text(places[k], name) for k, name in enumerate(part.names)]
+        if self.choice.names:
+            texts = [Text(places[k], part.names[k]) for k in _named(part.names)]
         few = fewer(made, len(places))
         return Panel(replace(look, glyphs=glyphs, marks=Marks(paths=paths), texts=tuple(texts), few=few), made.owner)
+
+
+@lru_cache(maxsize=8)
+def _named(names: tuple[str, ...]) -> list[int]:
+    """Return which points are named: all where they are few, else those with a formal charge, where these are few."""
+    if len(names) <= MOST_NAMES:
+        return list(range(len(names)))
+    charged = [k for k, name in enumerate(names) if sign_of(name)]
+    return charged if len(charged) <= MOST_NAMES else []
+
+
+def standing_out(table: Array) -> Array:
+    """Return a table in which colours that the ground would swallow are mixed with an ink that stands out there."""
+    colour, other = table[:, :3].astype(float), np.array(rgb("muted"), float)
+    ground = _light(np.array([rgb(GROUND)], float))[0]
+    part = np.zeros(len(table))
+    for share in np.linspace(0, 1, 21)[1:]:
+        mixture = (1 - part[:, None]) * colour + part[:, None] * other
+        low, high = np.sort(np.stack([_light(mixture), np.full(len(table), ground)]), axis=0)
+        part = np.where((high + 0.05) / (low + 0.05) < CONTRAST, share, part)
+    made = table.copy()
+    made[:, :3] = np.round((1 - part[:, None]) * colour + part[:, None] * other).astype(table.dtype)
+    return made
+
+
+def _light(colours: Array) -> Array:
+    """Return the relative luminance of colours (n, 3) from 0 to 255, as WCAG has it."""
+    share = colours / 255
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    return np.asarray(linear @ [0.2126, 0.7152, 0.0722])
 
 
 def point_words(square: Square, part: PointsPart, side: str, point: int) -> str:
@@ -334,6 +383,8 @@ def point_words(square: Square, part: PointsPart, side: str, point: int) -> str:
     place = (part.moved[part.order] if moved else part.position)[point]
     name = part.names[point] if point < len(part.names) else f"point {point}"
     words = [f"{name} at ({', '.join(figure(float(v)) for v in place)})"]
+    if part.charge is not None:
+        words.append(f"charge {figure(float(part.charge[point]))}")
     table = {"x": part.x, "F(x)": part.values, "ρ′(g)F(x)": part.expected, "F(ρ(g)x)": part.answer,
              "difference": part.difference}[side]  # fmt: skip
     if table is not None and (part.kind == "particle" or side == "x") and len(table) == len(part.position):

@@ -367,7 +367,7 @@ class Controller(QObject):
                 self.engine_lost.emit(message.failure)
 
     def _give_up(self, failure: Failure) -> None:
-        """Go back to what is shown where nothing of what was asked for came: opening is done whole or not at all."""
+        """Restore the shown state after a request that gave nothing: opening happens completely or not at all."""
         shown, state = self.frame.state if self.frame is not None else None, self.state
         if shown is None or failure.where == "orbit" or not failure.state.epoch == state.epoch != shown.epoch:
             return

@@ -139,7 +139,7 @@ def _assigned(arguments: tuple[str, ...], question: Question) -> tuple[str, ...]
 
 
 def _running(given: Mapping[str, Taken], own: Recognised) -> tuple[str, str]:
-    """Return the first kind of data of which an input runs through a network, the most general kind first."""
+    """Return the first kind of data whose inputs run through a network, trying the most general kind first."""
     order = list(given)[::-1]
     for kind in order:
         try:

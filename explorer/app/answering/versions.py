@@ -29,7 +29,7 @@ MOST = 4  # names in a sentence
 
 @dataclass(slots=True)
 class Version:
-    """All that was made of a file before it changed."""
+    """Card, networks and results of a file before it changed."""
 
     card: Card
     models: dict[Any, tuple[nn.Module, tuple[str, ...]]]

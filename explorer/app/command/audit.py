@@ -16,8 +16,8 @@ from explorer.data.choosing import several
 from explorer.data.finding import find_sample
 from explorer.data.samples import Sample
 from explorer.declare.card import Card
-from explorer.declare.space import kinds, space_of, space_of_kind
-from explorer.declare.symmetries import Situation, find_symmetry
+from explorer.declare.space import domain_word, kinds, space_of, space_of_kind
+from explorer.declare.symmetries import Situation, find_symmetry, symmetries
 from explorer.declare.telling.summaries import Law
 from explorer.equivariance.check import check_equivariance, common_step, unrepeated
 from explorer.equivariance.verdict.laws import laws
@@ -58,7 +58,7 @@ def audit(
     card = engine.card(state.model)
     groups = [group] if group else list(card.groups) or [kinds()[card.domain].group]
     for g in groups:
-        find_symmetry(g)
+        _require(g, card)
     model, given, p, first = _given(engine, state, dtype, overrides, count)
     notes = (*((found,) if found else ()), *p.notes)
     if state.interventions:
@@ -81,6 +81,19 @@ def audit(
     if p.trouble and not any(told in warning for report in reports for warning in report.warnings):
         reports = [unrepeated(report, p.trouble.sentence) for report in reports]
     return [replace(report, warnings=tuple(dict.fromkeys((*report.warnings, *notes)))) for report in reports]
+
+
+def _require(group: str, card: Card) -> None:
+    """Raise ValueError, with the groups that do, where a group does not act on what a network takes."""
+    symmetry = find_symmetry(group)
+    own = {kind.name for kind in space_of_kind(card.domain).kinds}
+    if own.isdisjoint(symmetry.domains):
+        names = ", ".join(name for name, known in symmetries().items() if not own.isdisjoint(known.domains))
+        said = "; --input says it where the network takes something else" if card.own else ""
+        raise ValueError(
+            f"{group} acts on a {' or '.join(map(domain_word, symmetry.domains))}, and the input is a "
+            f"{domain_word(card.domain)}; choose one of its groups: {names}{said}"
+        )
 
 
 def _given(

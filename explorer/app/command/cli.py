@@ -161,11 +161,9 @@ def engine_starter(args: argparse.Namespace, doors: Doors) -> Callable[[], Local
 
     def start() -> LocalEngine:
         from explorer.app.answering.engine import LocalEngine
-        from explorer.work.memory import share_arenas
-        from explorer.work.threads import leave_a_core
+        from explorer.work.threads import tune
 
-        share_arenas()
-        leave_a_core()
+        tune()
         return LocalEngine(doors.cards(), trust=getattr(args, "trust", False))
 
     return start

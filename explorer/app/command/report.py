@@ -13,7 +13,7 @@ from explorer.data.samples import Sample
 from explorer.declare.elements import chain_element, chain_text, transforms
 from explorer.declare.registry import did_you_mean
 from explorer.declare.space import domain_word
-from explorer.equivariance.trial.remembered import Remembered
+from explorer.equivariance.trial.inert import remembered
 from explorer.equivariance.verdict.outcome import model_hash, versions
 from explorer.network.changing.moved_network import following
 from explorer.network.describing.statistics import statistics
@@ -57,8 +57,7 @@ def capture_report(
         raise ValueError(missing)
     element = chain_element(state.steps).on(p.inputs)
     with p.unrecorded(), evaluating(p.model), following(p.model):
-        once = Remembered(element)
-        gx = p.inputs.moved(once)
+        once, gx = remembered(element, p.inputs)
         reseed(p.seed)
         watched = {w.name for w in p.watched} if p.base is not None else set()
         answers, _ = capture(p.model, gx, {*names, *watched, p.trace.output}, clone=True)

@@ -67,7 +67,7 @@ def _named(name: str) -> Iterator[None]:
 
 
 def _save_file(tensors: dict[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
-    """Write tensors; raise OSError where the disk does not take them, of which safetensors has an error of its own."""
+    """Write tensors; raise OSError where the disk refuses them, instead of safetensors' own error."""
     from safetensors import SafetensorError
     from safetensors.torch import save_file
 

@@ -34,7 +34,7 @@ def foreign(*names: str) -> bool:
 
 
 class DividedEngine:
-    """Every method is called on the worker thread only, as those of the engine that runs the built-in networks.
+    """Runs networks from files in a process of their own. Its methods are called on the worker thread only.
 
     A process is started when a network of a file is first wanted, or expected, and in idle time a second one, which
     takes over at once when the first has died or had to be ended. What is trusted is decided here; the process is told

@@ -41,7 +41,7 @@ def is_kind(error: BaseException, name: str) -> bool:
 
 
 def failure_of(error: BaseException, state: State) -> Failure:
-    """Return what is said of an exception: a sentence, where it was if it knows, a traceback for the log."""
+    """Describe an exception: a sentence, the layer where it was raised if that is known, a traceback for the log."""
     return Failure(
         state,
         sentence(error),

@@ -416,7 +416,7 @@ class Runner:
         return listening(told, lambda text: self._say(Printed(text)) if text else None)
 
     def _ended(self, end: Cancelled, state: State) -> Failure | None:
-        """Return what is said of work that was given up: nothing, but where the person has had it ended by force."""
+        """Return the message on cancelled work: none, unless the person has ended it by force."""
         with self._change:
             return Failure(state, end.told) if end.told and self._cancel else None
 

@@ -67,7 +67,7 @@ def _by_guess(layer: Layer, row: Finding) -> bool:
 
 
 def unknown_before(trace: Trace, judged: Collection[str], name: str) -> list[str]:
-    """Return the layers before this one, after the last one that is known to hold, of which nothing is known.
+    """Return the layers without a verdict since the last one with a verdict, up to this one.
 
     Args:
         judged: the layers that a verdict was given on.

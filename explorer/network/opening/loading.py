@@ -178,7 +178,7 @@ def found_in(path: Path, attribute: str, trust: bool | Trust) -> tuple[ModuleTyp
 def recognised(
     module: ModuleType, made: object, path: Path, attribute: str, arguments: str | None = None
 ) -> tuple[Recognised, Callable[..., nn.Module]]:
-    """Return what a Python file defines as a network of which is to be found out what it takes, and what makes it.
+    """Return a network that a Python file defines, with its maker, before its input is recognised.
 
     Raises:
         ModelError: it makes no network.

@@ -44,7 +44,7 @@ MADE: dict[str, Tensor] = {}  # edge masks by what they were made of, the newest
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Of the terms of the loss: sum of the edge mask, its mean entropy, mean of the feature mask, its mean entropy."""
+    """Weights of the loss: sum and mean entropy of the edge mask, mean and mean entropy of the feature mask."""
 
     edge_size: float = 0.005
     edge_entropy: float = 1.0

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ import main
 from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.declare.states.latent import parse_latent
+from explorer.declare.states.model_name import LIVE
 from explorer.square.analyses.latent.part import Latent
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
@@ -227,3 +230,27 @@ def test_examples_that_cannot_be_shown_are_said_in_the_window(qtbot: QtBot, open
         if "LDA" not in sentence:
             window.panes.raise_tab("samples")
             said(qtbot, samples, sentence)
+
+
+def test_a_network_that_learns_is_drawn_whole_before_its_next_state_is_asked_for(
+    qtbot: QtBot, open_window: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = open_window(State("vae", device="cpu"))
+    plane(window)
+    latent = finished(qtbot, window)
+    qtbot.waitUntil(lambda: (found := shown(window)) is not None and found.whole, timeout=LONGEST_MS)
+    frame, drawn = window.controller.frame, list[str]()
+    assert frame is not None
+    trainer = window.files.trainer
+    monkeypatch.setattr(trainer, "page", SimpleNamespace(drawn=drawn.append))
+    state = replace(frame.state, model=f"vae@/some/where/{LIVE}")
+
+    def told(whole: bool) -> list[str]:
+        drawn.clear()
+        part = replace(frame.squares[0], latent=replace(latent, whole=whole))
+        trainer._drawn(replace(frame, state=state, squares=(part,)))
+        return list(drawn)
+
+    assert told(False) == [] and told(True) == [f"/some/where/{LIVE}"]
+    window.panes.raise_tab("stage")
+    assert told(False), "nobody looks at the codes"

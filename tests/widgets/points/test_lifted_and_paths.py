@@ -11,6 +11,7 @@ from PySide6.QtCore import QPointF
 from explorer.spaces.points.drawing.routes import Routed
 from tests.widgets.parts.driving.view_driving import odd_frames, opened
 from tests.widgets.parts.frames.points_frames import TURN, give, points_frame
+from widgets.points.charts.routes_chart import shade
 from widgets.points.views.lifted import NO_LIFT, LiftedView
 from widgets.points.views.routes import NO_PRODUCT, RoutesView, nearest
 
@@ -122,6 +123,22 @@ def test_paths_of_a_volume_lead_to_the_channels_that_they_make(paths: RoutesView
     assert strongest.gives("conv2", first) and strongest.gives("conv2", first + count - 1)
     assert not strongest.gives("conv2", first + count) and not strongest.gives("conv3", first)
     assert "steerable-cnn-3d" in NO_PRODUCT
+
+
+def test_paths_on_the_sphere_are_those_of_a_product_of_functions(paths: RoutesView) -> None:
+    frame = points_frame("sphere-cnn", "turn-sphere:40", "conv2", "globe")
+    paths.set_state(frame.state)
+    paths.set_frame(frame)
+    paths.settle()
+    part, chart = frame.squares[0].of(Routed), paths.chart
+    assert part is not None and set(part.routes) == {"act1", "act2"} and paths.product.currentText() == "act1"
+    ends = {(int(r.value), int(r.harmonic), int(r.out)) for r in part.routes["act1"]}
+    assert ends == {(i, j, k) for i in range(5) for j in range(5) for k in range(5) if abs(i - j) <= k <= i + j}
+    assert [name.text for name in chart.bottom.names] == ["value", "degree of 1 + f/2", "gives"]
+    # each path makes every channel of act1, so that none stands out there
+    chart.show_routes(part.routes["act1"], "act1", "act1", 0)
+    assert {ribbon.pen().color().alpha() for ribbon in chart.ribbons[:65]} == {0}
+    assert shade("2") == shade("2e") == shade("2o") != shade("1")
 
 
 def test_the_product_of_a_layer_is_the_nearest_by_name() -> None:

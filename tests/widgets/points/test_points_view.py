@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 
 from explorer.declare.elements import parse_chain
@@ -15,7 +17,7 @@ from tests.widgets.parts.driving.view_driving import gather, odd_frames, opened
 from tests.widgets.parts.frames.points_frames import MOVING, TURN, give, points_frame
 from widgets.base.look import theme
 from widgets.base.view import Wish
-from widgets.points.looks import at_points, value_names
+from widgets.points.looks import at_points, point_words, standing_out, value_names
 from widgets.points.solids import solids
 from widgets.points.views.points import PointsView
 
@@ -64,6 +66,61 @@ def test_atoms_are_balls_and_vectors_turn_with_them(view: PointsView) -> None:
     # oxygen is red, as chemists have it, and the two ends of a bond have the colours of their atoms
     oxygen = int(np.flatnonzero(part.numbers == 8)[0])
     assert before.colours is not None and before.colours[oxygen].tolist() == [255, 13, 13]
+
+
+def test_atoms_are_coloured_by_their_charges_where_a_person_wants_it(view: PointsView, tmp_path: Path) -> None:
+    path = tmp_path / "water.extxyz"
+    path.write_text(
+        "3\nProperties=species:S:1:pos:R:3:initial_charges:R:1\nO 0 0 0.119 -0.8\nH 0 0.763 -0.477 0.4\n"
+        "H 0 -0.763 -0.477 0\n"
+    )
+    give(view, points_frame(sample=str(path)))
+    assert view.charges.isVisible() and view.canvas.looks[0].colours[0].tolist() == [255, 13, 13]  # type: ignore[index]
+    view.charges.setChecked(True)
+    look = view.canvas.looks[0]
+    assert look.colours is not None and "from -0.8 to 0.4" in look.note.replace("−", "-")
+    assert look.colours[:3].tolist() == [[0, 114, 178], [182, 122, 75], [150, 150, 150]]
+    assert "charge -0.8" in point_words(view.parts()[0][0], view.parts()[0][1], "x", 0).replace("−", "-")
+    give(view, points_frame())  # ethanol, of which no charges are known
+    assert not view.charges.isVisible() and view.canvas.looks[0].note == ""
+
+
+def test_of_many_atoms_those_with_a_formal_charge_are_named(view: PointsView, tmp_path: Path) -> None:
+    path = tmp_path / "long.sdf"
+    atoms = "".join(f"{1.5 * k:10.4f}{0.3 * (k % 2):10.4f}{0.1 * k:10.4f} C   0  0\n" for k in range(42))
+    bonds = "".join(f"{k + 1:3d}{k + 2:3d}  1  0\n" for k in range(41))
+    path.write_text(
+        f"long\n\n\n 42 41  0  0  0  0  0  0  0  0999 V2000\n{atoms}{bonds}M  CHG  1   7  -1\nM  END\n$$$$\n"
+    )
+    part = give(view, points_frame("schnet", "", "interactions.0", str(path)))
+    assert len(part.names) == 42 and [text.words for text in view.canvas.looks[0].texts] == ["C7⁻"]
+    view.names.setChecked(False)
+    assert not view.canvas.looks[0].texts
+
+
+@pytest.mark.parametrize("choice", ["light", "dark"])
+def test_no_colour_of_a_point_vanishes_on_the_ground(qtbot: Any, choice: str) -> None:
+    theme.use(choice)
+    try:
+        ground = light(np.array([QColor(theme.current().raised).getRgb()[:3]]))
+        for table in (theme.signed_map(), theme.error_map()):
+            made = standing_out(table)
+            before, after = (contrast(light(colours[:, :3]), ground) for colours in (table, made))
+            assert before.min() < 1.3 and after.min() > 1.45, "those near zero were nearly the ground"
+            kept = before >= 1.5
+            assert kept.mean() > 0.5 and np.array_equal(made[kept], table[kept])
+    finally:
+        theme.use("light")
+
+
+def light(colours: np.ndarray) -> np.ndarray:
+    """Return the relative luminance of colours, as WCAG 2 defines it."""
+    share = colours / 255
+    return np.where(share <= 0.03928, share / 12.92, ((share + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+
+def contrast(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return (np.maximum(one, other) + 0.05) / (np.minimum(one, other) + 0.05)
 
 
 def test_values_of_degree_two_are_surfaces_that_turn(view: PointsView) -> None:

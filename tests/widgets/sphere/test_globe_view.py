@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QPointF
 from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import parse_chain
@@ -16,7 +17,7 @@ from tests.widgets.parts.driving.windows import Open, settle
 from widgets.base.view import Wish
 from widgets.figures.export import export_view
 from widgets.figures.numbers import export_numbers
-from widgets.sphere.views.globe import GlobeView, ball
+from widgets.sphere.views.globe import SPECTRA, GlobeView, ball
 
 FIRST = State(model="sphere-cnn", sample="globe", steps=parse_chain("turn-sphere:60,0,30"), layer="lift")
 
@@ -53,11 +54,13 @@ def test_the_window_shows_a_globe_and_its_spectrum(qtbot: QtBot, open_window: Op
     np.testing.assert_allclose(found["spectrum of x"], found["spectrum of ρ(g)x"], rtol=1e-4)
     assert np.abs(found["x"] - found["ρ(g)x"]).max() > 0.1
     np.testing.assert_allclose(found["ρ′(g)F(x)"], found["F(ρ(g)x)"], atol=1e-5)
-    bars = view.spectra[0].item.values
-    assert bars is not None and bars.shape == (14, 1, 1)
-    names = view.spectra[1].item.names
-    assert names[:4] == ("l=0", "g", "l=1", "g"), "a narrow panel has room for them"
-    view.spectra[0].pointed.emit((5, 0, 0))
+    for chart, names, degrees in zip(view.spectra, SPECTRA, (7, 5), strict=True):
+        shown = chart.spectrum
+        assert shown is not None and chart.names == names and shown.kinds == tuple(map(str, range(degrees)))
+        np.testing.assert_allclose(shown.before, found[f"spectrum of {names[0]}"])
+        np.testing.assert_allclose(shown.before, shown.after, rtol=1e-4)
+        assert shown.mixed[0] < 1e-5 and shown.mixed[1:].min() > 0.05, "they mix within each degree, but for constants"
+    assert "values of degree 2\npower" in view.spectra[0].read(QPointF(2.0, 0.0))
     for ending in ("svg", "png"):
         export_view(view, tmp_path / f"a.{ending}")
         assert (tmp_path / f"a.{ending}").stat().st_size > 4000
@@ -66,6 +69,7 @@ def test_the_window_shows_a_globe_and_its_spectrum(qtbot: QtBot, open_window: Op
     window.controller.grant(Wish(changes={"layer": "head"}))
     settle(qtbot, window)
     assert [look.title for look in view.canvas.looks] == ["x", "ρ(g)x"]
+    assert view.spectra[1].spectrum is None and "no coefficients" in view.spectra[1].message
     window.controller.undo()
     settle(qtbot, window)
     assert len(view.canvas.looks) == 4

@@ -565,6 +565,7 @@ def test_elements_are_written_for_reading() -> None:
     text = element_text(parse_chain("rotate:30+translate:4,-2+reflect+dilate:1.2+translate:1,0,zero"))
     expected = "rotate 30°, translate 4, −2 px, reflect horizontal, dilate 1.2×, translate 1, 0 px (zero)"
     assert text.replace("\xa0", " ") == expected
+    assert element_text(parse_chain("random-gauge:3")).startswith("random-gauge"), "a hyphen is no minus sign"
     assert element_text(State().steps) == "identity"
 
 

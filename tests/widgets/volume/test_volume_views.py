@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import parse_chain
+from explorer.spaces.points.elements.isometry import rotation
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.drawing.values import VolumePart
 from explorer.spaces.volume.elements.cube_map import CubeMap, linear
+from explorer.spaces.volume.fields import VOLUME
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import Open, settle
+from tests.widgets.parts.frames.points_frames import points_frame
 from widgets.base.view import Wish
 from widgets.figures.export import export_view
 from widgets.figures.numbers import export_numbers
+from widgets.mesh.drawing.look import MeshLook
+from widgets.volume.canvas import SurfaceCanvas
 from widgets.volume.cursor import Panel, panels
 from widgets.volume.slice_grid import SliceGrid
+from widgets.volume.surface import isosurface
 from widgets.volume.views.isosurface import IsosurfaceView
 from widgets.volume.views.orientations import OrientationsView
 from widgets.volume.views.slices import SlicesView
@@ -63,6 +71,15 @@ def test_coarse_grids_are_cut_at_the_same_point() -> None:
     panel = Panel("F(x)", np.zeros((5, 5, 5), np.float32), part, 2.0)
     assert [panel.at((k, 4, 4)) for k in (0, 4, 8)] == [(0, 2, 2), (2, 2, 2), (4, 2, 2)]
     assert panel.voxel((4, 2, 2)) == (8, 4, 4)
+
+
+def test_channels_are_called_after_their_degrees_and_the_first_that_says_something_is_shown() -> None:
+    frame = points_frame("steerable-cnn-3d", "cube:z90", "gate1", "corner-3d")
+    part = frame.squares[0].of(VolumePart)
+    assert part is not None and part.values is not None and np.ptp(part.values) > 0
+    named = [part.name_of(k) for k in (0, 6, 8, 18, 27)]
+    assert named == ["channel 0 · 0e", "channel 6 · 1o 1/3", "channel 8 · 1o 3/3", "channel 18 · 2e 1/5",
+                     "channel 27 · 2e 5/5"]  # fmt: skip
 
 
 @pytest.fixture
@@ -168,8 +185,6 @@ def test_surfaces_are_drawn(qtbot: QtBot, open_window: Open, tmp_path: Path) -> 
 
 
 def test_a_ball_is_a_closed_surface_with_its_faces_outwards() -> None:
-    from widgets.volume.surface import isosurface
-
     axis = np.arange(21) - 10.0
     away = np.sqrt(axis[:, None, None] ** 2 + axis[:, None] ** 2 + axis**2)
     points, faces = isosurface((10 - away).astype(np.float32), 3.0)
@@ -177,6 +192,57 @@ def test_a_ball_is_a_closed_surface_with_its_faces_outwards() -> None:
     a, b, c = (points[faces[:, k]] for k in range(3))
     assert float(np.einsum("ij,ij->", a, np.cross(b, c))) / 6 == pytest.approx(4 / 3 * np.pi * 7**3, rel=0.02)
     assert len(isosurface(np.zeros((5, 5, 5), np.float32), 1.0)[1]) == 0
+
+
+def test_alt_and_drag_turn_the_volume_and_let_go_near_the_cube(qtbot: QtBot) -> None:
+    view = IsosurfaceView()
+    qtbot.addWidget(view)
+    heard: list[Wish] = []
+    view.wished.connect(heard.append)
+
+    def let_go(chain: str) -> list[Wish]:
+        heard.clear()
+        view.set_state(replace(FIRST, steps=parse_chain(chain)))
+        view.canvas.let_go.emit()
+        return heard
+
+    view.set_state(replace(FIRST, steps=parse_chain("rotate-volume:30,20,10")))
+    before, further = rotation(np.array([30.0, 20.0, 10.0])), rotation(np.array([0.0, 7.0, -4.0]))
+    view.canvas.turned.emit(further)
+    (wish,) = heard
+    assert wish.step is not None and wish.step[0] == wish.tag == "rotate-volume"
+    assert np.abs(rotation(np.array(wish.step[1])) - further @ before).max() < 1e-3
+    # near a rotation of the cube it becomes that one, else it stays where it is
+    near, done = let_go("rotate-volume:1,86,2")
+    assert near.step == ("rotate-volume", (0.0, 90.0, 0.0)) and done.done
+    near, done = let_go("rotate-volume:2,-1,3")
+    assert near.step == ("rotate-volume", (0.0, 0.0, 0.0)) and done.done
+    for far in ("rotate-volume:0,80,0", "rotate-volume:0,90,0", "cube:z90"):
+        (done,) = let_go(far)
+        assert done.done and done.step is None
+
+
+def test_a_voxel_is_shown_on_the_surfaces_of_all_panels(qtbot: QtBot) -> None:
+    group = cube_group("Oh")
+    turn = CubeMap(linear(group.matrices[group.labels.index("z90")]))
+    x = np.zeros((9, 9, 9), np.float32)
+    x[3:6, 2:4, 5:8] = 1.0  # slices, rows, columns: a block away from the middle
+    gx = turn.act(torch.from_numpy(x)[None, None], VOLUME)[0, 0].numpy()
+    part = VolumePart(x, gx, None, None, None, None, 0, 0, 1.0, (turn,), (9, 9, 9))
+    canvas = SurfaceCanvas()
+    qtbot.addWidget(canvas)
+    canvas.panels = panels(part, False)
+    canvas.show_looks([MeshLook(*isosurface(panel.values, 0.5), panel.name) for panel in canvas.panels])
+    before, after = (look.vertices for look in canvas.looks)
+    corner = int((before @ [1.0, 1.0, 1.0]).argmax())
+    assert np.abs(np.array(canvas.voxel_at(0, corner)) - (5, 2, 7)).max() <= 1, "half way to the next voxel"
+    other = canvas.number_in(1, corner, 0)
+    there = np.array(group.matrices[group.labels.index("z90")]) @ before[corner]
+    assert np.linalg.norm(after[other] - there) < 1.0 and canvas.number_in(0, other, 1) >= 0
+    assert canvas.number_in(0, corner) == canvas.number_in(0, corner, 0) == corner
+    canvas.panels = panels(replace(part, gx=np.roll(gx, -3, 0)), False)
+    canvas.show_looks([MeshLook(*isosurface(panel.values, 0.5), panel.name) for panel in canvas.panels])
+    assert canvas.number_in(1, corner, 0) == -1, "the surface is elsewhere"
 
 
 def test_no_volume_and_another_space(qtbot: QtBot) -> None:

@@ -26,7 +26,7 @@ class Dense:
 
 
 def dense_field(part: GraphPart, choice: Choice) -> tuple[Array, Array | None, int | None] | None:
-    """Return F(x) and F(rho(g) x) of the field on pairs that lines show, (H, N, N), and of which head.
+    """Return F(x) and F(rho(g) x) of the pair field that is drawn as lines, (H, N, N), and the head.
 
     None where lines are edges of the graph, with values of their own or without.
     """

@@ -149,7 +149,7 @@ class Captions(pg.GraphicsObject):
 
 
 class KernelChart(Plot):
-    """All kernels of a layer. Red is positive, blue negative; one scale for all. Of one radius a curve is drawn.
+    """The kernels of a layer on one colour scale, red positive and blue negative; a kernel of one radius is a curve.
 
     The axes are pixels, to the right and down: the table of kernels follows the width.
     """

@@ -256,7 +256,7 @@ def _cells(groups: list[Array]) -> pv.CellArray:
 
 
 class PanelActors:
-    """All that is drawn of one look."""
+    """The actors that draw one look."""
 
     def __init__(self) -> None:
         self.surface, self.pointed = Surface(), Pointed()

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QSize
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
-from explorer.spaces.points.drawing.values import Curve
+from explorer.spaces.points.drawing.spectrum import Curve
 from widgets.base.look import theme
 from widgets.base.text.words import figure
 from widgets.charts.axis.axes import ValueAxis
@@ -20,12 +20,12 @@ MOST = 64  # functions that are drawn
 
 
 class BasisChart(Plot):
-    """Each function is a curve, from the first one's colour to the last one's; below, the edges of x as ticks."""
+    """Draws each function as a curve, coloured from first to last, and the edges of x as ticks below."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, left=ValueAxis("left"), bottom=ValueAxis("bottom"))
         self.curve: Curve | None = None
-        self._title = ""
+        self._title, self._apart = "", ""
         self.curves = [self.add(pg.PlotCurveItem(), 1) for _ in range(MOST)]
         self.edges = self.add(pg.PlotCurveItem(connect="pairs"), 2)
         self.dress()
@@ -33,9 +33,9 @@ class BasisChart(Plot):
     def sizeHint(self) -> QSize:
         return QSize(380, 160)
 
-    def show_curve(self, curve: Curve | None, there: np.ndarray, title: str = "") -> None:
-        """Show functions, with ticks `there`, at the lengths or angles of x; None for what shows none."""
-        self.curve, self._title = curve, title
+    def show_curve(self, curve: Curve | None, there: np.ndarray, title: str = "", apart: str = "edges") -> None:
+        """Show functions, with ticks `there`, at the angles of x or how far `apart` are; None for what shows none."""
+        self.curve, self._title, self._apart = curve, title, apart
         self.message = "" if curve is not None else "No radial or angular basis in this network"
         if curve is None:
             return
@@ -65,7 +65,7 @@ class BasisChart(Plot):
         curve = self.curve
         assert curve is not None
         unit = f" in {curve.unit}" if curve.unit else ""
-        ticks = "edges" if curve.quantity == "distance" else f"{curve.quantity}s of x"
+        ticks = self._apart if curve.quantity == "distance" else f"{curve.quantity}s of x"
         self.header.write([(self._title, t.text, True), (f"{curve.quantity}{unit}; ticks: {ticks}", t.muted, False)])
 
     def read(self, at: QPointF) -> str:

@@ -21,7 +21,7 @@ HALF = 180.0  # degrees: no logarithm turns further
 
 
 class LiftedChart(Plot):
-    """Each dot is a lifted point as another one sees it; the line is the edge of what that sees.
+    """Draws lifted points as dots, as one of them sees the others, and a line round those within its reach.
 
     Rings are the same after the element: they lie round their dots where the frames have turned along.
     """

@@ -19,20 +19,21 @@ from widgets.charts.library import pg
 from widgets.charts.plot import Plot
 
 MOST = 128  # paths that are drawn, the strongest ones
-COLUMNS = ("value", "harmonic of the way", "gives")
 GAP, WIDE = 0.07, 0.06  # between nodes, and width of a node, of the chart
-LEAST = 0.004  # the narrowest ribbon, so that a path that carries nothing can be seen and read
+LEAST = 0.004  # the narrowest ribbon, so that a path that carries nothing can be seen and read; of many paths
+ROOM = 0.1  # of all width together they take no more than this
 SHADES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's, by degree
 
 
 def shade(kind: str) -> str:
-    """Return the colour of a kind, "2e": one for each degree."""
-    return SHADES[int(kind[:-1]) % len(SHADES)]
+    """Return the colour of a kind, "2e" or "2": one for each degree."""
+    return SHADES[degree_first(kind)[0] % len(SHADES)]
 
 
 def degree_first(kind: str) -> tuple[int, str]:
     """Return what kinds are sorted by."""
-    return int(kind[:-1]), kind[-1]
+    degree = kind.rstrip("eo")
+    return int(degree), kind[len(degree) :]
 
 
 class Ribbon(QGraphicsPathItem):
@@ -73,7 +74,7 @@ class RoutesChart(Plot):
         if not routes:
             return
         assert isinstance(self.bottom, NameAxis)
-        self.bottom.set_names([Name(text) for text in COLUMNS])
+        self.bottom.set_names([Name(text) for text in ("value", routes[0].coupled_with, "gives")])
         self.set_ranges((-0.35, 2.35), (-0.06, 1.06))
         self._draw()
         self._write()
@@ -82,7 +83,8 @@ class RoutesChart(Plot):
     def _draw(self) -> None:
         total = sum(route.energy for route in self.routes) or 1.0
         ends = [(route.value, route.harmonic, route.out) for route in self.routes]
-        wide = [max(LEAST, route.energy / total) for route in self.routes]
+        least = min(LEAST, ROOM / len(self.routes))
+        wide = [max(least, route.energy / total) for route in self.routes]
         kinds = [sorted({end[c] for end in ends}, key=degree_first, reverse=True) for c in range(3)]
         room = 1.0 - GAP * (max(len(row) for row in kinds) - 1)
         unit = room / sum(wide)
@@ -119,13 +121,15 @@ class RoutesChart(Plot):
 
     def _order(self, ends: tuple[str, str, str], column: int) -> tuple[tuple[int, str], ...]:
         others = (ends[1], ends[2]) if column == 0 else (ends[0], ends[2]) if column == 1 else (ends[1], ends[0])
-        return tuple((-degree_first(kind)[0], kind[-1]) for kind in others)
+        return tuple((-degree, parity) for degree, parity in map(degree_first, others))
 
     # colours and words ----------------------------------------------------------------------------------------------
     def _colour(self) -> None:
         t = theme.current()
-        for route, item in zip(self.routes, self.ribbons, strict=False):
-            selected = route.gives(self.layer, self.channel)
+        chosen = [route.gives(self.layer, self.channel) for route in self.routes]
+        told = not all(chosen)  # where every path makes the channel, none stands out
+        for route, item, selected in zip(self.routes, self.ribbons, chosen, strict=False):
+            selected = selected and told
             item.setBrush(faded(shade(route.out), 230 if selected else 110))
             item.setPen(ink(QColor(t.text).name(), 1.5) if selected else QColor(0, 0, 0, 0))
         for item, label in zip(self.nodes, self.labels, strict=True):

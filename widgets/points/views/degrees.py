@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
-from explorer.spaces.points.drawing.spectrum import Spectrum, spectrum
-from explorer.spaces.points.drawing.values import PointsPart
-from explorer.spaces.points.fields import irreps
+from explorer.spaces.points.drawing.spectrum import Degreed
 from explorer.square.frame import Square
 from widgets.base.frame_view import FrameView
 from widgets.base.text.words import subject
@@ -20,53 +18,15 @@ from widgets.charts.adaptive import Adaptive
 from widgets.points.charts.basis_chart import BasisChart
 from widgets.points.charts.degree_chart import DegreeChart
 
-MOST_TICKS, MOST_EDGES = 2000, 2000  # lengths that are marked, and edges whose angles are
 NO_DEGREES = "This layer has no values of a degree: choose one of irreps, or coordinates."
 
 
-def spectrum_of(part: PointsPart, node: int | None) -> Spectrum | None:
-    """Return the spectrum of the layer, of all places or of the selected point; None where it has no degrees."""
-    rep = irreps("1x1o") if part.rep == "coordinates" else part.irreps
-    values, answer = np.asarray(part.values), np.asarray(part.answer)
-    if rep is None or values.shape[1] % rep.size or values.shape != answer.shape:
-        return None
-    if part.kind == "particle":
-        answer = answer[part.order]
-        if part.rep == "coordinates":  # seen from their middle, as a shift moves places
-            values, answer = values - values.mean(0), answer - answer.mean(0)
-        if node is not None and node < len(values):
-            values, answer = values[node : node + 1], answer[node : node + 1]
-    elif part.kind == "edge" and len(part.edge_order) == len(answer):
-        answer = answer[part.edge_order]
-    return spectrum(rep, values, answer)
-
-
-def lengths_of(part: PointsPart) -> NDArray[Any]:
-    """Return the lengths of the network's edges in x, each once."""
-    if not part.edges.size:
-        return np.zeros(0)
-    apart = part.position[part.edges[0]] - part.position[part.edges[1]]
-    return np.unique(np.linalg.norm(apart, axis=1).round(3))[:MOST_TICKS]
-
-
-def angles_of(part: PointsPart) -> NDArray[Any]:
-    """Return the angles at i between j and k for edges k → j → i of x, in degrees, each once; none of many edges."""
-    source, target = part.edges
-    if not 0 < len(source) <= MOST_EDGES:
-        return np.zeros(0)
-    inward, outward = np.nonzero((target[:, None] == source[None]) & (source[:, None] != target[None]))
-    one = part.position[source[outward]] - part.position[target[outward]]
-    other = part.position[source[inward]] - part.position[target[outward]]
-    cross = np.linalg.norm(np.cross(one, other), axis=1)
-    return np.unique(np.degrees(np.arctan2(cross, (one * other).sum(1))).round(1))
-
-
-class DegreesView(FrameView[tuple[Square, PointsPart]]):
+class DegreesView(FrameView[tuple[Square, Degreed]]):
     """The spectrum of the selected layer beside the functions that the network sees distances through."""
 
     FOLLOWS = ("node",)
-    NOTHING = "Choose a molecule or a cloud, and a network on points."
-    NONE = "This model does not live on points in space."
+    NOTHING = "Choose a molecule, a cloud or a volume, and a network whose values have degrees."
+    NONE = "This model lives neither on points in space nor on volumes."
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -91,29 +51,24 @@ class DegreesView(FrameView[tuple[Square, PointsPart]]):
         self.basis.hovered.connect(self.hovered)
         self.show_frame(None)
 
-    def parts(self) -> list[tuple[Square, PointsPart]]:
-        """Return the squares that live on points."""
-        return self.with_part(PointsPart)
+    def parts(self) -> list[tuple[Square, Degreed]]:
+        """Return the squares whose layers may have values of degrees."""
+        return self.with_part(Degreed)
 
     def show_empty(self, sentence: str) -> None:
         self.degrees.show_spectrum(None, message=sentence)
         self._bases.hide()
 
-    def draw(self, parts: list[tuple[Square, PointsPart]]) -> None:
+    def draw(self, parts: list[tuple[Square, Degreed]]) -> None:
         square, part = parts[0]
-        found = spectrum_of(part, self.state.node)
-        node = self.state.node
-        whose = ""
-        if node is not None and part.kind == "particle" and node < len(part.position):
-            whose = f", {part.names[node]}" if node < len(part.names) else f", point {node}"
-        self.degrees.show_spectrum(found, f"{square.layer.name}{whose}", NO_DEGREES)
+        found, whose = part.spectrum_at(self.state.node), part.called(self.state.node)
+        self.degrees.show_spectrum(found, f"{square.layer.name}{whose and ', '}{whose}", NO_DEGREES)
         name = self._shown(square, part)
         curve = part.curves.get(name)
         self._bases.setVisible(bool(name))
-        angular = curve is not None and curve.quantity == "angle"
-        self.basis.show_curve(curve, angles_of(part) if angular else lengths_of(part), name)
+        self.basis.show_curve(curve, np.zeros(0) if curve is None else part.marks(curve), name, part.apart)
 
-    def _shown(self, square: Square, part: PointsPart) -> str:
+    def _shown(self, square: Square, part: Degreed) -> str:
         """Return the module whose functions are shown: the selected layer, else the chosen one, else the first."""
         names, here = list(part.curves), square.layer.name
         if [self.functions.itemText(k) for k in range(self.functions.count())] != names:
@@ -152,7 +107,7 @@ VIEW = ViewSpec(
     "bottom",
     5,
     "How large the values of each degree are, and the functions that distances are seen through.",
-    domains=("points",),
+    domains=("points", "volume"),
 )
 
 if __name__ == "__main__":

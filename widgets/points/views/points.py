@@ -52,7 +52,11 @@ class PointsView(FrameView[tuple[Square, PointsPart]]):
         self.bonds.setChecked(True)
         self.edges.setToolTip("What the network joins; without a tick only what the selected point hears")
         self.names.setChecked(True)
-        self.names.setToolTip("The name of each atom, where there are few")
+        self.names.setToolTip("The name of each atom, where there are few, and of those with a formal charge")
+        self.charges = QCheckBox("Charges")
+        self.charges.setToolTip(
+            "Colour atoms by their charges, blue where negative and orange where positive, not by their element"
+        )
         self._labels = (QLabel("Show"), QLabel("value"))
         self.sides.setToolTip("Which panels")
         self.value.setToolTip("Which value of the layer")
@@ -69,7 +73,7 @@ class PointsView(FrameView[tuple[Square, PointsPart]]):
             row.addWidget(label)
             row.addWidget(box)
             box.activated.connect(lambda _: self._chosen())
-        for tick in (self.bonds, self.edges, self.names):
+        for tick in (self.bonds, self.edges, self.names, self.charges):
             row.addWidget(tick)
             tick.toggled.connect(lambda _: self._chosen())
         row.addStretch(1)
@@ -148,13 +152,14 @@ class PointsView(FrameView[tuple[Square, PointsPart]]):
         self.bonds.setEnabled(part.bonds.shape[1] > 0)
         self.edges.setEnabled(part.edges.shape[1] > 0)
         self.names.setEnabled(bool(part.names))
+        self.charges.setVisible(part.charge is not None and bool(part.numbers.any()))  # bodies show theirs always
 
     # what the person chooses ----------------------------------------------------------------------------------------
     def _chosen(self) -> None:
         block = self.value.currentData()
         self.choice = Choice(
             tuple(filter(None, str(self.sides.currentData()).split(","))), -1 if block is None else int(block),
-            self.bonds.isChecked(), self.edges.isChecked(), self.names.isChecked(),
+            self.bonds.isChecked(), self.edges.isChecked(), self.names.isChecked(), self.charges.isChecked(),
         )  # fmt: skip
         self.refresh()
 

@@ -20,7 +20,7 @@ from widgets.points.charts.routes_chart import RoutesChart
 
 NO_PRODUCT = (
     "This network has no product of irreps: choose tensor-field-network or se3-transformer on points, steerable-cnn-3d "
-    "on volumes."
+    "on volumes, sphere-cnn on the sphere."
 )
 
 
@@ -45,8 +45,8 @@ class RoutesView(FrameView[tuple[Square, Routed]]):
     """The paths of the product that belongs to the selected layer, or of one that is chosen."""
 
     FOLLOWS = ("channel",)
-    NOTHING = "Choose a molecule or a volume, and a network with products of irreps."
-    NONE = "This model lives neither on points in space nor on volumes."
+    NOTHING = "Choose a molecule, a volume or a globe, and a network with products of irreps."
+    NONE = "This model lives neither on points in space nor on volumes or the sphere."
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -144,7 +144,7 @@ VIEW = ViewSpec(
     "bottom",
     6,
     "Clebsch-Gordan paths: which couplings carry the signal in a product of irreps, as wide as they carry much.",
-    domains=("points", "volume"),
+    domains=("points", "volume", "sphere"),
     fits=lambda square: (part := square.of(Routed)) is not None and bool(part.routes),
 )
 

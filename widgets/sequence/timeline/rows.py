@@ -51,7 +51,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """All rows and what links them: `order` of x's steps in rho(g) x, and back."""
+    """The rows of the timeline, and `order`, which links steps of x with those of rho(g) x."""
 
     rows: tuple[Row, ...] = ()
     steps: int = 0

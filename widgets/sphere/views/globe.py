@@ -26,11 +26,13 @@ from widgets.maps.mosaic import symmetric_scale
 from widgets.mesh.drawing import pyvista_import
 from widgets.mesh.drawing.canvas import MeshCanvas
 from widgets.mesh.drawing.look import MeshLook
+from widgets.points.charts.degree_chart import DegreeChart
 
 GLOBES = ("x", "ρ(g)x", "ρ′(g)F(x)", "F(ρ(g)x)")
 AT_REST = ("x", "F(x)")
 SPECTRA = (("x", "ρ(g)x"), ("F(x)", "F(ρ(g)x)"))
 OF_X = ("x", "ρ(g)x")
+NO_DEGREES = "This layer has no coefficients: its answer stands still."
 TURN = "turn-sphere"
 
 
@@ -62,16 +64,16 @@ class GlobeView(FrameView[tuple[Square, SpherePart]]):
         content = QWidget()
         self.canvas = MeshCanvas(content)
         self.panoramas = (MapGrid(content), MapGrid(content))
-        self.spectra = (MapGrid(content), MapGrid(content))
+        self.spectra = tuple(DegreeChart(content, "power", names) for names in SPECTRA)
         below = QHBoxLayout()
-        for grid in (*self.panoramas, *self.spectra):
+        for grid in self.panoramas:
             grid.enlarges = False
             grid.margins = (10.0, 6.0, 8.0, 6.0)
             below.addWidget(grid, 1)
-        for grid in self.panoramas:
             grid.pointed.connect(lambda at, grid=grid: self._hover(grid, at))
-        for grid in self.spectra:
-            grid.pointed.connect(lambda at, grid=grid: self._power(grid, at))
+        for chart in self.spectra:
+            below.addWidget(chart, 1)
+            chart.hovered.connect(self.hovered)
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -127,24 +129,12 @@ class GlobeView(FrameView[tuple[Square, SpherePart]]):
             grid.set_values(np.stack(maps) if maps else None, -scale, scale, "signed", 1)
             grid.set_title(" and ".join(names) if maps else "")
             grid.arrange()
-        for grid, names in zip(self.spectra, SPECTRA, strict=True):
-            self._spectrum(grid, part, names)
+        for chart, names in zip(self.spectra, SPECTRA, strict=True):
+            chart.show_spectrum(part.spectrum_of(*names), "power", NO_DEGREES)
 
     def _layers(self, part: SpherePart) -> tuple[str, ...]:
         names = ("ρ′(g)F(x)", "F(ρ(g)x)") if self.frame is not None and self.frame.state.steps else ("F(x)",)
         return tuple(name for name in names if name in part.pictures)
-
-    def _spectrum(self, grid: MapGrid, part: SpherePart, names: tuple[str, str]) -> None:
-        """Show the power of each degree as bars, before and after beside each other: they are alike."""
-        shown = [name for name in names if name in part.spectra]
-        bars = np.stack([part.spectra[name] for name in shown], 1).reshape(-1, 1, 1) if shown else None
-        count = len(part.spectra[shown[0]]) if shown else 0
-        labels = ["g" if name != names[0] else f"l={degree}" for degree in range(count) for name in shown]
-        most = max(float(bars.max()), 1e-12) if bars is not None else 1.0
-        grid.set_values(bars, 0.0, most, "error", names=labels)
-        grid.set_title(f"power by degree, {shown[0]}" if shown else "")
-        grid.arrange()
-        grid.bar.setVisible(False)  # the length of a bar says it
 
     def _hover(self, grid: MapGrid, at: tuple[int, int, int] | None) -> None:
         value = grid.item.value_at(at) if at is not None else None
@@ -154,14 +144,6 @@ class GlobeView(FrameView[tuple[Square, SpherePart]]):
         longitude, latitude = (at[2] + 0.5) / ROWS * 180 - 180, 90 - (at[1] + 0.5) / ROWS * 180
         name = grid.title.text.split(" and ")[at[0]]
         self.hovered.emit(f"{name}, longitude {longitude:.0f}°, latitude {latitude:.0f}°:  {precise(value)}")
-
-    def _power(self, grid: MapGrid, at: tuple[int, int, int] | None) -> None:
-        value = grid.item.value_at(at) if at is not None else None
-        if at is None or value is None:
-            self.hovered.emit("")
-            return
-        degree, which = divmod(at[0], 2)
-        self.hovered.emit(f"{SPECTRA[self.spectra.index(grid)][which]}, degree {degree}: power {precise(value)}")
 
     def _turn(self, further: NDArray[Any]) -> None:
         """Turn the function by a small rotation after the one that it has been turned by."""
@@ -198,8 +180,10 @@ class GlobeView(FrameView[tuple[Square, SpherePart]]):
         return f"Functions on the sphere{layer}{averaged}: {subject(self.frame)}; x ±{figure(self.scales['x'])}."
 
     def apply_theme(self) -> None:
-        for grid in (*self.panoramas, *self.spectra):
+        for grid in self.panoramas:
             grid.apply_theme()
+        for chart in self.spectra:
+            chart.dress()
         self.canvas.update()
         self.pages.apply_theme()
 

@@ -67,7 +67,7 @@ class LayersView(FrameView[Square]):
         self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.tree.customContextMenuRequested.connect(self._open_menu)
         self.error_delegate = ErrorDelegate(self.tree)
-        self.field_delegate = FieldDelegate(self.tree, self._say, self._override)
+        self.field_delegate = FieldDelegate(self.tree, self._say, self._override, self._kind)
         self.tree.setItemDelegateForColumn(ERROR, self.error_delegate)
         self.tree.setItemDelegateForColumn(FIELD, self.field_delegate)
         header = self.tree.header()
@@ -278,6 +278,10 @@ class LayersView(FrameView[Square]):
         overrides = (*kept, (layer, text)) if text else kept
         if overrides != self.frame.state.overrides:
             self.wished.emit(Wish(changes={"overrides": overrides}))
+
+    def _kind(self) -> str:
+        """Return the kind of data that is looked at, "" while there is none."""
+        return self.squares[0].domain if self.squares else ""
 
     def _say(self, sentence: str) -> None:
         self.sentence.setText(sentence)

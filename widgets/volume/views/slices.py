@@ -25,14 +25,6 @@ MOST_PANELS = 6
 MOST_CHANNELS = 512  # that are listed
 
 
-def channel_name(part: VolumePart, channel: int) -> str:
-    """Return what a channel of a layer is called: its number, its field and orientation."""
-    if not part.labels:
-        return f"channel {channel}"
-    field, h = divmod(channel, len(part.labels))
-    return f"field {field}, {part.labels[h]}"
-
-
 class SlicesView(FrameView[tuple[Square, VolumePart]]):
     """Up to six panels of three slices. A click moves the voxel that all of them are cut at."""
 
@@ -134,7 +126,7 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
         ]
 
     def _offer(self, part: VolumePart) -> None:
-        names = [channel_name(part, k) for k in range(min(part.channels, MOST_CHANNELS))]
+        names = [part.name_of(k) for k in range(min(part.channels, MOST_CHANNELS))]
         with QSignalBlocker(self.channel):
             if [self.channel.itemText(k) for k in range(self.channel.count())] != names:
                 self.channel.clear()
@@ -213,7 +205,7 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
         if not self.panels or self.frame is None or self.place is None:
             return ""
         part, square = self.panels[0].part, self.parts()[0][0]
-        layer = f"layer {square.layer.name}, {channel_name(part, part.channel)}" if part.values is not None else ""
+        layer = f"layer {square.layer.name}, {part.name_of(part.channel)}" if part.values is not None else ""
         scales = dict.fromkeys(f"{kind} {figure(low)} to {figure(high)}" for low, high, kind in self.levels)
         at = ", ".join(f"{name} {k}" for name, k in zip(PLANES, self.place, strict=True))
         return f"Slices at {at}{'; ' if layer else ''}{layer}: {subject(self.frame)}; {', '.join(scales)}."

@@ -71,8 +71,10 @@ class Trainer(QObject):
             self._show(card, name)
 
     def _drawn(self, frame: Frame | None) -> None:
-        """Say that a network that learns has been drawn: as soon as it likes, it may show the next one."""
-        if self.page is not None and frame is not None and in_training(frame.state.model):
+        """Say that a network that learns has been drawn, whole where it is looked at: it may show the next one."""
+        if self.page is None or frame is None or not in_training(frame.state.model):
+            return
+        if not self._shell.panes.awaits(frame):
             self.page.drawn(split_name(frame.state.model)[1])
 
     def _gone(self, path: str) -> None:

@@ -95,8 +95,7 @@ class TrainPage(Dialog):
             self.speed.addItem(text, speed)
         self.path = QLineEdit()
         self.path.setToolTip("The weights are written here when the training is over")
-        self.browse = QToolButton()
-        self.browse.setText("…")
+        self.browse = QToolButton(text="…")
         self.browse.setAccessibleName("Choose the file")
         self.browse.clicked.connect(self._browse)
         self.follow = QCheckBox("Show it in the window while it learns")
@@ -126,7 +125,6 @@ class TrainPage(Dialog):
         self.part.currentIndexChanged.connect(lambda _: self.draw())
         self.log = QCheckBox("Logarithmic")
         self.log.setChecked(True)
-        self.log.toggled.connect(lambda on: self.scales.setCurrentIndex(0 if on else 1))
         self.log.toggled.connect(lambda _: self.draw())
         self.smooth = QSpinBox(minimum=1, maximum=1000, value=1)
         self.smooth.setPrefix("mean of ")
@@ -134,11 +132,12 @@ class TrainPage(Dialog):
         self.smooth.setSpecialValueText("each step")
         self.smooth.valueChanged.connect(lambda _: self.draw())
         self.errors = [ErrorChart(self) for _ in range(BESIDE)]
+        for one in (self.chart, self.level, *self.errors):
+            one.rewound.connect(self._rewound)
         self.tabs = QTabWidget()
         first, second, row = QWidget(), QWidget(), QHBoxLayout()
-        row.addWidget(self.part)
-        row.addWidget(self.log)
-        row.addWidget(self.smooth)
+        for box in (self.part, self.log, self.smooth):
+            row.addWidget(box)
         row.addStretch(1)
         column = QVBoxLayout(first)
         column.addLayout(row)
@@ -155,22 +154,18 @@ class TrainPage(Dialog):
         self.which.setToolTip("The training that is steered, and shown in the window")
         self.which.setMinimumContentsLength(14)
         self.which.currentIndexChanged.connect(self._steer)
-        self.play = QToolButton()
-        self.play.setText("Pause")
+        self.play = QToolButton(text="Pause")
         self.play.clicked.connect(self.toggle)
-        self.one = QToolButton()
-        self.one.setText("One step")
+        self.one = QToolButton(text="One step")
         self.one.clicked.connect(self.single)
-        self.finish = QToolButton()
-        self.finish.setText("Finish here")
+        self.finish = QToolButton(text="Finish here")
         self.finish.setToolTip("End now, judge the network and write its weights")
         self.finish.clicked.connect(lambda: self._ask("finish"))
-        self.stop = QToolButton()
-        self.stop.setText("Stop")
+        self.stop = QToolButton(text="Stop")
         self.stop.setToolTip("End at once; nothing is written")
         self.stop.clicked.connect(self.cancel)
         self.time = QSlider(Qt.Orientation.Horizontal)
-        self.time.setToolTip("Go back to a checkpoint: each mark is a step that is kept")
+        self.time.setToolTip("Go back to a step that is kept; the line in the chart does so too")
         self.time.setAccessibleName("Step")
         self.time.sliderMoved.connect(self._rewound)
         self.time.actionTriggered.connect(self._nudged)
@@ -194,12 +189,10 @@ class TrainPage(Dialog):
         form.addRow("Weights", file)
         side = QVBoxLayout()
         side.addLayout(form)
-        side.addWidget(self.follow)
-        side.addWidget(self.go)
-        side.addWidget(self.beside)
+        for widget in (self.follow, self.go, self.beside):
+            side.addWidget(widget)
         side.addStretch(1)
-        close = QPushButton("Close")
-        close.setAutoDefault(False)
+        close = QPushButton("Close", autoDefault=False)
         close.clicked.connect(self.close)
         side.addWidget(close)
         left = QWidget()
@@ -379,7 +372,9 @@ class TrainPage(Dialog):
         self._offer(run)
         if self.tabs.currentIndex() == 0:
             chart = self.chart if self.log.isChecked() else self.level
+            self.scales.setCurrentWidget(chart)
             chart.show_runs(self.runs, self.part.currentText(), self.smooth.value())
+            chart.stand(run)
         else:
             self._draw_errors()
         with QSignalBlocker(self.time):
@@ -395,6 +390,7 @@ class TrainPage(Dialog):
         shown = [run for run in self.runs if run.told.errors][-BESIDE:]
         for chart, run in zip(self.errors, shown, strict=False):
             chart.show_run(run)
+            chart.stand(run if run is self.run else None)
         for k, chart in enumerate(self.errors):
             chart.setVisible(k < max(1, len(shown)))
         ends = [chart.ends for chart in self.errors[: len(shown)]]

@@ -61,7 +61,7 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class Trusted:
-    """One content that a person has said yes to: of which file, where it lay, and when (ISO 8601; "" if not known)."""
+    """A content that a person has allowed to run: its file's name, folder and time (ISO 8601; "" if not known)."""
 
     digest: str
     name: str

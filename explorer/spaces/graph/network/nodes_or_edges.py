@@ -40,7 +40,7 @@ def settled(inputs: Inputs, model: nn.Module) -> Inputs:
 
 
 def _on_its_axis(inputs: Inputs, model: nn.Module) -> Inputs:
-    """Return a set with a batch axis on the axis of which the network takes fewer: (1, nodes, channels) or the like."""
+    """Return a set in a batch, its places on the axis that the network accepts shorter: (1, channels, nodes), say."""
     x = inputs.x
     if len(inputs.values) > 1 or x.ndim != 3 or not isinstance(inputs.field.domain, Nodes) or min(x.shape[1:]) < 3:
         return inputs

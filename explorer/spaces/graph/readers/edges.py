@@ -236,8 +236,8 @@ class _Slow:
             body, brace, data = text.partition("{") if layout.mark is None else (text, "", "")
             try:
                 cells = _split(body, layout.mark)
-            except csv.Error as error:
-                raise Broken(f"line {number} cannot be read ({error})") from None
+            except csv.Error:  # its own words are about the fields of a reader
+                raise Broken(f"line {number} cannot be split into cells", "correct its quotes") from None
             self._edge(number, cells)
             self._numbers(number, cells, data if brace else "")
             if len(self.ends) > MOST:

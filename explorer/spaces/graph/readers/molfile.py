@@ -204,7 +204,7 @@ def read_molecules(text: str) -> tuple[list[Molecule], int]:
                 _charge_atoms(lines, molecules[-1], line)
         if not ended:
             raise Broken(f"it is truncated: the molecule before line {lines.at + 1} has no 'M  END'")
-        if not any(line.strip() for line in lines.lines[lines.at :]):
+        if not any(lines.lines[k].strip() for k in range(lines.at, len(lines.lines))):
             break
     return molecules, max(there, len(molecules))
 

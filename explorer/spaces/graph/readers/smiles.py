@@ -22,11 +22,6 @@ _MISSING = "RDKit is not installed"
 INSTALL = "install it with 'pip install equiscope[molecules]'"
 
 
-def is_smiles_text(text: str) -> bool:
-    """Return whether `text` describes a molecule (well-formed or not)."""
-    return text.startswith(PREFIX)
-
-
 def _parsed(smiles: str, where: str) -> Any:
     """Return RDKit's molecule; raise Broken."""
     try:

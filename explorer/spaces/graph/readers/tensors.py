@@ -66,7 +66,7 @@ def _read_older(path: Path) -> dict[str, NDArray[Any]]:
     except pickle.UnpicklingError:
         raise Broken(UNSAFE, SAFE) from None
     if not isinstance(loaded, Mapping):
-        raise Broken(f"it holds a {type(loaded).__name__} and not a graph", SAFE)
+        raise Broken("it holds one value and not the named tensors of a graph", SAFE)
     arrays: dict[str, NDArray[Any]] = {}
     for name, value in loaded.items():
         if isinstance(value, torch.Tensor) and value.layout == torch.strided:

@@ -66,7 +66,7 @@ class Shape:
 
     @cached_property
     def elimination(self) -> Index:
-        """In which order the unknowns of a system on this mesh are eliminated, (V,)."""
+        """Return the order in which the unknowns of a system on this mesh are eliminated, (V,)."""
         return nested_dissection(self.vertices, self.halfedges.edges)
 
     # Gauges.

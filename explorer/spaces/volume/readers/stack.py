@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 # numbers from the TIFF 6.0 specification
 _GREY = (0, 1)
-_ALONG = ("ZYX", "QYX", "IYX")  # what tifffile calls slices, an axis without a name, and pages one after the other
+# what tifffile calls slices, an axis without a name, and pages one after the other; in files of ImageJ slices that
+# nobody has called so are channels or times
+_ALONG = ("ZYX", "QYX", "IYX", "CYX", "TYX")
 
 
 def _stack(tif: TiffFile) -> tuple[int, ...] | None:

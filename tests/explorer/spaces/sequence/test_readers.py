@@ -193,7 +193,7 @@ def test_one_step_is_told(tmp_path: Path) -> None:
         ("a.fq", "@a\nACGT\nIIII\n+\n", "line 3 does not begin with '+'"),
         ("a.jsonl", '{"a": 1}\n{"a": }\n', "line 2, column 7 is no JSON"),
         ("a.jsonl", '{"a": 1}\n[1]\n', "line 2 holds a list"),
-        ("a.jsonl", '{"a": 1}\n{"a": "x"}\n', "line 2 has a str at 'a'"),
+        ("a.jsonl", '{"a": 1}\n{"a": "x"}\n', "line 2 has a text at 'a'"),
         ("a.jsonl", '{"a": [1, 2], "b": [1]}\n', "line 1 has lists of 1 and of 2 numbers"),
         ("a.jsonl", '{"x": [[1, 2], [3]]}\n', "line 1 has rows of 1 and of 2 numbers at 'x'"),
         ("a.jsonl", '{"x": [1]}\n{"y": [1]}\n', "line 2 has other channels"),
@@ -201,7 +201,8 @@ def test_one_step_is_told(tmp_path: Path) -> None:
         ("a.jsonl", '{"a": 1e999}\n', "line 1 has an infinite number"), ("a.jsonl", "\n \n", "no line"),
         ("a.jsonl", '{"t": 1, "a": 1}\n{"a": 1}\n', "line 2 has no number for its time"),
         ("a.jsonl", "[" * 100_000, "line 1 is no plain JSON"), ("a.jsonl", '{"a": null}\n', "has no number"),
-        ("a.jsonl", '{"x": [true]}\n', "line 1 has a bool"), ("a.jsonl", '{"x": [1]}\n{"x": 2}\n', "line 2 has a int"),
+        ("a.jsonl", '{"x": [true]}\n', "line 1 has true or false"),
+        ("a.jsonl", '{"x": [1]}\n{"x": 2}\n', "line 2 has a number"),
     ],
 )  # fmt: skip
 def test_bad_files_are_refused_with_the_place(name: str, content: str | bytes, says: str, tmp_path: Path) -> None:

@@ -157,6 +157,16 @@ def test_a_field_type_is_corrected(view):
     assert view.sentence.isHidden()
 
 
+@pytest.mark.parametrize(("kind", "offered"), [("grid", "grid regular(D4) /2"), ("graph", "edge scalar")])
+def test_fields_of_the_space_that_is_looked_at_are_suggested(view, kind, offered):
+    frame = make_frame()
+    view.set_frame(replace(frame, squares=tuple(replace(square, kind=kind, part=None) for square in frame.squares)))
+    editor = edit(view, "block.conv", "")
+    texts = [editor.itemText(k) for k in range(editor.count())]
+    assert offered in texts and texts[-1] == "invariant"
+    assert all(text.startswith(("grid", "point")) is (kind == "grid") for text in texts[:-1])
+
+
 def test_a_wrong_field_type_is_explained_and_not_lost(view):
     view.set_frame(make_frame())
     wishes = gather(view)

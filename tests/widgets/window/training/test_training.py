@@ -7,9 +7,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from torch import nn
 
@@ -23,7 +26,7 @@ from tests.explorer.parts.small_cards import CARDS, card, symmetric_net
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
 from widgets.base.look import theme
 from widgets.window.main_window import MainWindow
-from widgets.window.training.curves import ErrorChart
+from widgets.window.training.curves import FAINT, ErrorChart
 from widgets.window.training.page import TrainPage
 from widgets.window.training.run import Run, Series
 
@@ -172,13 +175,16 @@ def test_pause_step_and_back(qtbot: QtBot, page: TrainPage) -> None:
     click(qtbot, page.one)
     qtbot.waitUntil(lambda: run.told.step == step + 1, timeout=LONGEST_MS)
     assert run.told.kept[0] == 0
-    loss = float(run.told.losses["loss"].y[0])
+    losses = run.told.losses["loss"]
+    loss, known = float(losses.y[0]), len(losses)
     run.back(0)
     qtbot.waitUntil(lambda: run.told.step == 0, timeout=LONGEST_MS)
-    assert len(run.told.losses["loss"]) == 0
+    assert len(losses) == known > 1, "what followed can be gone forward to"
+    assert run.told.epoch == 0 and "loss" not in run.progress()
     click(qtbot, page.one)
     qtbot.waitUntil(lambda: run.told.step == 1, timeout=LONGEST_MS)
-    assert float(run.told.losses["loss"].y[0]) == loss  # the same step again, to the bit
+    assert len(losses) == 1 and max(run.told.kept) <= 1, "it goes on in another way"
+    assert float(losses.y[0]) == loss  # the same step again, to the bit
     click(qtbot, page.play)
     qtbot.waitUntil(lambda: run.told.step > 20, timeout=LONGEST_MS)
     page.loss.setCurrentIndex(page.loss.findData("squared error"))
@@ -190,6 +196,38 @@ def test_pause_step_and_back(qtbot: QtBot, page: TrainPage) -> None:
     click(qtbot, page.finish)  # written, although it was not over
     qtbot.waitUntil(lambda: bool(run.results), timeout=LONGEST_MS)
     assert run.wanted.path.exists() and run.results == {"upright_error": 0.25}
+
+
+@pytest.mark.slow
+def test_a_training_goes_back_with_the_line_in_the_chart(qtbot: QtBot, page: TrainPage) -> None:
+    run = begun(qtbot, page)
+    qtbot.waitUntil(lambda: len(run.told.kept) > 3, timeout=LONGEST_MS)
+    step = standing(qtbot, page, run)
+    page.draw()
+    chart, kept = page.chart, run.told.kept
+    assert chart.now.isVisible() and chart.now.value() == step
+    goal = kept[len(kept) // 2]
+    middle = chart.plotted.center().y()
+
+    def mouse(kind: QEvent.Type, x: float) -> None:
+        button = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseMove else Qt.MouseButton.LeftButton
+        held = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseButtonRelease else Qt.MouseButton.LeftButton
+        place = QPointF(x, middle)
+        on = chart.viewport()
+        event = QMouseEvent(kind, place, on.mapToGlobal(place), button, held, Qt.KeyboardModifier.NoModifier)
+        QApplication.sendEvent(on, event)
+
+    start, end = chart.at(step, 0).x(), chart.at(goal, 0).x()
+    mouse(QEvent.Type.MouseButtonPress, start)
+    for share in np.linspace(0, 1, 30):
+        mouse(QEvent.Type.MouseMove, start + share * (end - start))
+    mouse(QEvent.Type.MouseButtonRelease, end)
+    qtbot.waitUntil(lambda: run.told.step == goal, timeout=LONGEST_MS)
+    page.draw()
+    assert chart.now.value() == goal and run.told.paused
+    faint = [line for line in chart._lines if len(line.getData()[0]) and line.opts["pen"].color().alpha() == FAINT]
+    (after,) = faint
+    assert after.getData()[0][0] == goal and after.getData()[0][-1] == step
 
 
 @pytest.mark.slow

@@ -72,7 +72,7 @@ class PixelRow(pg.GraphicsObject):
 
 
 class TokenRow(PixelRow):
-    """Each step as a cell with its text, while there is room for letters; else a strip of colours."""
+    """A row of cells with the text of each step, while there is room for letters; else a strip of colours."""
 
     def __init__(self, box: pg.ViewBox) -> None:
         super().__init__(box)

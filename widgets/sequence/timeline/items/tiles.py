@@ -16,7 +16,7 @@ COLOURS = 253  # an odd number: zero of a signed scale has one of its own
 
 
 def ramp(scale: str) -> NDArray[np.uint8]:
-    """Return the colours (512, 4) of a scale: "signed", or the sequential one of gates and of what is not negative."""
+    """Return the colours (512, 4) of a scale: "signed", or sequential for gates and other non-negative values."""
     return theme.signed_map() if scale == "signed" else theme.gate_map()
 
 
