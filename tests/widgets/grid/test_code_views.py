@@ -13,7 +13,7 @@ from explorer.spaces.grid.drawing.tokens import Candidate, CanvasPart, CodebookP
 from explorer.square.frame import Frame
 from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.look import theme
-from widgets.grid.views.canvas import CanvasView
+from widgets.grid.views.canvas import CanvasView, percent
 from widgets.grid.views.codebook import CodebookView
 
 RNG = np.random.default_rng(0)
@@ -85,7 +85,7 @@ def test_the_canvas_shows_the_next_code_and_the_words(qtbot: QtBot, dressed) -> 
     view.set_frame(with_part(part))
     now = view.picture.tiles[1]
     assert now.marked == (1, 1) and now.hidden is not None and now.hidden.sum() == 2
-    assert now.note == "1 given, 3 made, 2 to come"
+    assert not now.note and view.line.text().startswith("1 codes given, 3 made, 2 to come.")  # below it, it was cut
     best = np.argsort(-part.next[4])
     assert [t.title for t in view.codes.tiles] == [str(k) for k in best]
     assert all(t.marked is None for t in view.codes.tiles)
@@ -116,3 +116,13 @@ def test_an_ordinary_network_gets_a_sentence(qtbot: QtBot, make) -> None:
     view.show()
     view.set_frame(make_frame())
     assert "This network" in view.pages.label.text() and view.numbers() == {} and view.caption() == ""
+
+
+def test_shares_beside_each_other_have_room() -> None:
+    assert [percent(share) for share in (1.0, 0.99951, 0.999, 0.25, 0.0)] == [
+        "100 %",
+        "100 %",
+        "99.9 %",
+        "25.0 %",
+        "0.0 %",
+    ]

@@ -40,6 +40,7 @@ class Lines(Plot):
         self.inks, self.names = dict(inks), (bottom, left)
         self.curves: dict[str, Any] = {}
         super().__init__(left=ValueAxis("left"), bottom=ValueAxis("bottom"))
+        self.bottom.end = bottom
         self.round = round_
         self.box.keep_round(round_)
         for name in self.inks:
@@ -87,7 +88,7 @@ class DensityView(FrameView[Square]):
         self.density = Lines(
             {"p_data": ("first", 2), "p_g": ("second", 2), "D": ("text", 2), "D*": ("muted", 1)}, "x", "height"
         )
-        self.way = Lines({"z above, x = G(z) below": ("second", 1)}, "z or x", "way")
+        self.way = Lines({"z above, x = G(z) below": ("second", 1)}, "z, x", "way")
         self.gradient = Lines(
             {GRADIENT + "non-saturating": ("good", 2), GRADIENT + "minimax": ("bad", 2)}, "z", "gradient"
         )

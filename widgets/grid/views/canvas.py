@@ -23,6 +23,11 @@ MOST_CODES = 18  # of the distribution, the likeliest first
 MADE = "made"  # the parameter of the card that says how many codes there are
 
 
+def percent(share: float) -> str:
+    """Return a share in per cent with one decimal, but for a whole 100: beside it stands the next one."""
+    return "100 %" if share >= 0.9995 else f"{100 * share:.1f} %"
+
+
 class CanvasView(FrameView[tuple[Square, CanvasPart]]):
     """The picture so far with its grid, the likeliest next codes, the words, and the candidates with their scores.
 
@@ -92,11 +97,10 @@ class CanvasView(FrameView[tuple[Square, CanvasPart]]):
         hidden = (np.arange(count) >= part.done).reshape(part.codes.shape)
         size = (int(part.codes.shape[0]), int(columns))
         marked = (place // columns, place % columns)
-        note = f"{part.given} given, {part.done - part.given} made, {count - part.done} to come"
         self.picture.show_tiles(
             [
                 Tile("x", square.x, None, 0.0, size, None, np.arange(count).reshape(size) >= part.given, role="muted"),
-                Tile("picture so far", part.picture, None, 0.0, size, marked, hidden, note),
+                Tile("picture so far", part.picture, None, 0.0, size, marked, hidden),
             ]
         )
         shares = part.next[place]
@@ -106,7 +110,7 @@ class CanvasView(FrameView[tuple[Square, CanvasPart]]):
             [
                 Tile(
                     str(k), part.entries[k], None, 0.0, (1, 1), (0, 0) if k == chosen else None,
-                    note=f"{100 * shares[k]:.1f} %", role="bad" if k == chosen else "text",
+                    note=percent(float(shares[k])), role="bad" if k == chosen else "text",
                 )
                 for k in best
             ]
@@ -122,7 +126,8 @@ class CanvasView(FrameView[tuple[Square, CanvasPart]]):
         entropy = float(-(used * np.log(used)).sum())
         kept = "given" if place < part.given else "drawn" if place < part.done else "the next one"
         self.line.setText(
-            f"The code in row {marked[0]}, {marked[1]} is {kept}; its distribution given all before it, perplexity "
+            f"{part.given} codes given, {part.done - part.given} made, {count - part.done} to come. The code in row "
+            f"{marked[0]}, {marked[1]} is {kept}; its distribution given all before it, perplexity "
             f"{np.exp(entropy):.2f}. Words are shaded by how much this place attends to them."
         )
         self._shade(part, place)

@@ -222,7 +222,7 @@ def _numbers(symbols: list[str]) -> NDArray[np.int64]:
 
     unknown = next((symbol for symbol in symbols if symbol not in atomic_numbers), "")
     if unknown:
-        raise Broken(f"{unknown!r} is no chemical element", "correct it")
+        raise Broken(f"{unknown[:9]!r} is no chemical element", "correct it")
     return np.array([atomic_numbers[symbol] for symbol in symbols], np.int64)
 
 

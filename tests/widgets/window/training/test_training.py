@@ -28,7 +28,7 @@ from widgets.base.look import theme
 from widgets.window.main_window import MainWindow
 from widgets.window.training.curves import FAINT, ErrorChart
 from widgets.window.training.page import TrainPage
-from widgets.window.training.run import Run, Series
+from widgets.window.training.run import Run, Series, Told
 
 # the program with the cards of this file
 PROGRAM = """
@@ -275,6 +275,14 @@ def test_networks_are_trained_side_by_side(qtbot: QtBot, page: TrainPage, tmp_pa
     qtbot.waitUntil(lambda: {name for name, _, _ in page.chart.drawn} == {"1 fine", "2 other"}, timeout=LONGEST_MS)
 
 
+def test_the_settings_can_be_folded_away_beside_a_small_window(qtbot: QtBot, page: TrainPage) -> None:
+    before, fold = page.width(), page.tabs.cornerWidget()
+    click(qtbot, fold)
+    assert not page.settings.isVisible() and page.play.isVisible() and page.width() < before - 300
+    click(qtbot, fold)
+    assert page.settings.isVisible() and page.width() == before
+
+
 def test_a_loss_that_hardly_falls_is_drawn(qtbot: QtBot, page: TrainPage) -> None:
     """Less than a decade from first to last: a division by zero while painting ended the program."""
     points = Series()
@@ -293,7 +301,7 @@ def test_errors_of_rounding_do_not_fill_the_chart_and_one_point_is_seen(qtbot: Q
     qtbot.addWidget(chart)
     chart.resize(500, 300)
     chart.show()
-    run = SimpleNamespace(name="1 d4-cnn", number=1, told=SimpleNamespace(errors={}, transform="rotate:90", step=40))
+    run = SimpleNamespace(name="1 d4-cnn", number=1, told=Told(transform="rotate:90", step=40))
     for k, name in enumerate(("lift", "conv2", "head")):
         run.told.errors[name] = Series()
         run.told.errors[name].add(0, (k + 1) * 1e-7)
