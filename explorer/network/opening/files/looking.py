@@ -64,7 +64,7 @@ def tensor_names(path: Path) -> tuple[str, ...]:
             return tuple(t.name for t in read_header(path)[0])
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
-                readings = _pickles_of(archive, _members(archive, path))
+                readings = _pickles_of(archive, _members(archive, path.stat().st_size))
             return tuple(t.name for reading in readings for t in tensors_in(reading.value))
     except (Damaged, OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError):
         pass
