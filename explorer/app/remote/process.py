@@ -16,11 +16,11 @@ from typing import Any
 
 from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
-from explorer.app.remote.life.deaths import Died, cause, excess, place, who
+from explorer.app.remote.life.deaths import HALTED, SILENT, Died, cause, excess, place, who
 from explorer.app.remote.life.watching import GRACE, OVER, TICK, Output, here
 from explorer.app.remote.note import Note
 from explorer.app.thread.failures import Relayed
-from explorer.work.processes.ending import end, memory
+from explorer.work.processes.ending import end, halted, memory
 from explorer.work.processes.starting import Started, start
 from explorer.work.progress import Cancelled, printed, step
 
@@ -121,6 +121,10 @@ class Worker:
                     self._end_what_stays(names, urgent)
             if self._process.poll() is not None and not self._connection.poll(0):
                 raise EOFError
+            if halted(self.pid):
+                where = self.note.place
+                self.kill()
+                raise Died(f"{who(names)} {HALTED}{place(where, '', names)}.", where)
             if self._limit and memory(self.pid) > OVER * self._limit:
                 told, where = excess(names, self._limit, here(self._started, self.note, names)), self.note.place
                 self.kill()
@@ -160,7 +164,7 @@ class Worker:
         layer = self.note.place
         where = place(layer, self._started.last_words(), names)
         self.kill()
-        how = cause(code) if code is not None else "closed what it was asked through, and was ended"
+        how = cause(code) if code is not None else SILENT
         return Died(f"{who(names)} {how}{where}. Mend it, or choose another network or element.", layer)
 
     def kill(self) -> None:

@@ -198,6 +198,7 @@ class Impatient:
         ("abort", f"was aborted by a library that it uses in layer trap (net.py, line {LINE})"),
         ("segfault", f"crashed (segmentation fault) in layer trap (net.py, line {LINE})"),
         ("kill", "was killed by the system, most likely because the memory of this computer ran out in layer trap"),
+        ("os.kill(os.getpid(), signal.SIGSTOP)", "stopped its own process by a signal, and was ended in layer trap."),
         ("hang", f"did not answer and was stopped in layer trap (net.py, line {LINE})"),
         ("wait", f"did not answer and was stopped in layer trap (net.py, line {LINE})"),
     ],
@@ -207,7 +208,7 @@ def test_a_death_is_one_sentence_and_leaves_nothing(tmp_path: Path, how: str, se
     engine = DividedEngine(LocalEngine(cards(), trust=True), PROGRAM, spare=False)
     before = resources()
     try:
-        state = upside_down(tmp_path, network(tmp_path, ENDINGS[how]))
+        state = upside_down(tmp_path, network(tmp_path, ENDINGS.get(how, how)))
         with pytest.raises((Died, Cancelled)) as end:
             engine.answer(state, Impatient(engine, 20) if how in ("hang", "wait") else never)
         told = end.value.told if isinstance(end.value, Cancelled) else str(end.value)
