@@ -25,6 +25,7 @@ from explorer.work.processes.starting import Started, start
 from explorer.work.progress import Cancelled, printed, step
 
 STARTING = "Starting a process for your network"
+LONGEST = 64  # characters of what a network has changed
 
 
 class Worker:
@@ -47,6 +48,8 @@ class Worker:
         self._connection: Connection[Any, Any] = self._started.connection
         self._output = Output(self._process)
         self._ready = False
+        self.served: set[str] = set()  # networks that it was asked about
+        self.changed = ""  # what one of them has changed that others would meet
         self.sent: object = None  # of what is only sent when it has changed
 
     @property
@@ -80,6 +83,7 @@ class Worker:
             Died: it has ended.
         """
         names = tuple(names)
+        self.served |= set(names)
         if fresh:
             self._receiver.forget()
         self.note.give_up(False)
@@ -111,6 +115,10 @@ class Worker:
             why = self._asked(cancelled)
             if self._connection.poll(TICK if why is None else 0):
                 kind, *rest = self._receiver.unpacked(self._connection.recv_bytes())
+                if kind == "changed":
+                    self.changed = str(rest[0])[:LONGEST]
+                    printed(f"{who(names)} has changed {self.changed}: other networks run in another process.\n")
+                    continue
                 if kind != "told":
                     return self._answer(kind, rest, urgent is not None)
                 why = self._asked(lambda: False, *rest) or why

@@ -222,6 +222,37 @@ def test_a_death_is_one_sentence_and_leaves_nothing(tmp_path: Path, how: str, se
     assert resources() == before
 
 
+@pytest.mark.parametrize(
+    "how",
+    [
+        "torch.nn.functional.conv2d = None; return x",
+        "sys.modules.pop('json'); return x",
+        "os.chdir('/'); return x",
+        "from torch.utils._python_dispatch import TorchDispatchMode as M; M().__enter__(); return x",
+        "os.environ.clear(); return x",
+    ],
+)
+@pytest.mark.slow
+def test_what_a_network_has_changed_meets_no_other(tmp_path: Path, how: str) -> None:
+    engine = DividedEngine(LocalEngine(cards(), trust=True), PROGRAM, spare=False)
+    try:
+        first = upside_down(tmp_path, network(tmp_path, how))
+        with contextlib.suppress(Relayed):
+            engine.answer(first, never)
+        used = engine.processes
+        with contextlib.suppress(Relayed):
+            engine.answer(replace(first, seed=1), never)
+        assert engine.processes == used, "the network itself goes on in its process"
+        other = upside_down(tmp_path, network(tmp_path, FINE, "other.py"))
+        square = engine.answer(other, never).squares[0]
+        assert np.isfinite(square.fx).all() and engine.processes != used
+        used = engine.processes
+        assert engine.answer(upside_down(tmp_path, network(tmp_path, FINE, "third.py")), never).squares
+        assert engine.processes == used, "who has changed nothing shares a process"
+    finally:
+        engine.close()
+
+
 def resources() -> tuple[object, ...]:
     """Return what may leak: descriptors by what they are of, threads, shared memory, children."""
     for thread in threading.enumerate():
