@@ -14,10 +14,18 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def surroundings(**variables: str) -> dict[str, str]:
     """Return the variables of this process, and others; where there is no screen, Qt is told to draw without one."""
-    found = os.environ | variables
+    found = warm(os.environ | variables)
     if not found.get("DISPLAY") and not found.get("WAYLAND_DISPLAY"):
         found["QT_QPA_PLATFORM"] = "offscreen"
     return found
+
+
+def warm(variables: dict[str, str]) -> dict[str, str]:
+    """Have modules kept compiled, as they are where a program was installed, also where this process was told not to.
+
+    To compile all of Equiscope's takes as long as to import torch.
+    """
+    return {name: value for name, value in variables.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def apart(module: str, *words: str, **variables: str) -> Any:

@@ -89,9 +89,11 @@ class Run(NamedTuple):
 
 def run(rounds: int = 5) -> list[dict[str, Any]]:
     """Return the median seconds to the window and to the picture, in turn with their peers."""
+    from benchmarks.apart import warm
+
     with tempfile.TemporaryDirectory() as folder, screen() as display:
         own = {"EQUISCOPE_SETTINGS": f"{folder}/settings.ini", "EQUISCOPE_CACHE": folder, "XDG_CONFIG_HOME": folder}
-        environment = os.environ | own | display
+        environment = warm(os.environ | own | display)
         return [_answers(environment, rounds), *_pictures(environment, rounds)]
 
 

@@ -75,8 +75,14 @@ def scan(package: ModuleType, constant: str, room: str = "") -> dict[str, Any]:
 
 def modules_of(package: ModuleType, room: str) -> Iterator[str]:
     """Yield the names of the modules in a room, those of plug-ins last, without importing any."""
-    yield from (n for n in _modules(list(package.__path__), package.__name__) if room in n.split("."))
+    yield from (n for n in _known(tuple(package.__path__), package.__name__) if room in n.split("."))
     yield from (n for n in _plugins() if room in n.split(".")[1:])
+
+
+@scanned
+def _known(paths: tuple[str, ...], package: str) -> tuple[str, ...]:
+    """Return the modules of a package: its folders are walked once, and not for each constant."""
+    return tuple(_modules(paths, package))
 
 
 def _plugins() -> Iterator[str]:

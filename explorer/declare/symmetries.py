@@ -44,6 +44,7 @@ class Symmetry:
             law to rounding by accident.
         trials: groups of it that are tried where somebody asks which laws a network keeps, each with its elements in
             words; () stands for (name, title).
+        nearby: groups that are tried where this one is broken; what holds under one of them is said.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Symmetry:
     filters: bool = False
     mixes: bool = False
     trials: tuple[tuple[str, str], ...] = ()
+    nearby: tuple[str, ...] = ()
 
 
 @scanned

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from explorer.network.input.arguments import require_call, require_module
 from explorer.network.input.inputs import Inputs
 from explorer.network.input.typed import untested
 from explorer.network.tracing.capture import capture
-from explorer.network.tracing.layers import LayerError, Trace
+from explorer.network.tracing.layers import LayerError, NotFiniteError, Trace
 from explorer.network.tracing.running import evaluating, undisturbed
 from explorer.network.tracing.trace import trace
 
@@ -82,6 +83,10 @@ def check_equivariance(
         ValueError: unknown group or option, near-constant or non-finite input, a form or shape that is not understood.
         KeyError: an override names no layer; LayerError: a layer raised, and `.where` names it.
     """
+    again = partial(
+        check_equivariance, model, inputs, group, x_field=x_field, overrides=overrides, declared=declared,
+        boundary=boundary, tol=tol, count=count, seed=seed, name=name, details=details, progress=progress,
+    )  # fmt: skip
     require_module(model)
     require_options(group, x_field, overrides, boundary, dtype, tol, count)
     symmetry = find_symmetry(group)
@@ -104,9 +109,8 @@ def check_equivariance(
         require_call(model, len(first.arguments))
     if any(is_lazy(v) for v in (*model.parameters(), *model.buffers())):
         with evaluating(model), torch.no_grad():
-            first.to(dtype=_precision(model)).run(
-                model, clone=True
-            )  # lazy layers get their shapes of the data that they first meet
+            # lazy layers get their shapes of the data that they first meet
+            first.to(dtype=_precision(model)).run(model, clone=True)
     stored = rounding.stored(model) if symmetry.filters else {}
     device = next((p.device for p in model.parameters()), torch.device("cpu"))
     notes = []
@@ -151,6 +155,12 @@ def check_equivariance(
 
         try:
             audit = audited(traced)
+        except NotFiniteError as error:
+            if kind == own:
+                raise
+            # as of a mask that holds the least number of one precision and is read in the other
+            here, there = (str(d).removeprefix("torch.") for d in (kind, own))
+            return _told(again(dtype=own), f"in {here} {error}: the laws are tested in {there}")
         except Exception:
             repeats.require_one_shape()  # says more than what a library has made of it
             raise
@@ -178,7 +188,27 @@ def check_equivariance(
     report = audit.report(name or type(model).__name__, group, tol, lie, training, notes)
     if report.verdict == "broken" and (coarse := _coarser(audit, made, step)) is not None:
         report = replace(report, warnings=(*report.warnings, sentences.in_coarser_steps(coarse)))
-    return unrepeated(report, unsteady) if unsteady else report
+    if unsteady:
+        return unrepeated(report, unsteady)
+    if details and report.verdict == "broken":
+
+        def trial(other: str) -> Report:
+            options: Any = {"overrides": overrides, "declared": declared, "boundary": boundary, "details": False}
+            return check_equivariance(model, given, other, dtype=None, tol=tol, seed=seed, **options)
+
+        return replace(report, hints=(*report.hints, *_that_hold(symmetry.nearby, trial)))
+    return report
+
+
+def _that_hold(groups: Sequence[str], trial: Callable[[str], Report]) -> Iterator[str]:
+    """Yield a sentence about each group whose law a trial finds to hold."""
+    for other in groups:
+        if trial(other).holds:
+            yield f"it holds under {other}, {find_symmetry(other).title}"
+
+
+def _told(report: Report, note: str) -> Report:
+    return replace(report, warnings=(note, *report.warnings))
 
 
 def _coarser(audit: Audit, made: Callable[[int], list[tuple[str, Element]]], step: int) -> int | None:

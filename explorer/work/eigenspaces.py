@@ -36,6 +36,12 @@ SETTLED = 1e-13  # residual of an eigenvector of the inverse, as a share of its 
 GONE = 1e-13  # of what a column was: if less is left beside the basis, it is rounding
 LOST = 1e-2  # of what a column was: if less is left, the rounding in it counts once it is made as long
 ROUNDS = 1000  # blocks after which what was found has to do
+INSIDE = 0.75  # share of the guessed eigenvalue that the shift is moved to
+FEWEST = 0.5  # share of the eigenvalues that must lie below it
+TRIES = 3  # factorisations until that is so
+EXACT = 1e-12  # residual of a solve: without pivoting, factors of an indefinite matrix may be worse
+PATIENCE = 8  # solves for each eigenvector, after which the shift is moved outside again
+EVERYWHERE = slice(None)
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -153,6 +159,7 @@ def lowest(
     factor: Callable[[Sparse], Factors],
     told: Callable[[int], None] = lambda solves: None,
     seed: int = 0,
+    guess: float = 0.0,
 ) -> Lowest:
     """Return k or a few more of the smallest eigenpairs of a sparse positive semidefinite matrix, (n, n).
 
@@ -161,6 +168,7 @@ def lowest(
     Args:
         shift: what is added to the diagonal so that the matrix can be factorised, small against what is sought.
         told: called before each solve with the number of those before.
+        guess: about the largest of those eigenvalues where that is known; with a shift near to it fewer solves do.
     """
     n, spare, seen = matrix.shape[0], SPARE, Lanczos(matrix, shift, factor, told, seed)
     while True:
@@ -168,6 +176,9 @@ def lowest(
         if n <= DENSE or wanted > n // 3:
             values, vectors = np.linalg.eigh(matrix.toarray())
             return Lowest(values, by_rule(values, vectors, seen.size), n)
+        if guess > 0:
+            seen.move_inside(guess, wanted)
+            guess = 0.0
         values, vectors = seen.lowest(wanted)
         whole = seen.before_last(values)
         if whole >= k or spare > MOST_SPARE:
@@ -187,17 +198,48 @@ class Lanczos:
     def __init__(
         self, matrix: Sparse, shift: float, factor: Callable[[Sparse], Factors], told: Callable[[int], None], seed: int
     ) -> None:
+        self._outside = shift
         self._matrix, self._shift, self._factor, self._told = matrix, shift, factor, told
         self._factors: Factors | None = None
         self._rng = np.random.default_rng(seed)
         self._solves = 0
+        self._below = 0  # eigenvalues below -shift, whose inverses are negative
         self.found = np.zeros((matrix.shape[0], 0))  # eigenvectors
         self.inverses = np.zeros(0)  # and eigenvalues of the inverse, the largest first
         self.size = float(abs(matrix).sum(axis=0).max())  # no eigenvalue is larger (Gershgorin)
 
+    def move_inside(self, guess: float, k: int) -> None:
+        """Shift to where most of the k smallest eigenvalues lie below, if the factors allow it.
+
+        Far from both ends the inverses of those that are wanted stand out more: Ericsson, Ruhe, "The spectral
+        transformation Lanczos method", 1980. How many are below is counted, so that none is left out.
+        """
+        for _ in range(TRIES):
+            try:
+                factors = self._factor(self._shifted(-INSIDE * guess))
+            except RuntimeError:  # exactly singular: the shift is an eigenvalue
+                guess *= 0.97
+                continue
+            below = factors.negative()
+            if below is None:
+                return
+            if FEWEST * k <= below <= k:
+                trial = self._rng.standard_normal((len(self.found), 1))
+                solved = factors.solve(trial)
+                off = np.linalg.norm(self._matrix @ solved - INSIDE * guess * solved - trial)
+                if off <= EXACT * self.size * np.linalg.norm(solved):
+                    self._shift, self._below, self._factors = -INSIDE * guess, below, factors
+                    return
+            guess *= k / max(below, 1)
+
     def lowest(self, k: int) -> tuple[Array, Array]:
         """Return the k smallest eigenvalues ascending, (k,), and orthonormal vectors, (n, k)."""
-        self.search(k)
+        if not self._below:
+            self.search(k)
+        elif not self.search(k, PATIENCE * k // BLOCK):
+            self._shift, self._below, self._factors = self._outside, 0, None
+            self.found, self.inverses = np.zeros((len(self.found), 0)), np.zeros(0)
+            self.search(k)
         while self._missing(before := self._values()):
             self.search(k)
             if (before - self._values() <= NOISE * self.size + SAME * before).all():
@@ -224,39 +266,53 @@ class Lanczos:
         self._solves += block.shape[1]
         return self._factors.solve(block)
 
-    def search(self, k: int) -> None:
-        """Find k eigenvectors of the inverse's largest eigenvalues, beginning with those that are there already."""
+    def _in_order(self, ritz: Array) -> Index:
+        """Return where the eigenvalues of the matrix that ascending ones of the inverse stand for lie, ascending."""
+        return np.roll(np.arange(len(ritz))[::-1], min(self._below, len(ritz)))
+
+    def search(self, k: int, rounds: int = ROUNDS) -> bool:
+        """Find k eigenvectors of the smallest eigenvalues, beginning with those that are there already.
+
+        Returns:
+            whether they have settled in so many rounds.
+        """
         n, most = len(self.found), max(2 * k, k + 6 * BLOCK) + BLOCK
         basis, projected = np.empty((n, most + BLOCK), order="F"), np.zeros((most + BLOCK, most + BLOCK))
         used = self.found.shape[1]
         # with one more than was known before, none that is sought can hide beside what was known
         settled = max(k, used + 1) if used else k
         basis[:, :used], projected[:used, :used] = self.found, np.diag(self.inverses)
+        begun = used
         block, _ = self._independent(np.zeros((n, BLOCK)), basis[:, :used], 1.0)
-        for left_over in reversed(range(ROUNDS)):
+        for left_over in reversed(range(rounds)):
             mine = slice(used, used + BLOCK)
             basis[:, mine] = block
             used += BLOCK
             image = self._inverse(block)
             size = float(np.linalg.norm(image, axis=0).max())
-            along = _without(image, basis[:, :used])
+            # the inverse of a block lies along the last two blocks and what is new; after a restart along all
+            near = slice(max(begun, used - 2 * BLOCK), used) if used - BLOCK > begun else slice(0, used)
+            along = _without(image, basis[:, :used], near)
             projected[:used, mine], projected[mine, :used] = along, along.T
             block, left = self._independent(image, basis[:, :used], size)
             if used >= settled + BLOCK:
-                ritz, turn = (part[..., ::-1] for part in np.linalg.eigh(projected[:used, :used]))
-                residual = np.linalg.norm(left @ turn[mine, :settled], axis=0)
-                done = bool((residual <= SETTLED * ritz[:settled] + 10 * EPS * ritz[0]).all()) or not left_over
-                if done:
+                ritz, turn = np.linalg.eigh(projected[:used, :used])
+                order = self._in_order(ritz)
+                ritz, turn = ritz[order], turn[:, order]
+                residual, reach = np.linalg.norm(left @ turn[mine, :settled], axis=0), np.abs(ritz)
+                done = bool((residual <= SETTLED * reach[:settled] + 10 * EPS * reach.max()).all())
+                if done or not left_over:
                     kept = k
                 elif used + BLOCK > most:
                     kept = (k + most) // 2 // BLOCK * BLOCK
                 else:
                     continue
                 self.found, self.inverses = basis[:, :used] @ turn[:, :kept], ritz[:kept].copy()
-                if done:
-                    return
-                used = kept
+                if done or not left_over:
+                    return done
+                used = begun = kept
                 basis[:, :used], projected[:used, :used] = self.found, np.diag(self.inverses)
+        return False
 
     def _independent(self, vectors: Array, basis: Array, size: float) -> tuple[Array, Array]:
         """Return orthonormal columns (n, b) beside the basis and r (b, b), vectors = columns @ r up to what is nothing.
@@ -290,10 +346,15 @@ class Lanczos:
         return counted is not None and counted > last
 
 
-def _without(vectors: Array, basis: Array) -> Array:
-    """Take from the vectors (n, b), in place, what lies along an orthonormal basis (n, m), and return it, (m, b)."""
-    along = basis.T @ vectors
+def _without(vectors: Array, basis: Array, near: slice = EVERYWHERE) -> Array:
+    """Take from the vectors (n, b), in place, what lies along an orthonormal basis (n, m), and return it, (m, b).
+
+    Args:
+        near: the columns along which they lie but for rounding.
+    """
+    first = basis[:, near].T @ vectors
+    vectors -= basis[:, near] @ first
+    along = basis.T @ vectors  # once leaves rounding of the whole in what is left
     vectors -= basis @ along
-    more = basis.T @ vectors  # once leaves rounding of the whole in what is left
-    vectors -= basis @ more
-    return np.asarray(along + more)
+    along[near] += first
+    return np.asarray(along)

@@ -30,6 +30,8 @@ def elements(case: Case, given: Given) -> list[Element]:
         return [_renumbering(given, seed) for seed in (1, 2)]
     if group == "shift":
         return [{"delay": k * given.step} for k in (1, 2, 5)]
+    if group == "circular-shift":
+        return [{"round": k * given.step} for k in (1, 2, 5)]
     if group == "reversal":
         return [{"backwards": True}]
     if group == "reverse-complement":
@@ -134,6 +136,8 @@ def _on_steps(value: Tensor, g: Element, axis: int, strands: bool) -> Tensor:
         kept = value.narrow(axis, 0, value.shape[axis] - g["delay"])
         empty = torch.zeros_like(value.narrow(axis, 0, g["delay"]))
         return torch.cat([empty, kept], axis)
+    if "round" in g:
+        return value.roll(g["round"], axis)
     moved = value.flip(axis)
     if g.get("complement") and strands:
         others = [k for k in range(value.ndim) if k != axis and value.shape[k] > 1]

@@ -18,7 +18,7 @@ from explorer.data.finding import find_sample
 from explorer.data.samples import Sample
 from explorer.declare.card import Card
 from explorer.declare.space import domain_word, kinds, space_of, space_of_kind
-from explorer.declare.symmetries import Situation, Symmetry, find_symmetry
+from explorer.declare.symmetries import Situation, find_symmetry, symmetries
 from explorer.declare.telling.summaries import Law
 from explorer.equivariance.check import check_equivariance, common_step, unrepeated
 from explorer.equivariance.verdict.laws import laws
@@ -60,7 +60,7 @@ def audit(
     card = engine.card(state.model)
     groups = [group] if group else list(card.groups) or [kinds()[card.domain].group]
     for g in groups:
-        _require_kind(find_symmetry(g), g, card)
+        _require(g, card)
     model, given, p, first = _given(engine, state, dtype, overrides, count)
     notes = (*((found,) if found else ()), *p.notes)
     if state.interventions:
@@ -92,17 +92,19 @@ def audit(
     ]
 
 
-def _require_kind(symmetry: Symmetry, group: str, card: Card) -> None:
-    """Raise ValueError where a group acts on other data than the network takes, as far as that is known."""
-    if card.domain in symmetry.domains:
+def _require(group: str, card: Card) -> None:
+    """Raise ValueError, with the groups that do, where a group does not act on what a network takes."""
+    symmetry = find_symmetry(group)
+    own = {kind.name for kind in space_of_kind(card.domain).kinds}
+    if not own.isdisjoint(symmetry.domains):
         return
-    where = " or ".join(map(domain_word, symmetry.domains))
-    own = (
-        f": it runs with no {where} that was tried; if it takes one, say how, as in --input '{symmetry.domains[-1]}'"
-        if card.own
-        else ""
-    )
-    raise ValueError(f"{group} acts on a {where}, and the input is a {domain_word(card.domain)}{own}")
+    where, word = " or ".join(map(domain_word, symmetry.domains)), domain_word(card.domain)
+    names = ", ".join(name for name, known in symmetries().items() if not own.isdisjoint(known.domains))
+    said = f"{group} acts on a {where}, and the input is a {word}"
+    if card.own:
+        how = f"--input '{symmetry.domains[-1]}'"
+        said += f": it runs with no {where} that was tried; if it takes one, say how, as in {how}"
+    raise ValueError(f"{said}; groups of a {word} are {names}")
 
 
 def _given(

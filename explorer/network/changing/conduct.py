@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor
 
 from explorer.network.tracing.layers import LayerError
 from explorer.network.tracing.running import all_tensors_in, tensors_in
@@ -19,6 +20,8 @@ def unusual(value: Tensor) -> str:
     """Return what a tensor is that nothing can be measured on, and what to do; "" of one that is as usual."""
     if value.is_meta:
         return "a tensor on the meta device, which holds no values: make the network on a real device"
+    if isinstance(value, FakeTensor):
+        return "a fake tensor, which holds no values: leave the FakeTensorMode"
     if value.is_nested:
         return "a nested tensor: pad it with torch.nested.to_padded_tensor"
     if value.layout != torch.strided:
@@ -58,7 +61,7 @@ def unmeasured(value: Tensor) -> str:
 
 
 def require_values(model: nn.Module) -> None:
-    """Raise LayerError for a network with a parameter or buffer on the meta device; `.where` names the tensor."""
+    """Raise LayerError for a network with a parameter or buffer that holds no values; `.where` names the tensor."""
     tensors = (*model.named_parameters(), *model.named_buffers())
     if name := next((name for name, value in tensors if value.is_meta), ""):
         raise LayerError(

@@ -88,6 +88,11 @@ class Inputs:
         """Return how many places x has, where it is no batch."""
         return len(self.field.domain.places_first(self.x))
 
+    @property
+    def numbered(self) -> int:
+        """Return how many places a person can name by their number; 0 where they have none."""
+        return 0 if self.batched else self.places
+
     def get(self, name: str) -> Tensor | None:
         """Return the tensor called `name`, or None."""
         return self.values[self.names.index(name)] if name in self.names else None

@@ -51,7 +51,7 @@ from explorer.network.opening.refusals import ModelError, Unknown, Untrusted
 from explorer.network.opening.stored_weights import WEIGHTS, load_weights
 from explorer.network.opening.way import ways
 from explorer.network.tracing.layers import named_error
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 
 
 def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False) -> Card:
@@ -178,7 +178,7 @@ def found_in(path: Path, attribute: str, trust: bool | Trust) -> tuple[ModuleTyp
 def recognised(
     module: ModuleType, made: object, path: Path, attribute: str, arguments: str | None = None
 ) -> tuple[Recognised, Callable[..., nn.Module]]:
-    """Return what a Python file defines as a network of which is to be found out what it takes, and what makes it.
+    """Return a network that a Python file defines, with its maker, before its input is recognised.
 
     Raises:
         ModelError: it makes no network.

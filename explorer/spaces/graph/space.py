@@ -92,7 +92,7 @@ class GraphSpace(Space):
             return graph_sample_text(text, seed)
         if not text.startswith("smiles:"):
             return None
-        from explorer.spaces.graph.readers.smiles import smiles_sample
+        from explorer.spaces.graph.readers.molecules.smiles import smiles_sample
 
         return smiles_sample(text)
 

@@ -30,6 +30,7 @@ from explorer.network.tracing.layers import Layer, LayerError, Trace
 from explorer.network.tracing.running import attended, evaluating
 from explorer.network.tracing.trace import traced_run
 from explorer.square.preparing.trouble import NO_TROUBLE, Trouble, cut_behind, first_changed, first_not_finite, varying
+from explorer.work.budget import held_bytes
 from explorer.work.progress import Cancelled, step
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
@@ -102,9 +103,9 @@ class Prepared:
 
     @property
     def nbytes(self) -> int:
-        """Return what the captured values take on the device; the same tensor under two names counts once."""
-        tensors = [*self.values.values(), *self.chance.values(), *(t for ts in self.fed.values() for t in ts)]
-        return sum({t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors}.values())
+        """Return what it takes on the device: captured values, the network's own, and what is kept with the epoch."""
+        own = [*self.model.parameters(), *self.model.buffers()]
+        return held_bytes((self.values, self.chance, self.fed, own, self.kept))
 
     def unrecorded(self) -> AbstractContextManager[Any]:
         """Return the context to run the network in that records least for derivatives, and lets it take its own."""

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.sparse import block_diag, csr_array
+from scipy.sparse import block_diag, csr_array, diags
 
 from explorer.data.finding import find_sample
 from explorer.spaces.graph.analysis.laplacian import laplacian
@@ -32,7 +32,7 @@ from explorer.work.eigenspaces import (
     ranks,
     signed,
 )
-from tests.other_processor import pretend, turned
+from tests.processors.other_processor import pretend, turned
 
 Array = NDArray[np.float64]
 
@@ -270,3 +270,37 @@ def test_neighbours_at_equal_distance_are_taken_by_number() -> None:
     for seed in range(5):
         noise = 1e-15 * np.random.default_rng(seed).standard_normal(grid.shape)
         np.testing.assert_array_equal(nearest(grid + noise, 3), expected)
+
+
+# A shift inside the spectrum.
+
+
+def bumpy() -> tuple[csr_array, float]:
+    """Return the symmetric Laplacian of a surface without symmetries, and its area."""
+    signals = find_sample("body").signals
+    surface = Surface(np.asarray(signals["position"].values, np.float64), np.asarray(signals["faces"].values))
+    root = diags(1 / np.sqrt(surface.mass))
+    return csr_array(root @ surface.shape.laplacian @ root), float(surface.mass.sum())
+
+
+@pytest.mark.parametrize("off", [1e-3, 0.3, 1.0, 3.0, 1e3])
+def test_a_guess_of_the_largest_eigenvalue_changes_nothing_but_the_work(off: float) -> None:
+    matrix, area = bumpy()
+    solves: list[int] = []
+    with_guess: list[int] = []
+    expected = lowest(matrix, 60, 1 / area, Factors, solves.append)
+    found = lowest(matrix, 60, 1 / area, Factors, with_guess.append, guess=off * expected.values[59])
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-9 * expected.values[-1])
+    np.testing.assert_allclose(found.vectors[:, :60], expected.vectors[:, :60], atol=1e-7)
+    assert found.whole == expected.whole
+    if off == 1.0:
+        assert len(with_guess) < 0.85 * len(solves)
+
+
+@pytest.mark.parametrize("k", [10, 30, 46])
+def test_an_eigenspace_that_a_block_does_not_hold_is_whole_with_a_guess_too(k: int) -> None:
+    graph = nx.convert_node_labels_to_integers(nx.hypercube_graph(9))  # spaces of 1, 9, 36, 84, ... vectors
+    found = lowest(laplacian(edges_of(graph), 512), k, 0.01, Factors, guess=0.5)
+    expected = np.repeat([0, 2 / 9, 4 / 9, 6 / 9], [1, 9, 36, 84])
+    np.testing.assert_allclose(found.values[: found.whole], expected[: found.whole], atol=1e-10)
+    assert k <= found.whole

@@ -72,6 +72,7 @@ class Panes(QTabWidget):
         super().__init__(parent, documentMode=True)
         self.setTabBarAutoHide(True)
         self.seats = [Seat(spec) for spec in sorted(specs, key=lambda s: (s.order, s.name))]
+        self._named = {seat.spec.name: seat for seat in self.seats}
         self._told: dict[str, Callable[[View], None]] = {}  # the last of each kind, in the order of the first ones
         self._frame: Frame | None = None
         self._stale = ""
@@ -178,7 +179,7 @@ class Panes(QTabWidget):
 
     # telling ----------------------------------------------------------------------------------------------
     def tell(self, what: str, show: Callable[[View], None]) -> None:
-        """Tell every view something, in place of what was told under that name before; those that come later too."""
+        """Tell something to every view, present and future; it replaces what was told under that name before."""
         self._told[what] = show
         self.each(show)
 
@@ -220,6 +221,10 @@ class Panes(QTabWidget):
         self._frame = frame
         self.each(lambda view: self._hand(view, frame, view is front))
 
+    def awaits(self, frame: Frame) -> bool:
+        """Return whether a view that is seen will draw more of a frame, which is still being computed."""
+        return any(seat.view is not None and seat.isVisible() and seat.view.awaits(frame) for seat in self.seats)
+
     def _hand(self, view: View, frame: Frame, at_once: bool) -> None:
         if view.MOST <= View.MOST < len(frame.squares):
             frame = replace(frame, squares=frame.squares[: View.MOST])
@@ -234,14 +239,16 @@ class Panes(QTabWidget):
 
     def offered(self, name: str) -> bool:
         """Say whether a view of the centre has a tab for the data at hand."""
-        return any(seat.spec.name == name and self.isTabVisible(self.indexOf(seat)) for seat in self.seats)
+        seat = self._named.get(name)
+        return seat is not None and self.isTabVisible(self.indexOf(seat))
 
     def offer(self, domain: str, square: Square | None = None) -> None:
         """Offer the tabs that have something to say of a kind of data, and of the first square."""
         wanted = []
         for k in range(self.count()):
             spec = self._spec(k)
-            wanted.append(spec.tells(square) and (not spec.domains or domain in spec.domains))
+            # the kind of data first: a view of another one need not be imported to be asked
+            wanted.append((not spec.domains or domain in spec.domains) and spec.tells(square))
         if (domain, wanted) == self._offered:
             return  # what a person has raised all the same stays
         self._offered, before = (domain, wanted), self.currentIndex()

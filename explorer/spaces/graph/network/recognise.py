@@ -85,7 +85,7 @@ def read_off(own: Recognised, known: Sequence[str]) -> tuple[str, ...]:
 
 
 def _of_any_name(own: Recognised, needed: tuple[str, ...]) -> GraphInput | None:
-    """Return what a network takes of which the names of the arguments do not tell it, if one reading runs.
+    """Return the input of a network whose argument names do not tell it, if one reading of them runs.
 
     Raises:
         ValueError: several readings run, or none of one that takes the edges of a graph.

@@ -75,7 +75,9 @@ def eigenpairs(laplacian: Sparse, mass: Array, k: int, order: Index, seed: int =
     def told(solves: int) -> None:
         step(f"Eigenvectors of {n:,} vertices", min(0.99, solves / (SOLVES * k)))
 
-    found = lowest(symmetric, k, SHIFT / mass.sum(), lambda matrix: Factors(matrix, order), told, seed)
+    # Weyl's law: a surface of area A has about λ A / 4π eigenvalues below λ
+    weyl = 4 * np.pi * k / float(mass.sum())
+    found = lowest(symmetric, k, SHIFT / mass.sum(), lambda matrix: Factors(matrix, order), told, seed, weyl)
     return np.maximum(found.values, 0.0), signed(found.vectors / root[:, None])
 
 

@@ -211,6 +211,6 @@ def test_a_million_triangles_take_seconds() -> None:
     faces = np.concatenate([lower, np.stack([corner + 1, corner + side, corner + side + 1], 1)])
     faces[::7] = faces[::7, ::-1]
     soup = np.concatenate([at, np.sin(at[:, :1] / 10)], 1)[faces].reshape(-1, 3)
-    start = time.perf_counter()
+    start = time.process_time()
     made = repair(soup, np.arange(len(soup)).reshape(-1, 3))
-    assert time.perf_counter() - start < 12 and len(made.vertices) == side**2 and len(made.faces) == len(faces)
+    assert time.process_time() - start < 12 and len(made.vertices) == side**2 and len(made.faces) == len(faces)
