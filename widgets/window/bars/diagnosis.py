@@ -152,6 +152,8 @@ class Diagnosis(QFrame):
         lines = (whole,) if self._stale else (whole, self._short, self._brief)
         if not self._stale and not self.whole.isHidden():
             lines = lines[1:]  # the rest is said below
+        if (bar := self.text.parentWidget()) is not None and (row := bar.layout()) is not None:
+            row.activate()  # a button that came or went changes the room
         metrics, room = self.text.fontMetrics(), max(0, self.text.width() - 4)
         fits = [line for line in lines if metrics.horizontalAdvance(line) <= room]
         # of one network, what is cut off begins with what would fit
