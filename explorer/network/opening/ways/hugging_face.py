@@ -25,7 +25,7 @@ from explorer.network.opening.loading import built, copied_each_time, own_card
 from explorer.network.opening.packages import extra
 from explorer.network.opening.refusals import Misfit, ModelError
 from explorer.network.opening.way import Way
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 
 CONFIG = "config.json"
 MOST = 6  # names in a sentence
