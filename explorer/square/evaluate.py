@@ -34,7 +34,7 @@ from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
 from explorer.square.drawing.weights import weights_of
 from explorer.square.frame import Array, LayerInfo, Measure, Square
-from explorer.square.judging import judged, limit, vanishing_in
+from explorer.square.judging import cut_off, judged, limit, vanishing_in
 from explorer.square.preparing.kept import Kept, kept
 from explorer.square.preparing.prepare import Prepared, meet_chance, reseed
 from explorer.state.state import State
@@ -151,6 +151,7 @@ def square(
     if state.pixel is not None and p.inputs.batched:
         result = replace(result, field_of_view=receptive_field(p, selected, state.pixel, state.channel))
     result = replace(result, weights=weights_of(p, selected, state.gradient))
+    result = replace(result, cut_off=cut_off(p, element))
     return judged(p, result, measures, element.group), answers
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from explorer.declare.elements import Element
 from explorer.declare.symmetries import find_symmetry
+from explorer.equivariance import measure
 from explorer.equivariance.trial import rounding
 from explorer.equivariance.trial.vanishing import OTHER, vanishing
 from explorer.equivariance.verdict import guilt
@@ -137,6 +139,23 @@ def judged(p: Prepared, square: Square, measures: Mapping[str, Measure], group: 
     if p.trouble and not p.trouble.layer and verdict == "broken":
         causes = (p.trouble.sentence, *causes)
     return replace(square, measures=measures, verdict=verdict, guilty=tuple(guilty), hints=causes)
+
+
+def cut_off(p: Prepared, element: Element) -> str:
+    """Return why an element that permutes places gives no verdict on the answer; "" for all others."""
+    if not p.inputs.exact(element) or element.known(p.inputs.x, p.inputs.field) is None:
+        return ""
+    for name in p.trace.outputs:
+        layer, value = p.trace[name], p.values[name]
+        if layer.field is None or not element.exact(layer.field, tuple(value.shape)):
+            return ""
+        where = measure.mask(element, value, layer.field, layer.sees)
+        if measure.judged(element, p.inputs, layer, value, where):
+            return ""
+    return (
+        "a part of x that counts in the answer is cut off, and something else comes in at the other end: there is an "
+        "error to read, and no verdict"
+    )
 
 
 @kept(most=256)

@@ -27,7 +27,7 @@ from explorer.network.opening.files.headers import read_header
 from explorer.network.opening.files.onnx import read_onnx
 from explorer.network.opening.files.pickles import LONGEST, Bounded, Reading, judged, read_pickle, tensors_in
 from explorer.network.opening.files.python_text import code_files, read_python
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 
 ENDINGS = (".py", ".safetensors", ".pt", ".pth", ".pt2", ".onnx", ".bin", ".ckpt", ".pkl", ".pickle", ".ts")
 MOST_MEMBERS = 200_000  # of an archive
@@ -64,7 +64,7 @@ def tensor_names(path: Path) -> tuple[str, ...]:
             return tuple(t.name for t in read_header(path)[0])
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
-                readings = _pickles_of(archive, _members(archive, path))
+                readings = _pickles_of(archive, _members(archive, path.stat().st_size))
             return tuple(t.name for reading in readings for t in tensors_in(reading.value))
     except (Damaged, OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError):
         pass
