@@ -307,6 +307,10 @@ class Space(ABC):
         """Yield what a network might take that nobody says it of; all of it is tried."""
         return iter(())
 
+    def readings(self, network: nn.Module, form: Form) -> Iterator[Form]:
+        """Yield what else a network may take that runs with `form`, as when its axes may lie in another order."""
+        return iter(())
+
     def in_steps(self, inputs: Inputs, step: int) -> Inputs:
         """Return data that nobody chose with sides that are whole numbers of so many places."""
         return inputs
@@ -344,11 +348,7 @@ class Space(ABC):
         return
 
     def stimulus(self, inputs: Inputs, seed: int) -> Inputs:
-        """Return the inputs that a check is made on.
-
-        Raises:
-            ValueError: nothing could be seen on them.
-        """
+        """Return the inputs that a check is made on; raise ValueError where nothing could be seen on them."""
         return inputs
 
     def lie_derivatives(self, model: nn.Module, inputs: Inputs, trace: Trace) -> dict[str, dict[str, float]]:
@@ -374,10 +374,7 @@ class Space(ABC):
         return ()
 
     def sweepers(self) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
-        """Return functions with the signature of `square.sweep.sweep`: one that estimates errors, one that is quicker.
-
-        None where `sweep` does for both.
-        """
+        """Return two like `square.sweep.sweep`, one to estimate errors, one that is quicker; None: it does for both."""
         return None
 
     def look_at(self, p: Prepared) -> None:

@@ -28,7 +28,7 @@ from explorer.declare.types.field_text import parse_field
 from explorer.state.flags import FLAGS
 from explorer.state.runs import models_of, run_text
 from explorer.state.state import State
-from explorer.work.places import ROOT, at_home
+from explorer.work.files.places import ROOT, at_home
 from explorer.work.processes.asked_to_end import code_of_end, orderly
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from explorer.data.formats.texts import PLAIN, encoding_of
 from explorer.data.opening import domain_of, read_file, reader_of
 from explorer.data.readers import ReadError
 from explorer.data.samples import Sample
-from explorer.data.texts import PLAIN, encoding_of
 
 
 def array(values: Any) -> bytes:

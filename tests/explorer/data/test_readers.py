@@ -29,7 +29,7 @@ from PIL import Image
 from safetensors.numpy import save
 
 from explorer.data import here as reading
-from explorer.data.checks import oriented
+from explorer.data.formats.checks import oriented
 from explorer.data.here import read_file, reader_of
 from explorer.data.readers import Reader, ReadError, readers
 from explorer.data.samples import Sample

@@ -249,7 +249,7 @@ def test_a_network_that_learns_is_drawn_whole_before_its_next_state_is_asked_for
     def told(whole: bool) -> list[str]:
         drawn.clear()
         part = replace(frame.squares[0], latent=replace(latent, whole=whole))
-        trainer._drawn(replace(frame, state=state, squares=(part,)))
+        trainer.follow(replace(frame, state=state, squares=(part,)))
         return list(drawn)
 
     assert told(False) == [] and told(True) == [f"/some/where/{LIVE}"]

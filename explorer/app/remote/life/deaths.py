@@ -10,7 +10,7 @@ from pathlib import Path
 from explorer.app.remote.settings import GB, MEMORY
 from explorer.declare.states.model_name import code_of, named_as_shown
 from explorer.work.crumbs import ROOT
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 
 TOLD = {
     "SIGSEGV": "crashed (segmentation fault)",
@@ -44,6 +44,10 @@ def cause(code: int, guard_killed: bool = False) -> str:
             name = f"signal {-code}"
         return TOLD.get(name, f"was ended by {name}")
     return WINDOWS.get(code, f"ended its own process with exit code {code}")
+
+
+SILENT = "closed what it was asked through, and was ended"
+HALTED = "stopped its own process by a signal, and was ended"
 
 
 def excess(names: Iterable[str], limit: int, where: str) -> str:

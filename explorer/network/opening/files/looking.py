@@ -27,7 +27,7 @@ from explorer.network.opening.files.headers import read_header
 from explorer.network.opening.files.onnx import read_onnx
 from explorer.network.opening.files.pickles import LONGEST, Bounded, Reading, judged, read_pickle, tensors_in
 from explorer.network.opening.files.python_text import code_files, read_python
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 
 ENDINGS = (".py", ".safetensors", ".pt", ".pth", ".pt2", ".onnx", ".bin", ".ckpt", ".pkl", ".pickle", ".ts")
 MOST_MEMBERS = 200_000  # of an archive

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.archives import Archive, opened
-from explorer.data.checks import Broken, file_bytes, refusing
+from explorer.data.formats.archives import Archive, opened
+from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.graph.readers.arrays import found_in_arrays

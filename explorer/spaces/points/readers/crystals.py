@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken
+from explorer.data.formats.checks import Broken
 from explorer.spaces.points.readers.macromolecules import table_of_atoms
 
 MOST_ATOMS = 200_000

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken
+from explorer.data.formats.checks import Broken
 
 TABLE = "_atom_site."  # what the tags of its table begin with; those of small molecules begin with _atom_site_
 _NONE = (".", "?", "")  # what says nothing
