@@ -129,6 +129,16 @@ def test_of_two_networks_a_narrow_window_says_both_verdicts(qtbot: QtBot, open_w
     qtbot.waitUntil(lambda: line.text() == line.toolTip(), timeout=LONGEST_MS)
 
 
+def test_where_there_is_nothing_to_test_no_half_of_a_sentence_says_so(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State("fine", device="cpu"))
+    window.controller.set_steps(())
+    settle(qtbot, window, measured=True)
+    line = window.diagnosis
+    line.text.setFixedWidth(line.text.fontMetrics().horizontalAdvance("Nothing to test yet"))
+    line.show_stale("")  # it writes again
+    assert line.text.text() == "Nothing to test" and line.button.isVisible() and "turn it" in line.text.toolTip()
+
+
 def test_layers_without_a_known_effect_come_last(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State("faulty", device="cpu", steps=parse_chain("rotate:90")))
     settle(qtbot, window, measured=True)
