@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from explorer.declare.registry import scan, scanned
+from explorer.declare.telling.another_kind import another_kind
 from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.fields import PAIR, Domain, FieldType
 from explorer.declare.types.written import Written
@@ -238,14 +239,10 @@ class Space(ABC):
         return None
 
     def fit(self, sample: Sample, form: Form) -> Sample:
-        """Adapt a sample to what a network takes.
-
-        Raises:
-            ValueError: it cannot be, in one sentence.
-        """
+        """Adapt a sample to what a network takes; raise ValueError, in one sentence, where that is impossible."""
         if kinds()[sample.domain].name not in {k.name for k in self.kinds}:
-            here = " or ".join(k.word or k.name for k in self.kinds)
-            raise ValueError(f"{sample.name!r} lies on a {domain_word(sample.domain)}, and this network takes a {here}")
+            takes = " or ".join(k.one or f"a {k.word or k.name}" for k in self.kinds)
+            raise ValueError(another_kind(sample.name, domain_word(sample.domain), takes))
         return sample
 
     def parts(self, sample: Sample) -> int:
@@ -310,6 +307,10 @@ class Space(ABC):
         """Yield what a network might take that nobody says it of; all of it is tried."""
         return iter(())
 
+    def readings(self, network: nn.Module, form: Form) -> Iterator[Form]:
+        """Yield what else a network may take that runs with `form`, as when its axes may lie in another order."""
+        return iter(())
+
     def in_steps(self, inputs: Inputs, step: int) -> Inputs:
         """Return data that nobody chose with sides that are whole numbers of so many places."""
         return inputs
@@ -347,11 +348,7 @@ class Space(ABC):
         return
 
     def stimulus(self, inputs: Inputs, seed: int) -> Inputs:
-        """Return the inputs that a check is made on.
-
-        Raises:
-            ValueError: nothing could be seen on them.
-        """
+        """Return the inputs that a check is made on; raise ValueError where nothing could be seen on them."""
         return inputs
 
     def lie_derivatives(self, model: nn.Module, inputs: Inputs, trace: Trace) -> dict[str, dict[str, float]]:
@@ -377,10 +374,7 @@ class Space(ABC):
         return ()
 
     def sweepers(self) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
-        """Return functions with the signature of `square.sweep.sweep`: one that estimates errors, one that is quicker.
-
-        None where `sweep` does for both.
-        """
+        """Return two like `square.sweep.sweep`, one to estimate errors, one that is quicker; None: it does for both."""
         return None
 
     def look_at(self, p: Prepared) -> None:

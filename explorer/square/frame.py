@@ -212,6 +212,7 @@ class Square:
     verdict: str = ""  # on the network: that of its outputs, "" before they are measured, "undefined" of NaN
     guilty: tuple[str, ...] = ()  # the layers that make the fault, in execution order
     message: str = ""  # why the network has no verdict: it gives NaN, or varies from call to call
+    cut_off: str = ""  # why an element that puts nothing between places gives no verdict
     before: Mapping[str, Measure] = field(default_factory=dict)  # the measures before its file was edited last
     source: tuple[Excerpt, ...] = ()  # the lines that make the selected layer, and those that compute it
     interventions: tuple[Intervention, ...] = ()  # in the network that all this was measured on

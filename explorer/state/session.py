@@ -28,7 +28,7 @@ from explorer.declare.registry import known_names
 from explorer.declare.states.interventions import parse_interventions
 from explorer.state.lessons.tasks import Task, read_tasks, tasks_to_json, written
 from explorer.state.state import State
-from explorer.work.replacing import write_whole
+from explorer.work.files.replacing import write_whole
 
 VERSION = 1
 LONGEST = 8 * 2**20  # bytes; a window's layout is a few thousand

@@ -25,7 +25,7 @@ from explorer.state.resolve import corrected, resolve, without_missing
 from explorer.state.runs import models_of
 from explorer.state.session import Session, SessionError, is_session, load_session
 from explorer.state.state import History, State
-from explorer.work.stamps import stamp
+from explorer.work.files.stamps import stamp
 from widgets.base.view import Wish
 from widgets.window.following.choosing import model_for, open_sample, sample_for, switched
 from widgets.window.following.playing import Player

@@ -44,8 +44,8 @@ from explorer.square.preparing.prepare import DTYPES, Prepared, prepare
 from explorer.state.catalogue import Busy, Catalogue, SampleInfo
 from explorer.state.state import State
 from explorer.work.budget import Shared, Table, held_bytes
+from explorer.work.files.stamps import stamp
 from explorer.work.progress import Cancelled
-from explorer.work.stamps import stamp
 
 THUMBNAIL = 48  # pixels along a side
 _KEEP = 4  # epochs kept prepared: two models, before and after the last change

@@ -25,7 +25,7 @@ from explorer.network.opening.helpers import place_of
 from explorer.network.opening.loading import find_card, found_in, load_model, recognised
 from explorer.network.opening.refusals import ModelError
 from explorer.network.tracing.running import evaluating, tensors_in
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 
 NO_REASON = "nothing says otherwise"
 

@@ -20,8 +20,8 @@ from explorer.network.opening.refusals import ModelError
 from explorer.square.frame import Failure, Measure
 from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State
-from explorer.work.places import at_home
-from explorer.work.stamps import stamp
+from explorer.work.files.places import at_home
+from explorer.work.files.stamps import stamp
 
 Measured = tuple[object, Mapping[str, Measure]]  # by which element on which data, and what was found
 MOST = 4  # names in a sentence

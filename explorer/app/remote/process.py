@@ -43,7 +43,7 @@ class Worker:
         self.note = Note(self._blocks[1], fresh=True)
         self._block = Block(self._blocks[0])
         self._receiver = Receiver(self._block)
-        self._started: Started = start(f"{__package__}.serving", (program, str(limit)), self._blocks)
+        self._started: Started = start(f"{__package__}.serving", (program, str(limit)), self._blocks, guard=True)
         self._process = self._started.process
         self._connection: Connection[Any, Any] = self._started.connection
         self._output = Output(self._process)
@@ -129,11 +129,11 @@ class Worker:
                     self._end_what_stays(names, urgent)
             if self._process.poll() is not None and not self._connection.poll(0):
                 raise EOFError
-            if halted(self.pid):
+            if halted(self._started.working):
                 where = self.note.place
                 self.kill()
                 raise Died(f"{who(names)} {HALTED}{place(where, '', names)}.", where)
-            if self._limit and memory(self.pid) > OVER * self._limit:
+            if self._limit and memory(self._started.working) > OVER * self._limit:
                 told, where = excess(names, self._limit, here(self._started, self.note, names)), self.note.place
                 self.kill()
                 raise Died(told, where)
@@ -169,17 +169,17 @@ class Worker:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE)
         code = self._process.poll()
-        layer = self.note.place
+        layer, killed = self.note.place, self._started.guard_killed
         where = place(layer, self._started.last_words(), names)
         self.kill()
-        how = cause(code) if code is not None else SILENT
+        how = cause(code, killed) if code is not None else SILENT
         return Died(f"{who(names)} {how}{where}. Mend it, or choose another network or element.", layer)
 
     def kill(self) -> None:
         """End it and all that it has started, at once."""
         if self._connection.closed:
             return
-        end(self._process)
+        end(self._process, self._started.working)
         self._output.close()
         self._started.close()
         self.note.close()

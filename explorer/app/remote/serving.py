@@ -13,7 +13,7 @@ from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
 from explorer.app.remote.note import Note
 from explorer.square.frame import Frame
-from explorer.work.memory import RESTED, give_back, share_arenas
+from explorer.work.memory import RESTED, give_back
 from explorer.work.processes.birth import born, end_fork, keep_to, own
 from explorer.work.progress import Cancelled, listening
 
@@ -35,10 +35,9 @@ class Server:
         from explorer.app.answering.engine import LocalEngine
         from explorer.app.remote.tampering import Untouched
         from explorer.work import crumbs
-        from explorer.work.threads import leave_a_core
+        from explorer.work.threads import tune
 
-        share_arenas()
-        leave_a_core()
+        tune()
         self._connection, self._note = connection, note
         self._sender, self._receiver = Sender(block), Receiver(block)
         self._engine = LocalEngine(import_module(program).cards())

@@ -6,7 +6,7 @@ import traceback
 
 from explorer.square.frame import Failure
 from explorer.state.state import State
-from explorer.work.places import INSTALLED
+from explorer.work.files.places import INSTALLED
 
 # modules whose exceptions are written for a person; in a wheel the packages are parts of equiscope
 OURS = ("equiscope",) if INSTALLED else ("equiscope", "explorer", "models", "widgets", "main", "__main__")

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -194,6 +194,19 @@ class Report:
         lines += [f"verdict: {self.verdict}{guilty}", *(f"hint: {h}" for h in self.hints)]
         lines += [f"note: {w}" for w in self.warnings]
         return "\n".join(lines)
+
+
+def in_turn(reports: Sequence[Report], moved: Sequence[str]) -> Report:
+    """Return the report of a network on what elements move in turn: the first that is broken, else that has no law.
+
+    Args:
+        moved: the name of the argument that each report is of.
+    """
+    order = ("broken", "no law", "holds")
+    k = min(range(len(reports)), key=lambda k: order.index(reports[k].verdict))
+    told = ", ".join(f"{name}: {report.verdict}" for name, report in zip(moved, reports, strict=True))
+    note = f"{', then '.join(moved)} is moved while all else stays as it is ({told}); the table is that of {moved[k]}"
+    return dataclasses.replace(reports[k], warnings=(*reports[k].warnings, note))
 
 
 def _figure(value: float | None) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import IO, Any, NoReturn
 
+from explorer.work.processes.footprint import footprint
 from explorer.work.processes.starting import joined
 
 GPU = "/dev/nvidiactl"
@@ -121,9 +122,8 @@ def keep_to(limit: int, libraries: int = 0) -> None:
         return
     import resource
 
-    with open("/proc/self/statm", "rb") as file:
-        there, resident, shared, *_ = (int(n) * os.sysconf("SC_PAGE_SIZE") for n in file.read().split())
-    most = there + max(0, limit - resident + shared) + libraries
+    taken = footprint()
+    most = taken.addresses + max(0, limit - taken.resident + taken.shared) + libraries
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     if hard == resource.RLIM_INFINITY or most < hard:
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))

@@ -26,7 +26,7 @@ from explorer.declare.params import Param
 from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.graph.samples import ba_shapes
-from explorer.work.disk_cache import content_key
+from explorer.work.files.disk_cache import content_key
 from explorer.work.training.course import Course
 from explorer.work.training.losses import CLASSES
 from models.layers.graph.propagation import Pattern, pattern

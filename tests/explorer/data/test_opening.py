@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from explorer.data import here
+from explorer.data.formats.texts import PLAIN, encoding_of
 from explorer.data.opening import domain_of, read_file, reader_of
 from explorer.data.readers import ReadError, readers
 from explorer.data.samples import Sample
-from explorer.data.texts import PLAIN, encoding_of
 
 
 def array(values: Any) -> bytes:
@@ -33,6 +33,8 @@ def archive(**values: Any) -> bytes:
 FILES: dict[str, tuple[str, bytes, str]] = {
     "series": ("a.csv", b"t,a\n0,1.5\n1,2.5\n", "sequence"),
     "edges": ("a.csv", b"source,target\n0,1\n1,2\n", "graph"),
+    "matrix": ("a.csv", b"0,1,1,0\n1,0,0,1\n1,0,0,1\n0,1,1,0\n", "graph"),
+    "four steps": ("a.csv", b"0.5,1,1,0\n1,0,0,1\n1,2,0,1\n0,1,1,0\n", "sequence"),
     "prose": ("a.txt", b"It was the best of times, it was the worst of times.\n", "sequence"),
     "table": ("a.txt", b"0.5\n1.5\n", "sequence"),
     "pairs": ("a.txt", b"0 1\n1 2\n", "graph"),

@@ -166,5 +166,5 @@ def test_a_part_of_the_header_without_room_is_said_in_brief(qapp: QApplication) 
     header.write([("A network", "#000", True), (said, "#a00", False)], brief={1: "broken"})
     header.resize(600, 20)
     assert header.shown() == ["A network", said]
-    header.resize(QFontMetricsF(header._bold).horizontalAdvance("A network broken at") + 9, 20)
+    header.resize(QFontMetricsF(header.bold).horizontalAdvance("A network broken at") + 9, 20)
     assert header.shown() == ["A network", "broken"]

@@ -34,8 +34,8 @@ from explorer.app.thread.orders import NoEngine
 from explorer.data.apart.asking import pool
 from explorer.square.frame import Failure, LayerInfo, Square
 from explorer.state.state import State
+from explorer.work.files.places import RESOURCES
 from explorer.work.memory import give_back
-from explorer.work.places import RESOURCES
 from tests.widgets.soak.draws import Draws, Interaction
 from tests.widgets.soak.interactions import DONE
 from widgets.base.look import theme

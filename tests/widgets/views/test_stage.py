@@ -27,9 +27,9 @@ from tests.widgets.parts.frames.graph_frames import graph_frame, graph_square, s
 from tests.widgets.parts.frames.sample_frames import make_frame, make_square
 from widgets.base.look import theme
 from widgets.base.view import Wish
-from widgets.grid.link import PlaneLink
 from widgets.maps.linking import Places, element_text
 from widgets.maps.ring import Ring, snap
+from widgets.spaces.grid.link import PlaneLink
 from widgets.stage.layout import above, arrange, below
 from widgets.views.stage import VIEW, Stage
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -106,3 +107,25 @@ def test_the_window_closes_when_the_terminal_or_the_system_asks(
     assert closed == [True]
     assert signal.getsignal(number) is before and signal.set_wakeup_fd(-1) == -1
     assert not [w for w in QApplication.topLevelWidgets() if w.isVisible()]
+
+
+def test_qt_reads_no_sources_of_what_is_imported(tmp_path: Path) -> None:
+    module = tmp_path / "read_by_nobody.py"
+    module.write_text("text = 'PySide6'\n")
+    code = """
+import linecache, sys
+from PySide6.QtWidgets import QApplication
+from widgets.window.app import leave_sources_unread
+if sys.argv[2] == "left":
+    leave_sources_unread()
+sys.path.insert(0, sys.argv[1])
+import read_by_nobody
+print(any("read_by_nobody" in name for name in linecache.cache))
+"""
+    read = {
+        how: subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path), how], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        for how in ("left", "as it is")
+    }
+    assert read == {"left": "False", "as it is": "True"}

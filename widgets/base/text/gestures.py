@@ -6,7 +6,7 @@ import re
 from functools import cache
 from html import escape
 
-from explorer.work.places import RESOURCES
+from explorer.work.files.places import RESOURCES
 
 PAGE = "keys.md"
 _ROW = re.compile(r"^\| (.+?) \| (.+?) \|$")

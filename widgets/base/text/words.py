@@ -61,6 +61,8 @@ def untested(square: Square) -> str:
         return ""
     if all(m.cumulative is None for m in found):
         return "This element has no action on any layer here, so there is no law to test."
+    if square.cut_off:
+        return f"{square.cut_off[:1].upper()}{square.cut_off[1:]}."
     if any(m.exact for m in found):
         return "The output has no law for this element."
     return "This element puts values between places: there is an error to read, and no verdict."

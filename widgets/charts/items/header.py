@@ -69,8 +69,8 @@ class Header(pg.GraphicsWidget):
     def set_font(self, font: QFont, room: float = 6.0, right: bool = False) -> None:
         """Take a font, with so many pixels of room above and below it; write to the `right` end."""
         self._right = right
-        self._plain, self._bold = QFont(font), QFont(font)
-        self._bold.setBold(True)
+        self._plain, self.bold = QFont(font), QFont(font)
+        self.bold.setBold(True)
         self.setFixedHeight(QFontMetricsF(font).height() + room)
         self.legend.setLabelTextSize(f"{font.pointSizeF():.1f}pt")
         self._arrange()
@@ -115,7 +115,7 @@ class Header(pg.GraphicsWidget):
         self._arrange()
 
     def _widths(self) -> list[float]:
-        plain, bold = QFontMetricsF(self._plain), QFontMetricsF(self._bold)
+        plain, bold = QFontMetricsF(self._plain), QFontMetricsF(self.bold)
         return [(bold if heavy else plain).horizontalAdvance(text) + GAP for text, _, heavy in self.parts]
 
     def _arrange(self) -> None:
@@ -145,7 +145,7 @@ class Header(pg.GraphicsWidget):
         return found
 
     def _font(self, k: int) -> QFont:
-        font = QFont(self._bold if self.parts[k][2] else self._plain)
+        font = QFont(self.bold if self.parts[k][2] else self._plain)
         font.setUnderline(k == self.link)
         return font
 

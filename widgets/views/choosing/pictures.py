@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtGui import QImage
 
 from explorer.work.budget import budgeted
-from explorer.work.places import RESOURCES
+from explorer.work.files.places import RESOURCES
 
 FOLDER = RESOURCES / "thumbnails"
 THEMES = ("light", "dark")

@@ -138,6 +138,7 @@ class LayersView(FrameView[Square]):
         if told != self._told or not _alike(built, self._built):
             self._build(squares)
             self._told, self._built = told, built
+            self._share_width(self.tree.viewport().width())
         else:
             self.model.set_squares(squares)
         edited = any(former_figure(s.measures.get(n), m) for s in squares for n, m in s.before.items())
@@ -314,7 +315,9 @@ class LayersView(FrameView[Square]):
             taken = sum(int(room) for k, room in wanted.items() if COLUMNS[k].key in chosen)
             self.tree.setColumnWidth(NAME, max(int(14 * em), width - taken))
             return
-        left = width - max(9.5 * em, min(0.42 * width, 24 * em))
+        # a name that is nested deep is pushed to the right; without it no figure says what it is of
+        nested = self.model.deepest * self.tree.indentation()
+        left = width - max(9.5 * em, min(0.42 * width, 24 * em), min(0.7 * width, nested + 9.5 * em))
         for k in range(PARAMS + 1, len(COLUMNS)):
             self.tree.setColumnHidden(k, True)
         for column in (ERROR, FIELD, SHAPE, PARAMS):

@@ -96,7 +96,8 @@ class Diagnosis(QFrame):
 
     def _offer(self, square: Square, frame: Frame | None) -> None:
         """Offer a way out where nothing was tested."""
-        resampled = square.verdict == "no law" and frame is not None and bool(frame.state.steps) and not square.message
+        moved = frame is not None and bool(frame.state.steps)
+        resampled = square.verdict == "no law" and moved and not (square.message or square.cut_off)
         self.button.setVisible(bool(untested(square)))
         if square.verdict == "unmoved":
             self.button.setText(f"{move(square).capitalize()}")

@@ -13,7 +13,7 @@ from explorer.declare.space import same_space
 from explorer.declare.telling.choices import AS, split_asked
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 from widgets.base.text.kinds_of_data import one_of
 
 

@@ -245,7 +245,8 @@ class Panes(QTabWidget):
         wanted = []
         for k in range(self.count()):
             spec = self._spec(k)
-            wanted.append(spec.tells(square) and (not spec.domains or domain in spec.domains))
+            # the kind of data first: a view of another one need not be imported to be asked
+            wanted.append((not spec.domains or domain in spec.domains) and spec.tells(square))
         if (domain, wanted) == self._offered:
             return  # what a person has raised all the same stays
         self._offered, before = (domain, wanted), self.currentIndex()

@@ -77,7 +77,7 @@ class StepChart(Plot):
             parent, left=LogAxis("left") if log else ValueAxis("left"), bottom=ValueAxis("bottom", whole=True)
         )
         self.bottom.end = "step"
-        self._lines: list[pg.PlotCurveItem] = []
+        self.lines: list[pg.PlotCurveItem] = []
         self._keys: dict[str, pg.PlotCurveItem] = {}  # the line of each curve
         self._dots = self.add(Marks(symbol=DOT, pen=None), 90)
         self._pointed = ""  # the curve under the mouse
@@ -147,10 +147,10 @@ class StepChart(Plot):
                 after = slice(max(0, count - 1), None)
                 drawn.append((*thinned(x[after], y[after]), colour, FAINT, ""))
             drawn.append((*thinned(x[:count], y[:count]), colour, 255, name))
-        while len(self._lines) < len(drawn):
-            self._lines.append(self.add(pg.PlotCurveItem(), 1 + len(self._lines)))
+        while len(self.lines) < len(drawn):
+            self.lines.append(self.add(pg.PlotCurveItem(), 1 + len(self.lines)))
         self._keys = {}
-        for line, found in zip_longest(self._lines, drawn):
+        for line, found in zip_longest(self.lines, drawn):
             if found is None:
                 line.setData([], [])
                 continue

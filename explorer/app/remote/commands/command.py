@@ -48,7 +48,7 @@ class _Command:
         self._limit = memory_limit()
         number = Block.made()
         self._note = Note(number, fresh=True)
-        self._started = start(f"{__package__}.commanded", (program, str(self._limit), *argv), (number,))
+        self._started = start(f"{__package__}.commanded", (program, str(self._limit), *argv), (number,), guard=True)
         self._output = Output(self._started.process, MOST_SHOWN)
         self._answer: list[str] = []
         self._midway = False  # in a line that the network has begun
@@ -59,10 +59,10 @@ class _Command:
         try:
             problem = self._problem()
         except KeyboardInterrupt:
-            give_way(self._started.process)
+            give_way(self._started)
             raise
         finally:
-            end(self._started.process)
+            end(self._started.process, self._started.working)
             self._output.close()
             self._pass_on(all_told=True)
             self._started.close()
@@ -92,10 +92,11 @@ class _Command:
             if ended:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(GRACE)
-                return f"{who(self._names)} {cause(process.poll() or 0)}{self._last_place()}"
-            if halted(process.pid):
+                how = cause(process.poll() or 0, self._started.guard_killed)
+                return f"{who(self._names)} {how}{self._last_place()}"
+            if halted(self._started.working):
                 return f"{who(self._names)} {HALTED}{self._last_place()}"
-            if self._limit and memory(process.pid) > OVER * self._limit:
+            if self._limit and memory(self._started.working) > OVER * self._limit:
                 return excess(self._names, self._limit, self._place()).rstrip(".")
             if time.monotonic() > self._until:
                 return f"{who(self._names)} had not ended after {self._seconds:g} s{self._place()}, and was stopped"

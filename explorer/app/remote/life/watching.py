@@ -25,9 +25,9 @@ MOST_PRINTED = 65_536  # bytes of what it prints while it answers one request; t
 def here(started: Started, note: Note, names: Iterable[str]) -> str:
     """Return where a process is now, that runs these networks: " in layer conv1 (net.py, line 12)"."""
     before = len(started.last_words())
-    if hasattr(signal, "SIGUSR1"):
+    if hasattr(signal, "SIGUSR1") and (process := started.working):
         with contextlib.suppress(OSError):
-            os.kill(started.process.pid, signal.SIGUSR1)
+            os.kill(process, signal.SIGUSR1)
         for _ in range(round(LAST_WORDS / 0.01)):
             if len(started.last_words()) > before:
                 break
@@ -35,12 +35,12 @@ def here(started: Started, note: Note, names: Iterable[str]) -> str:
     return place(note.place, started.last_words()[before:], names)
 
 
-def give_way(process: subprocess.Popen[bytes]) -> None:
+def give_way(started: Started) -> None:
     """Ask a process to end and wait a moment, so that it takes back what it has begun."""
-    if process.poll() is None and sys.platform != "win32":
-        process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(GRACE)
+    if started.process.poll() is None and sys.platform != "win32":
+        with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            os.kill(started.working or started.process.pid, signal.SIGTERM)
+            started.process.wait(GRACE)
 
 
 class Output:

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from explorer.declare.states.model_name import code_of
 from explorer.network.opening.files.looking import code_in
-from explorer.work.places import at_home, settings_folder
-from explorer.work.replacing import write_whole
+from explorer.work.files.places import at_home, settings_folder
+from explorer.work.files.replacing import write_whole
 
 NAME = "trusted.json"
 VERSION = 1

@@ -21,11 +21,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken, file_bytes, refusing, require_all
+from explorer.data.formats.checks import Broken, file_bytes, refusing, require_all
+from explorer.data.formats.tables import ratings
+from explorer.data.formats.texts import beginning, note_of, table_encoding
 from explorer.data.readers import Fit, Reader
 from explorer.data.samples import Sample
-from explorer.data.tables import ratings
-from explorer.data.texts import beginning, note_of, table_encoding
 from explorer.declare.telling.choices import NONE, Choice
 from explorer.spaces.graph.readers.assembly import MOST_NAMES, Found, require_nodes, sample_of
 from explorer.spaces.graph.readers.records import WEIGHTS

@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
-from explorer.data.checks import Broken, file_bytes, kind_in_json, refusing
+from explorer.data.formats.checks import Broken, file_bytes, kind_in_json, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.graph.readers.assembly import sample_of

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import (
+from explorer.data.formats.checks import (
     Broken,
     Floats,
     file_bytes,
@@ -31,9 +31,9 @@ from explorer.data.checks import (
     require_size,
     scaled,
 )
+from explorer.data.formats.tiffs import DEFLATE, PLAIN, STARTS, inflated, told, walk
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
-from explorer.data.tiffs import DEFLATE, PLAIN, STARTS, inflated, told, walk
 from explorer.spaces.grid.readers.image import deep, pixels
 from explorer.spaces.grid.readers.picture import picture
 from explorer.work.limits import MAX_ELEMENTS, MAX_SIDE

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken
+from explorer.data.formats.checks import Broken
+from explorer.spaces.points.readers.macromolecules import table_of_atoms
 
 MOST_ATOMS = 200_000
 MOST_IMAGES = 40 * MOST_ATOMS  # of all sites under all symmetries, before those that coincide are one
@@ -45,7 +46,7 @@ class Crystal:
 
 
 def read_crystal(path: Path) -> Crystal:
-    """Return the first structure of a CIF file; without a cell a molecule.
+    """Return the first structure of a CIF file; without a cell, and of mmCIF, a molecule.
 
     Raises:
         Broken: it has none, too many atoms, or says something that fits no crystal.
@@ -53,8 +54,9 @@ def read_crystal(path: Path) -> Crystal:
     from ase.io.cif import CIFBlock, NoStructureData
 
     for name, tags in _blocks(_tokens(path.read_text("latin-1"))):
-        if "_atom_site.cartn_x" in tags:
-            return _molecule(tags)
+        if (found := table_of_atoms(tags)) is not None:
+            places, symbols, notes = found
+            return Crystal(places, _numbers(symbols), (), notes)
         block = CIFBlock(name, tags)
         try:
             symbols = block.get_symbols()
@@ -65,34 +67,6 @@ def read_crystal(path: Path) -> Crystal:
             if all(isinstance(column, list) and len(column) == len(symbols) for column in columns):
                 return _crystal(block, symbols, np.array(columns, np.float64).T, kind == "fract")
     raise Broken("it holds no whole structure", "save it again")
-
-
-def _molecule(tags: dict[str, Any]) -> Crystal:
-    """Return the atoms of an mmCIF, as the Protein Data Bank writes it: of its first model, and of no symmetry."""
-    from ase.data import atomic_numbers
-
-    wanted = ["_atom_site.type_symbol", *(f"_atom_site.cartn_{axis}" for axis in "xyz")]
-    columns = [_column(tags, tag) for tag in wanted]
-    if not all(len(column) == len(columns[0]) for column in columns):
-        raise Broken("its table of atoms has no symbol and three coordinates for each", "save it again")
-    symbols = [symbol.capitalize() for symbol in columns[0]]
-    if unknown := next((symbol for symbol in symbols if symbol not in atomic_numbers), ""):
-        raise Broken(f"{unknown[:9]!r} is no chemical element", "correct it")
-    for axis, column in zip("xyz", columns[1:], strict=True):
-        if wrong := next((k for k, word in enumerate(column, 1) if not _NUMBER.fullmatch(word)), 0):
-            raise Broken(f"cartn_{axis} of atom {wrong} is {column[wrong - 1][:20]!r}, and no number", "correct it")
-    numbers = np.array([atomic_numbers[symbol] for symbol in symbols], np.int64)
-    places = np.array([[float(word.partition("(")[0]) for word in column] for column in columns[1:]]).T
-    models = _column(tags, "_atom_site.pdbx_pdb_model_num")
-    if len(models) != len(numbers) or len(set(models)) == 1:
-        return Crystal(places, numbers, (), ())
-    first = np.array([model == models[0] for model in models])
-    return Crystal(places[first], numbers[first], (), (f"the first of {len(set(models))} models",))
-
-
-def _column(tags: dict[str, Any], tag: str) -> list[str]:
-    found = tags.get(tag, [])
-    return [found] if isinstance(found, str) else list(found)
 
 
 # text ---------------------------------------------------------------------------------------------------------------
@@ -213,14 +187,9 @@ def _typed(tag: str, words: list[str]) -> list[Any]:
 
 # what it means --------------------------------------------------------------------------------------------------------
 def _crystal(block: Any, symbols: list[str], places: Places, shares: bool) -> Crystal:
-    from ase.data import atomic_numbers
-
     if len(symbols) > MOST_ATOMS:
         raise Broken(_FULL.format(MOST_ATOMS), FEW)
-    unknown = next((symbol for symbol in symbols if symbol not in atomic_numbers), "")
-    if unknown:
-        raise Broken(f"{unknown!r} is no chemical element", "correct it")
-    numbers = np.array([atomic_numbers[symbol] for symbol in symbols], np.int64)
+    numbers = _numbers(symbols)
     bad = np.flatnonzero(~np.isfinite(places).all(1))
     if bad.size:
         raise Broken(f"atom {int(bad[0]) + 1} is at no finite place", "correct it")
@@ -246,6 +215,15 @@ def _crystal(block: Any, symbols: list[str], places: Places, shares: bool) -> Cr
         likely = _likeliest(sites, found, kinds, np.array(occupancy))
     lengths = tuple(float(v) for v in parameters[:3])
     return Crystal(found @ cell, numbers[likely], lengths, tuple(notes))
+
+
+def _numbers(symbols: list[str]) -> NDArray[np.int64]:
+    from ase.data import atomic_numbers
+
+    unknown = next((symbol for symbol in symbols if symbol not in atomic_numbers), "")
+    if unknown:
+        raise Broken(f"{unknown[:9]!r} is no chemical element", "correct it")
+    return np.array([atomic_numbers[symbol] for symbol in symbols], np.int64)
 
 
 def _symmetries(block: Any) -> tuple[NDArray[np.float64], Places]:

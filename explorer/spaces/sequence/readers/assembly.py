@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import DENSEST, FREE, Broken, file_bytes
+from explorer.data.formats.checks import DENSEST, FREE, Broken, file_bytes
+from explorer.data.formats.texts import LOOKED_AT, OLD, PLAIN, encoding_of, name_of, plain_lines
 from explorer.data.samples import Sample
-from explorer.data.texts import LOOKED_AT, OLD, PLAIN, encoding_of, name_of, plain_lines
 from explorer.spaces.sequence.sample import sequence_sample
 
 MOST_STEPS = 2**24  # 6 minutes of audio at 44.1 kHz

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from explorer.data.checks import FREE, Broken, kind_in_json, refusing
+from explorer.data.formats.checks import FREE, Broken, kind_in_json, refusing
+from explorer.data.formats.tables import LABELS, TIMES
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
-from explorer.data.tables import LABELS, TIMES
 from explorer.spaces.sequence.readers.assembly import (
     MOST_STEPS,
     Series,

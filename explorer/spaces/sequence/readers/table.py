@@ -2,7 +2,7 @@
 
 A heading is found by its words. A column "t" or "time" (or dates by ISO 8601) says when each step was, "label" what it
 is, "batch" which of several series it belongs to. Empty values, NaN and NA are gaps, filled by straight lines. What is
-a series and what a list of edges: `explorer.data.tables`.
+a series and what a list of edges: `explorer.data.formats.tables`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken, refusing, require_all
-from explorer.data.readers import Fit, Reader
-from explorer.data.samples import Sample
-from explorer.data.tables import (
+from explorer.data.formats.checks import Broken, refusing, require_all
+from explorer.data.formats.tables import (
     Layout,
     cells_of,
     comma_mark,
@@ -30,7 +28,9 @@ from explorer.data.tables import (
     number_of,
     ratings,
 )
-from explorer.data.texts import note_of, table_encoding
+from explorer.data.formats.texts import note_of, table_encoding
+from explorer.data.readers import Fit, Reader
+from explorer.data.samples import Sample
 from explorer.declare.telling.choices import NONE, Choice
 from explorer.spaces.sequence.readers.assembly import (
     MOST_STEPS,

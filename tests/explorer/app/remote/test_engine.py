@@ -198,6 +198,8 @@ class Impatient:
         ("abort", f"was aborted by a library that it uses in layer trap (net.py, line {LINE})"),
         ("segfault", f"crashed (segmentation fault) in layer trap (net.py, line {LINE})"),
         ("kill", "was killed by the system, most likely because the memory of this computer ran out in layer trap"),
+        ("parent", "killed its parent process in layer trap"),
+        ("group", "killed its parent process in layer trap"),
         ("os.kill(os.getpid(), signal.SIGSTOP)", "stopped its own process by a signal, and was ended in layer trap."),
         ("hang", f"did not answer and was stopped in layer trap (net.py, line {LINE})"),
         ("wait", f"did not answer and was stopped in layer trap (net.py, line {LINE})"),
@@ -363,16 +365,21 @@ engine.answer(State(sys.argv[1], sample=sys.argv[2], device="cpu", steps=parse_c
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for the end of a process that is not its child")
 def test_it_dies_with_its_parent(tmp_path: Path) -> None:
-    name = network(tmp_path, ENDINGS["hang"])
+    tells = "import pathlib; pathlib.Path(__file__).with_name('pid').write_text(str(os.getpid()))"
+    name = network(tmp_path, f"{tells}\n        {ENDINGS['hang']}")
     with subprocess.Popen(
         [sys.executable, "-c", SCRIPT, name, ramp(tmp_path)], stdout=subprocess.PIPE, text=True,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     ) as parent:  # fmt: skip
         assert parent.stdout is not None
-        child = os.pidfd_open(int(parent.stdout.readline()))
+        guard = os.pidfd_open(int(parent.stdout.readline()))
+        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+            assert not select.select([guard], [], [], 0.01)[0]
+        child = os.pidfd_open(int((tmp_path / "pid").read_text()))
         parent.send_signal(signal.SIGKILL)
-        assert select.select([child], [], [], LONGEST)[0], "it has outlived its parent"
-        os.close(child)
+        for process in (guard, child):
+            assert select.select([process], [], [], LONGEST)[0], "it has outlived its parent"
+            os.close(process)
 
 
 def test_a_wish_to_stop_reaches_it_between_two_layers(engine: DividedEngine, tmp_path: Path) -> None:

@@ -207,6 +207,20 @@ def test_columns_fit_the_width(qtbot, width):
     assert sum(view.tree.columnWidth(c) for c in seen) <= max(width, 120)
 
 
+@pytest.mark.parametrize("depth", [1, 3, 6])
+def test_nested_names_have_room(qtbot, depth):
+    view = opened(qtbot, LayersView(), 230, 300)
+    frame = make_frame()
+    square = frame.squares[0]
+    above = ".".join("encoder" for _ in range(depth - 1))
+    layers = tuple(replace(one, name=f"{above}.{one.name}".lstrip(".")) for one in square.layers)
+    named = replace(square, layers=layers, layer=layers[0], measures={}, figures=None)
+    view.set_frame(replace(frame, squares=(named,)))
+    room = view.tree.columnWidth(NAME) - view.model.deepest * view.tree.indentation()
+    assert view.model.deepest >= depth
+    assert room >= view.fontMetrics().horizontalAdvance("x") * 7
+
+
 @pytest.mark.parametrize("name", ODD)
 def test_odd_frames_are_drawn(view, name):
     view.set_frame(ODD[name])

@@ -83,6 +83,8 @@ def test_what_python_ignores_is_a_line(capsys: pytest.CaptureFixture[str], tmp_p
         ("abort", f"Net in net.py was aborted by a library that it uses {AT}"),
         ("segfault", f"Net in net.py crashed (segmentation fault) {AT}"),
         ("kill", "was killed by the system, most likely because the memory of this computer ran out in layer trap"),
+        ("parent", "Net in net.py killed its parent process in layer trap"),
+        ("group", "Net in net.py killed its parent process in layer trap"),
         ("base", f"layer trap raised BaseException: no more (net.py, line {LINE})"),
         ("generator", f"layer trap raised GeneratorExit (net.py, line {LINE})"),
         ("leave", f"layer trap raised SystemExit: 3 (net.py, line {LINE})"),
