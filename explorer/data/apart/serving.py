@@ -39,7 +39,7 @@ def main(words: list[str]) -> None:
 
 def _answered(what: str, path: str, given: list[Any]) -> tuple[str, object]:
     from explorer.data import here
-    from explorer.data.checks import reason, refusal
+    from explorer.data.formats.checks import reason, refusal
     from explorer.data.readers import ReadError
 
     asked: dict[str, Callable[..., object]] = {
