@@ -44,10 +44,10 @@ class Server:
         self._running: dict[int, Iterator[object]] = {}
         self._frame: Frame | None = None
         self._said = 0.0
-        self._untouched = Untouched()
-        self._changed = False
         crumbs.listen(own(connection, note.write))
         keep_to(limit)
+        self._untouched = Untouched()
+        self._changed = False
 
     def serve(self) -> None:
         self._connection.send_bytes(b"ready")
