@@ -160,13 +160,15 @@ def engine_starter(args: argparse.Namespace, doors: Doors) -> Callable[[], Local
     """Return what makes the engine of a command; torch is imported by then and not before."""
 
     def start() -> LocalEngine:
-        from explorer.app.answering.engine import LocalEngine
-        from explorer.work.memory import share_arenas
-        from explorer.work.threads import leave_a_core
+        from explorer.work.memory import share_arenas, uncollected
 
-        share_arenas()
-        leave_a_core()
-        return LocalEngine(doors.cards(), trust=getattr(args, "trust", False))
+        with uncollected():
+            from explorer.app.answering.engine import LocalEngine
+            from explorer.work.threads import leave_a_core
+
+            share_arenas()
+            leave_a_core()
+            return LocalEngine(doors.cards(), trust=getattr(args, "trust", False))
 
     return start
 
